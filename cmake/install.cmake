@@ -1,0 +1,15 @@
+include(CMakePackageConfigHelpers)
+install(TARGETS yosida EXPORT yosidaTargets
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY include/yosida DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT yosidaTargets NAMESPACE yosida:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/yosida)
+configure_package_config_file(cmake/yosidaConfig.cmake.in ${PROJECT_BINARY_DIR}/yosidaConfig.cmake
+                              INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/yosida)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/yosidaConfigVersion.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/yosidaConfig.cmake ${PROJECT_BINARY_DIR}/yosidaConfigVersion.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/yosida)
+if(TARGET yosida_cli)
+  install(TARGETS yosida_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()

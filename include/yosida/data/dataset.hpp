@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "yosida/linalg/design.hpp"
+
+namespace yosida {
+
+/// Observations with their targets, and what messages call them.
+struct Dataset {
+  Design x;
+  Vector y;                                // empty where the data has no target (prediction)
+  std::vector<std::string> feature_names;  // empty where the source names none
+  std::string target_name;                 // empty where the source names none
+  std::string source;                      // the file or generator, for messages
+
+  Index rows() const { return x.rows(); }
+  Index features() const { return x.cols(); }
+};
+
+}  // namespace yosida

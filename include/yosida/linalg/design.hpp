@@ -1,0 +1,107 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "yosida/linalg/function_ref.hpp"
+#include "yosida/linalg/types.hpp"
+
+namespace yosida {
+
+/// Rows of doubles, row-major, in one buffer that designs share: a range of rows is a view, so a
+/// split of a file costs no memory.
+class DenseDesign {
+ public:
+  DenseDesign() = default;
+  /// Uninitialised storage, aligned to a cache line.
+  DenseDesign(Index rows, Index cols);
+  explicit DenseDesign(const Matrix& values);
+  /// Takes over `buffer`, which holds at least rows × cols numbers.
+  DenseDesign(std::shared_ptr<double> buffer, Index rows, Index cols);
+
+  Index rows() const { return rows_; }
+  Index cols() const { return cols_; }
+  const double* row(Index i) const { return data_ + i * cols_; }
+  /// Writing is for whoever builds a design (readers, splits, pretreatment), before it is shared.
+  double* row(Index i) { return data_ + i * cols_; }
+  Eigen::Map<const Matrix> matrix() const { return {data_, rows_, cols_}; }
+  Eigen::Map<Matrix> matrix() { return {data_, rows_, cols_}; }
+  DenseDesign row_range(Index begin, Index count) const;
+  /// True where `next` starts in the same buffer right behind the last row of this one.
+  bool adjoins(const DenseDesign& next) const;
+  /// The rows of this design and of `next`, which must adjoin it, as one view.
+  DenseDesign joined(const DenseDesign& next) const;
+  /// The same buffer read with fewer columns; the caller has moved the values.
+  DenseDesign narrowed(Index cols) const;
+
+ private:
+  std::shared_ptr<double> buffer_;
+  double* data_ = nullptr;
+  Index rows_ = 0;
+  Index cols_ = 0;
+};
+
+/// Compressed sparse rows: row i holds entries [row_start[i], row_start[i + 1]).
+struct SparseDesign {
+  std::vector<std::int64_t> row_start{0};
+  std::vector<std::int32_t> column;
+  std::vector<double> value;
+  Index columns = 0;
+
+  Index rows() const { return static_cast<Index>(row_start.size()) - 1; }
+  Index cols() const { return columns; }
+};
+
+/// A design matrix, dense or sparse: n rows (observations) by d columns (features).
+class Design {
+ public:
+  Design() : storage_(DenseDesign{}) {}
+  Design(DenseDesign dense) : storage_(std::move(dense)) {}     // NOLINT(google-explicit-constructor)
+  Design(SparseDesign sparse) : storage_(std::move(sparse)) {}  // NOLINT(google-explicit-constructor)
+
+  Index rows() const;
+  Index cols() const;
+  bool is_sparse() const { return std::holds_alternative<SparseDesign>(storage_); }
+  const DenseDesign& dense() const { return std::get<DenseDesign>(storage_); }
+  DenseDesign& dense() { return std::get<DenseDesign>(storage_); }
+  const SparseDesign& sparse() const { return std::get<SparseDesign>(storage_); }
+  SparseDesign& sparse() { return std::get<SparseDesign>(storage_); }
+  /// Floating-point operations of one product with a vector.
+  double product_flops() const;
+
+  /// out = X w
+  void multiply(std::span<const double> w, std::span<double> out) const;
+  /// out += Xᵀ r
+  void add_transposed(std::span<const double> r, std::span<double> out) const;
+  /// Σ_i weight_i x_i x_iᵀ, both triangles filled.
+  Matrix weighted_gram(std::span<const double> weight) const;
+
+  /// What a fused pass does with a block of rows: `products` holds x_iᵀw for rows
+  /// [first, first + products.size()) and is overwritten with the weights r_i of these rows.
+  /// The return values of all blocks are added up.
+  using RowBlock = FunctionRef<double(Index first, std::span<double> products)>;
+  /// Reads the design once: per block of rows, the products x_iᵀw, then `map`, then
+  /// out += Σ r_i x_i while the block is still in cache. Calls `map` from several threads where
+  /// the design is large; the result does not depend on their number. Returns Σ map.
+  double fused_pass(std::span<const double> w, RowBlock map, std::span<double> out) const;
+  /// The first half of it: Σ map over the products, nothing accumulated.
+  double product_pass(std::span<const double> w, RowBlock map) const;
+  /// As fused_pass, with two products a row: `second` holds x_iᵀp.
+  using RowBlock2 =
+      FunctionRef<void(Index first, std::span<double> products, std::span<const double> second)>;
+  void fused_pass2(std::span<const double> w, std::span<const double> p, RowBlock2 map,
+                   std::span<double> out) const;
+
+ private:
+  std::variant<DenseDesign, SparseDesign> storage_;
+};
+
+/// The rows of both as one design; a view where they adjoin, a copy elsewhere.
+Design stack_rows(const Design& upper, const Design& lower);
+/// The dense form of a sparse design (a dense one is returned as it is).
+Design to_dense(const Design& design);
+
+}  // namespace yosida
