@@ -55,6 +55,12 @@ struct SparseDesign {
   Index cols() const { return columns; }
 };
 
+/// What a pass over the rows adds up.
+struct PassSums {
+  double value = 0.0;    ///< Σ of what the map returned
+  double weights = 0.0;  ///< Σ r_i of the rows' weights
+};
+
 /// A design matrix, dense or sparse: n rows (observations) by d columns (features).
 class Design {
  public:
@@ -85,15 +91,15 @@ class Design {
   using RowBlock = FunctionRef<double(Index first, std::span<double> products)>;
   /// Reads the design once: per block of rows, the products x_iᵀw, then `map`, then
   /// out += Σ r_i x_i while the block is still in cache. Calls `map` from several threads where
-  /// the design is large; the result does not depend on their number. Returns Σ map.
-  double fused_pass(std::span<const double> w, RowBlock map, std::span<double> out) const;
+  /// the design is large; the result does not depend on their number.
+  PassSums fused_pass(std::span<const double> w, RowBlock map, std::span<double> out) const;
   /// The first half of it: Σ map over the products, nothing accumulated.
   double product_pass(std::span<const double> w, RowBlock map) const;
   /// As fused_pass, with two products a row: `second` holds x_iᵀp.
   using RowBlock2 =
-      FunctionRef<void(Index first, std::span<double> products, std::span<const double> second)>;
-  void fused_pass2(std::span<const double> w, std::span<const double> p, RowBlock2 map,
-                   std::span<double> out) const;
+      FunctionRef<double(Index first, std::span<double> products, std::span<const double> second)>;
+  PassSums fused_pass2(std::span<const double> w, std::span<const double> p, RowBlock2 map,
+                       std::span<double> out) const;
 
  private:
   std::variant<DenseDesign, SparseDesign> storage_;

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "yosida/data/dataset.hpp"
+
+namespace yosida {
+
+/// The rows a model is trained on, the rows its hyperparameters are judged by, and, where there
+/// are some, rows kept for the end.
+struct Split {
+  Dataset train;
+  Dataset validation;
+  std::optional<Dataset> test;
+};
+
+struct SplitOptions {
+  double validation_fraction = 0.25;
+  double test_fraction = 0.0;
+  /// Keep the share of each value of y the same in every part (classification).
+  bool stratified = false;
+  std::uint64_t seed = 0;
+};
+
+/// Draws the parts at random by the seed. Dense rows are reordered in place (the data given is used up)
+/// and the parts are views of it, training rows first: no copy. Throws InputError where a part would be empty.
+Split split_rows(Dataset data, const SplitOptions& options);
+
+/// The rows named, in that order, as data sets: the same, for parts the caller has chosen.
+/// `order` holds each row at most once: the training rows, then the validation rows, then the rest as test rows.
+Split split_rows(Dataset data, const std::vector<Index>& order, Index train_rows, Index validation_rows);
+
+/// Training and validation rows as one data set, for the final fit.
+Dataset train_and_validation(const Split& split);
+
+}  // namespace yosida

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "yosida/linalg/design.hpp"
+
+namespace yosida {
+
+/// Solves H x = b in place by Cholesky. False where H is not positive definite (then both hold rubbish).
+bool cholesky_solve(Matrix& h, Vector& b);
+
+/// A = U diag(s) Vᵀ, singular values falling. `full_v`: V holds cols(A) columns, also where A has fewer rows.
+struct Svd {
+  Matrix u;  ///< rows(A) × min(rows, cols)
+  Vector s;  ///< min(rows, cols)
+  Matrix v;  ///< cols(A) × min(rows, cols), or × cols(A)
+};
+Svd svd(const Matrix& a, bool full_v);
+
+/// A = Q R for a tall A: Q with orthonormal columns, R upper triangular.
+struct Qr {
+  Matrix q;
+  Matrix r;
+};
+Qr qr(const Matrix& a);
+
+/// The triangular factor of [X − 1 shiftᵀ | y − y_shift], rows read once in blocks: as data for
+/// least squares it is equal to the design, with at most cols + 1 rows. Uses memory for a block
+/// and the factor, never a copy of the design.
+Matrix triangular_factor(const Design& x, const Vector& shift, const Vector& y, double y_shift);
+
+/// Conjugate gradients for H x = b, from the x given. `apply(p, out)` writes H p to out.
+struct CgReport {
+  Index products = 0;
+  double residual_norm = 0.0;
+};
+CgReport conjugate_gradients(FunctionRef<void(const Vector&, Vector&)> apply, const Vector& b, Vector& x,
+                             double tolerance, Index max_products);
+
+}  // namespace yosida

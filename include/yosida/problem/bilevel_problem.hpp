@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+#include "yosida/linalg/types.hpp"
+#include "yosida/problem/work.hpp"
+
+namespace yosida {
+
+/// Data terms (no penalty) of one set of weights, as results report them.
+struct Losses {
+  double train = std::numeric_limits<double>::quiet_NaN();
+  double validation = std::numeric_limits<double>::quiet_NaN();
+  std::optional<double> test;
+};
+
+/// The proximal term uᵀ(w − v) + ρ/2 ‖w − v‖² of the paper's Step 2. The intercept takes no part.
+struct ProximalTerm {
+  const Vector& u;
+  const Vector& v;
+  double rho;
+};
+
+struct InnerOptions {
+  std::optional<ProximalTerm> proximal;
+  /// Stop when ‖gradient‖ ≤ tolerance × ‖gradient at w = 0‖.
+  double tolerance = 1e-11;
+  /// At most so many gradients and Hessian products.
+  std::int64_t max_count = std::numeric_limits<std::int64_t>::max();
+};
+
+struct InnerReport {
+  double gradient_norm = 0.0;
+  bool converged = false;
+  Work work;
+};
+
+/// A bi-level problem: λ* ∈ argmin_λ L_V(w*(λ)), w*(λ) = argmin_w L_T(w, λ).
+///
+/// The one interface between problems and solvers; a model of your own is one subclass. Weights
+/// are a vector of length weights(), the unpenalised intercept last where there is one. All
+/// functions are const and do not allocate unless they say so.
+class BilevelProblem {
+ public:
+  virtual ~BilevelProblem() = default;
+
+  virtual Index weights() const = 0;
+  virtual Index hyperparameters() const = 0;
+  virtual bool has_intercept() const { return false; }
+
+  /// L_T(w, λ), penalty included.
+  virtual double train_loss(const Vector& w, const Vector& lambda) const = 0;
+  /// g = ∇_w L_T(w, λ)
+  virtual void train_gradient(const Vector& w, const Vector& lambda, Vector& g) const = 0;
+  /// out = ∇²_ww L_T(w, λ) p
+  virtual void hessian_product(const Vector& w, const Vector& lambda, const Vector& p, Vector& out) const = 0;
+  /// out = ∇²_wλ L_T(w, λ) q, with q a vector of hyperparameters.
+  virtual void cross_product(const Vector& w, const Vector& lambda, const Vector& q, Vector& out) const = 0;
+  /// out = (∇²_wλ L_T(w, λ))ᵀ p, with p a vector of weights.
+  virtual void cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
+                                        Vector& out) const = 0;
+
+  /// L_V(w)
+  virtual double validation_loss(const Vector& w) const = 0;
+  /// g = ∇L_V(w)
+  virtual void validation_gradient(const Vector& w, Vector& g) const = 0;
+  /// out = ∇²L_V(w) p
+  virtual void validation_hessian_product(const Vector& w, const Vector& p, Vector& out) const = 0;
+
+  /// w = argmin L_T(·, λ) + the proximal term, started from the w given. May allocate.
+  virtual InnerReport inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const = 0;
+  /// Sets the intercept to its exact minimiser of L_T for the other weights given.
+  virtual void fit_intercept(Vector& w) const { static_cast<void>(w); }
+  /// What one fit_intercept costs.
+  virtual Work intercept_work() const { return {}; }
+
+  /// The vector of ones over the penalised weights (0 at the intercept), in the problem's own
+  /// coordinates: the paper's φ₀ = v̄ 1 is ones (onesᵀ v) / (onesᵀ ones).
+  virtual const Vector& ones() const = 0;
+  /// From the problem's own coordinates to one weight per feature and the intercept. May allocate.
+  virtual Vector expand(const Vector& w) const { return w; }
+  /// What building the problem cost (collapsing it, say).
+  virtual double setup_work() const { return 0.0; }
+
+  /// The data terms of w on every split: for watching, never counted. May allocate.
+  virtual Losses losses(const Vector& w) const = 0;
+};
+
+}  // namespace yosida

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <memory>
+
+#include "yosida/problem/linear_problem.hpp"
+
+namespace yosida {
+
+/// A least-squares LinearProblem in the basis that diagonalises its training Hessian. Training
+/// losses, gradients and inner solves cost O(rank), validation ones a product with a small matrix.
+///
+/// The basis spans the (centred) training rows and the ones vector, which the paper's φ₀ needs:
+/// what starts there stays there under every solver whose start is 0. With more rows than
+/// features it spans everything.
+class CollapsedLeastSquares final : public BilevelProblem {
+ public:
+  explicit CollapsedLeastSquares(std::shared_ptr<const LinearProblem> direct);
+
+  /// Floating-point operations of collapsing such a problem, and of one direct iteration (a
+  /// training and a validation gradient) against a collapsed one.
+  struct Cost {
+    double setup;
+    double direct_iteration;
+    double collapsed_iteration;
+  };
+  static Cost cost(const LinearProblem& direct);
+
+  Index weights() const override { return singular_values_.size() + (intercept_ ? 1 : 0); }
+  Index hyperparameters() const override { return 1; }
+  bool has_intercept() const override { return intercept_; }
+  double train_loss(const Vector& w, const Vector& lambda) const override;
+  void train_gradient(const Vector& w, const Vector& lambda, Vector& g) const override;
+  void hessian_product(const Vector& w, const Vector& lambda, const Vector& p, Vector& out) const override;
+  void cross_product(const Vector& w, const Vector& lambda, const Vector& q, Vector& out) const override;
+  void cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p, Vector& out) const override;
+  double validation_loss(const Vector& w) const override;
+  void validation_gradient(const Vector& w, Vector& g) const override;
+  void validation_hessian_product(const Vector& w, const Vector& p, Vector& out) const override;
+  InnerReport inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const override;
+  void fit_intercept(Vector& w) const override;
+  const Vector& ones() const override { return ones_; }
+  Vector expand(const Vector& w) const override;
+  double setup_work() const override { return setup_work_; }
+  Losses losses(const Vector& w) const override;
+
+ private:
+  Index rank() const { return singular_values_.size(); }
+  /// t = b − b*(w): how far the intercept is from the exact one, b*(w) = ȳ − x̄ᵀw.
+  double intercept_offset(const Vector& w) const;
+  /// w with t in the intercept's place; a scratch vector that the next call overwrites.
+  const Vector& with_offset(const Vector& w, double t) const;
+
+  std::shared_ptr<const LinearProblem> direct_;
+  bool intercept_;
+  Matrix basis_;            // d × rank, orthonormal columns
+  Vector singular_values_;  // of the centred training design
+  Vector z_;                // the centred targets in the left singular basis
+  double rest_ = 0.0;       // what of ‖y‖² no weights explain
+  Vector train_mean_;       // x̄ in the basis
+  double target_mean_ = 0.0;
+  double train_rows_ = 0.0;
+  // Validation rows as an equal least-squares data set of few rows: ‖V (a, t) − z_V‖² + rest_V.
+  Design validation_;
+  Vector validation_z_;
+  double validation_rest_ = 0.0;
+  double validation_rows_ = 0.0;
+  Vector ones_;
+  double setup_work_ = 0.0;
+};
+
+}  // namespace yosida

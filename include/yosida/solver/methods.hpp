@@ -1,0 +1,34 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "yosida/solver/settings.hpp"
+#include "yosida/solver/solve.hpp"
+
+namespace yosida {
+
+/// A solver by name, for the command line and anything else that chooses at run time.
+struct Method {
+  std::string name;
+  std::string summary;
+  double lambda0;
+  /// Iterates stay in the span of the training rows and the ones vector, so a collapsed problem serves.
+  bool stays_in_row_space;
+  /// Steps solve inner problems, so collapsing pays at once.
+  bool solves_inner_problems;
+  std::int64_t default_iterations;
+  std::vector<SettingInfo> settings;
+  /// Throws InputError for an unknown setting or a value outside its bounds.
+  std::function<std::unique_ptr<Solver>(const SettingValues&)> make;
+};
+
+const std::vector<Method>& methods();
+/// Throws InputError with the nearest name where there is no such method.
+const Method& method(const std::string& name);
+/// The method used where none is named.
+inline constexpr const char* kDefaultMethod = "my-hpo-bt";
+
+}  // namespace yosida

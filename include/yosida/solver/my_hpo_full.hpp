@@ -1,0 +1,30 @@
+#pragma once
+
+#include <vector>
+
+#include "yosida/response/mean_anchored.hpp"
+#include "yosida/solver/iterate.hpp"
+#include "yosida/solver/settings.hpp"
+
+namespace yosida {
+
+/// The paper's Algorithm "MY-HPO": every update solved to its minimum. Few, dear iterations.
+struct MyHpoFull {
+  struct Settings {
+    double rho = 1.0;
+    double epsilon = 1e-6;
+  };
+  struct State : Iterate {
+    Vector u, v;
+    MeanAnchored phi;
+    Start range;
+    Vector r, response, g, curvature;
+  };
+  static const std::vector<Setting<Settings>>& table();
+
+  Settings settings;
+  State init(const BilevelProblem& problem, const Start& start) const;
+  void step(const BilevelProblem& problem, State& state) const;
+};
+
+}  // namespace yosida

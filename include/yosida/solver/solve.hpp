@@ -1,0 +1,135 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "yosida/problem/bilevel_problem.hpp"
+#include "yosida/solver/iterate.hpp"
+
+namespace yosida {
+
+/// Why a run ended. Each test stands beside its name.
+enum class StopReason {
+  converged,        ///< the solver's own test: for MY-HPO ‖r‖ ≤ ε-bound and ‖s‖ ≤ ε-bound
+  iteration_limit,  ///< iterations ≥ Budget::iterations
+  work_limit,       ///< the next step would bring paper_count above Budget::gradients
+  time_limit,       ///< seconds ≥ Budget::seconds
+  diverged,         ///< an iterate or its L_V is not finite, or the final L_V > 10 × L_V(w = 0)
+  stopped,          ///< an observer said so
+};
+std::string_view to_string(StopReason reason);
+
+/// What a run may cost. It ends at the first limit it meets.
+struct Budget {
+  std::int64_t iterations = std::numeric_limits<std::int64_t>::max();
+  std::int64_t gradients = std::numeric_limits<std::int64_t>::max();  ///< of Work::paper_count
+  double seconds = std::numeric_limits<double>::infinity();
+};
+
+/// One line of a trace. Losses are data terms at the w a solver would return.
+struct TracePoint {
+  std::int64_t iteration = 0;
+  Vector lambda;
+  Losses loss;  ///< train and test only where the trace was asked to hold them
+  double primal_residual = 0.0;
+  double dual_residual = 0.0;
+  Work work;
+  double seconds = 0.0;
+};
+using Trace = std::vector<TracePoint>;
+
+enum class Watch { go_on, stop };
+/// Called after every iteration; watching changes nothing but may end the run.
+using Observer = std::function<Watch(const TracePoint&)>;
+
+struct SolveOptions {
+  Start start;
+  Budget budget;
+  std::vector<Observer> observers;
+  /// Keep every so many-th point in Outcome::trace (and the first and last); 0 keeps none.
+  std::int64_t trace_every = 0;
+};
+
+struct Solution {
+  Vector lambda;
+  Vector w;  ///< one weight per feature, the intercept last where there is one
+  Losses loss;
+  std::int64_t iteration = 0;
+};
+
+struct Outcome {
+  StopReason status = StopReason::stopped;
+  std::string message;  ///< the status in a sentence
+  Solution best;        ///< the finite iterate of the smallest L_V
+  Solution final;       ///< the last finite one
+  Work work;
+  double primal_residual = 0.0;
+  double dual_residual = 0.0;
+  std::int64_t iterations = 0;
+  std::int64_t skipped_steps = 0;
+  double seconds = 0.0;  ///< of the solver; watching is off the clock
+  Trace trace;
+};
+
+/// A run under way: the state of one solver on one problem.
+class Run {
+ public:
+  virtual ~Run() = default;
+  virtual void step() = 0;
+  virtual const Iterate& iterate() const = 0;
+};
+
+/// A solver with its settings. Const: all that changes is in the Run.
+class Solver {
+ public:
+  virtual ~Solver() = default;
+  virtual std::unique_ptr<Run> start(const BilevelProblem& problem, const Start& start) const = 0;
+};
+
+/// An algorithm is a struct with Settings, State (derived from Iterate), init and step; this makes a Solver of it.
+template <typename A>
+concept Algorithm = requires(const A algorithm, const BilevelProblem& problem, const Start& start,
+                             typename A::State& state) {
+  { algorithm.settings } -> std::convertible_to<typename A::Settings>;
+  { algorithm.init(problem, start) } -> std::same_as<typename A::State>;
+  { algorithm.step(problem, state) } -> std::same_as<void>;
+  requires std::derived_from<typename A::State, Iterate>;
+};
+
+template <Algorithm A>
+class AlgorithmSolver final : public Solver {
+ public:
+  explicit AlgorithmSolver(A algorithm) : algorithm_(std::move(algorithm)) {}
+  std::unique_ptr<Run> start(const BilevelProblem& problem, const Start& start) const override {
+    return std::make_unique<AlgorithmRun>(algorithm_, problem, start);
+  }
+
+ private:
+  class AlgorithmRun final : public Run {
+   public:
+    AlgorithmRun(const A& algorithm, const BilevelProblem& problem, const Start& start)
+        : algorithm_(algorithm), problem_(problem), state_(algorithm.init(problem, start)) {}
+    void step() override { algorithm_.step(problem_, state_); }
+    const Iterate& iterate() const override { return state_; }
+
+   private:
+    const A& algorithm_;
+    const BilevelProblem& problem_;
+    typename A::State state_;
+  };
+
+  A algorithm_;
+};
+
+/// The only outer loop: steps, limits, divergence, the best iterate, the trace.
+Outcome solve(const Solver& solver, const BilevelProblem& problem, const SolveOptions& options);
+
+template <Algorithm A>
+Outcome solve(const A& algorithm, const BilevelProblem& problem, const SolveOptions& options) {
+  return solve(AlgorithmSolver<A>(algorithm), problem, options);
+}
+
+}  // namespace yosida

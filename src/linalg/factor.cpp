@@ -1,0 +1,176 @@
+#include "yosida/linalg/factor.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <vector>
+
+// LAPACK, as OpenBLAS brings it. It is column-major: a row-major matrix is its own transpose there.
+extern "C" {
+void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
+void dpotrs_(const char* uplo, const int* n, const int* nrhs, const double* a, const int* lda, double* b,
+             const int* ldb, int* info);
+void dgesdd_(const char* jobz, const int* m, const int* n, double* a, const int* lda, double* s, double* u,
+             const int* ldu, double* vt, const int* ldvt, double* work, const int* lwork, int* iwork, int* info);
+void dgeqrf_(const int* m, const int* n, double* a, const int* lda, double* tau, double* work, const int* lwork,
+             int* info);
+void dorgqr_(const int* m, const int* n, const int* k, double* a, const int* lda, const double* tau, double* work,
+             const int* lwork, int* info);
+}
+
+namespace yosida {
+namespace {
+
+using ColumnMajor = Eigen::MatrixXd;
+
+void check(int info, const char* routine) {
+  if (info != 0) throw std::runtime_error(std::string("LAPACK ") + routine + " failed, info " + std::to_string(info));
+}
+
+/// R of A = QR, A overwritten with LAPACK's reflectors.
+void householder(ColumnMajor& a, std::vector<double>& tau) {
+  const int m = static_cast<int>(a.rows());
+  const int n = static_cast<int>(a.cols());
+  tau.resize(static_cast<std::size_t>(std::min(m, n)));
+  int info = 0;
+  const int query = -1;
+  double size = 0.0;
+  dgeqrf_(&m, &n, a.data(), &m, tau.data(), &size, &query, &info);
+  const int lwork = static_cast<int>(size);
+  std::vector<double> work(static_cast<std::size_t>(lwork));
+  dgeqrf_(&m, &n, a.data(), &m, tau.data(), work.data(), &lwork, &info);
+  check(info, "dgeqrf");
+}
+
+/// Dense rows [begin, begin + count) of a design, shifted, into `out`'s rows from `at` on.
+void copy_rows(const Design& x, Index begin, Index count, const Vector& shift, ColumnMajor& out, Index at) {
+  auto target = out.block(at, 0, count, x.cols());
+  if (x.is_sparse()) {
+    const SparseDesign& sparse = x.sparse();
+    target.setZero();
+    for (Index i = 0; i < count; ++i) {
+      const auto row = static_cast<std::size_t>(begin + i);
+      for (auto k = static_cast<std::size_t>(sparse.row_start[row]);
+           k < static_cast<std::size_t>(sparse.row_start[row + 1]); ++k)
+        target(i, sparse.column[k]) = sparse.value[k];
+    }
+  } else {
+    target = x.dense().matrix().middleRows(begin, count);
+  }
+  target.rowwise() -= shift.transpose();
+}
+
+}  // namespace
+
+bool cholesky_solve(Matrix& h, Vector& b) {
+  const int n = static_cast<int>(h.rows());
+  const int one = 1;
+  int info = 0;
+  dpotrf_("L", &n, h.data(), &n, &info);
+  if (info != 0) return false;
+  dpotrs_("L", &n, &one, h.data(), &n, b.data(), &n, &info);
+  return info == 0 && b.allFinite();
+}
+
+Svd svd(const Matrix& a, bool full_v) {
+  // Aᵀ = V diag(s) Uᵀ is what LAPACK sees in a row-major A: its left vectors are our V.
+  Matrix copy = a;
+  const int m = static_cast<int>(a.cols());
+  const int n = static_cast<int>(a.rows());
+  const int k = std::min(m, n);
+  const bool all = full_v && m > n;
+  const int v_cols = all ? m : k;
+  Svd result;
+  result.s.resize(k);
+  ColumnMajor v(m, v_cols);
+  // jobz 'A' wants all of both sides; our U is square then, as n = k.
+  ColumnMajor ut(all ? n : k, n);
+  const int ldu = m;
+  const int ldvt = static_cast<int>(ut.rows());
+  const char* job = all ? "A" : "S";
+  std::vector<int> iwork(static_cast<std::size_t>(8 * k));
+  int info = 0;
+  const int query = -1;
+  double size = 0.0;
+  dgesdd_(job, &m, &n, copy.data(), &m, result.s.data(), v.data(), &ldu, ut.data(), &ldvt, &size, &query,
+          iwork.data(), &info);
+  const int lwork = static_cast<int>(size);
+  std::vector<double> work(static_cast<std::size_t>(lwork));
+  dgesdd_(job, &m, &n, copy.data(), &m, result.s.data(), v.data(), &ldu, ut.data(), &ldvt, work.data(), &lwork,
+          iwork.data(), &info);
+  check(info, "dgesdd");
+  result.u = ut.transpose();
+  result.v = v;
+  return result;
+}
+
+Qr qr(const Matrix& a) {
+  ColumnMajor q = a;
+  std::vector<double> tau;
+  householder(q, tau);
+  const int m = static_cast<int>(a.rows());
+  const int n = static_cast<int>(a.cols());
+  Qr result;
+  result.r = q.topRows(n).triangularView<Eigen::Upper>();
+  int info = 0;
+  const int lwork = 64 * n;
+  std::vector<double> work(static_cast<std::size_t>(lwork));
+  dorgqr_(&m, &n, &n, q.data(), &m, tau.data(), work.data(), &lwork, &info);
+  check(info, "dorgqr");
+  result.q = q;
+  return result;
+}
+
+Matrix triangular_factor(const Design& x, const Vector& shift, const Vector& y, double y_shift) {
+  const Index d = x.cols();
+  const Index width = d + 1;
+  const Index block = std::min(x.rows(), std::max<Index>(3 * width, 64));
+  ColumnMajor stack(width + block, width);
+  std::vector<double> tau;
+  Index held = 0;  // rows of the factor so far, on top of the stack
+  for (Index i = 0; i < x.rows(); i += block) {
+    const Index count = std::min(block, x.rows() - i);
+    if (stack.rows() != held + count) {
+      ColumnMajor resized(held + count, width);
+      resized.topRows(held) = stack.topRows(held);
+      stack.swap(resized);
+    }
+    copy_rows(x, i, count, shift, stack, held);
+    stack.col(d).segment(held, count) = y.segment(i, count).array() - y_shift;
+    householder(stack, tau);
+    held = std::min(held + count, width);
+    for (Index column = 0; column < width; ++column)
+      for (Index row = column + 1; row < held; ++row) stack(row, column) = 0.0;
+  }
+  return stack.topRows(held);
+}
+
+CgReport conjugate_gradients(FunctionRef<void(const Vector&, Vector&)> apply, const Vector& b, Vector& x,
+                             double tolerance, Index max_products) {
+  CgReport report;
+  Vector product(b.size());
+  Vector residual = b;
+  if (!x.isZero(0.0)) {
+    apply(x, product);
+    ++report.products;
+    residual -= product;
+  }
+  Vector direction = residual;
+  double square = residual.squaredNorm();
+  while (report.products < max_products && std::sqrt(square) > tolerance) {
+    apply(direction, product);
+    ++report.products;
+    const double curvature = direction.dot(product);
+    if (!(curvature > 0.0)) break;  // rounding has the last word: the x so far stands
+    const double step = square / curvature;
+    x += step * direction;
+    residual -= step * product;
+    const double next = residual.squaredNorm();
+    direction = residual + (next / square) * direction;
+    square = next;
+  }
+  report.residual_norm = std::sqrt(square);
+  return report;
+}
+
+}  // namespace yosida

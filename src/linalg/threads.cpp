@@ -1,0 +1,28 @@
+#include "yosida/linalg/threads.hpp"
+
+#include <cblas.h>
+
+#include <atomic>
+#include <thread>
+
+#include "yosida/error.hpp"
+
+namespace yosida {
+namespace {
+
+std::atomic<int> thread_count{0};
+
+}  // namespace
+
+void set_threads(int count) {
+  if (count < 1) throw InputError("threads = " + std::to_string(count) + ": must be at least 1");
+  thread_count = count;
+  openblas_set_num_threads(count);
+}
+
+int threads() {
+  const int count = thread_count;
+  return count > 0 ? count : static_cast<int>(std::thread::hardware_concurrency());
+}
+
+}  // namespace yosida

@@ -1,0 +1,233 @@
+#include "yosida/problem/collapsed_least_squares.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "yosida/linalg/factor.hpp"
+
+namespace yosida {
+namespace {
+
+std::span<const double> as_span(const Vector& v) { return {v.data(), static_cast<std::size_t>(v.size())}; }
+
+double cube(double x) { return x * x * x; }
+
+/// The leading columns of `out` = X basis.
+void rotate_rows(const Design& x, const Matrix& basis, DenseDesign& out) {
+  auto target = out.matrix().leftCols(basis.cols());
+  if (!x.is_sparse()) {
+    target.noalias() = x.dense().matrix() * basis;
+    return;
+  }
+  const SparseDesign& sparse = x.sparse();
+  target.setZero();
+  for (std::size_t i = 0; i + 1 < sparse.row_start.size(); ++i)
+    for (auto k = static_cast<std::size_t>(sparse.row_start[i]);
+         k < static_cast<std::size_t>(sparse.row_start[i + 1]); ++k)
+      target.row(static_cast<Index>(i)) += sparse.value[k] * basis.row(sparse.column[k]);
+}
+
+}  // namespace
+
+CollapsedLeastSquares::Cost CollapsedLeastSquares::cost(const LinearProblem& direct) {
+  const auto& split = direct.split();
+  const double n = static_cast<double>(split.train.rows());
+  const double n_v = static_cast<double>(split.validation.rows());
+  const double d = static_cast<double>(split.train.features());
+  const double rank = std::min(d, n + 1.0);
+  // Orthogonal factors 2–4 n d rank, singular vectors about 22 rank³, the validation rows rotated
+  // and, where there are more of them than the rank, factored too.
+  const double setup = 4.0 * n * d * rank + 22.0 * cube(rank) + 2.0 * n_v * d * rank +
+                       (n_v > rank ? 2.5 * n_v * rank * rank : 0.0) + (n < d ? 2.0 * d * rank * rank : 0.0);
+  return {.setup = setup,
+          .direct_iteration = 2.0 * (split.train.x.product_flops() + split.validation.x.product_flops()),
+          .collapsed_iteration = 8.0 * rank + 4.0 * std::min(n_v, rank + 1.0) * rank};
+}
+
+CollapsedLeastSquares::CollapsedLeastSquares(std::shared_ptr<const LinearProblem> direct)
+    : direct_(std::move(direct)), intercept_(direct_->has_intercept()) {
+  const Dataset& train = direct_->split().train;
+  const Dataset& validation = direct_->split().validation;
+  const Index n = train.rows();
+  const Index d = train.features();
+  train_rows_ = static_cast<double>(n);
+  validation_rows_ = static_cast<double>(validation.rows());
+
+  // With an intercept everything is centred by the training means: then b*(w) is 0 in these coordinates.
+  Vector mean = Vector::Zero(d);
+  if (intercept_) {
+    const Vector weight = Vector::Constant(n, 1.0 / train_rows_);
+    train.x.add_transposed(as_span(weight), {mean.data(), static_cast<std::size_t>(d)});
+    target_mean_ = train.y.mean();
+  }
+
+  // The training rows as R w ≈ z: as they are where they are few, their triangular factor where many.
+  if (n >= d) {
+    const Matrix factor = triangular_factor(train.x, mean, train.y, target_mean_);
+    const Index held = std::min<Index>(factor.rows(), d);
+    Svd parts = svd(factor.topLeftCorner(held, d), true);
+    singular_values_ = Vector::Zero(d);
+    singular_values_.head(parts.s.size()) = parts.s;
+    z_ = Vector::Zero(d);
+    z_.head(parts.s.size()) = parts.u.transpose() * factor.col(d).head(held);
+    rest_ = factor.rows() > d ? factor(d, d) * factor(d, d) : 0.0;
+    basis_ = std::move(parts.v);
+  } else {
+    Matrix span(d, n + 1);
+    span.leftCols(n) = to_dense(train.x).dense().matrix().transpose();
+    span.leftCols(n).colwise() -= mean;
+    span.col(n).setOnes();
+    const Qr factors = qr(span);
+    Svd parts = svd(factors.r.leftCols(n).transpose(), true);  // X Q, n × (n + 1)
+    singular_values_ = Vector::Zero(n + 1);
+    singular_values_.head(n) = parts.s;
+    const Vector y = train.y.array() - target_mean_;
+    z_ = Vector::Zero(n + 1);
+    z_.head(n) = parts.u.transpose() * y;
+    basis_ = factors.q * parts.v;
+  }
+  train_mean_ = basis_.transpose() * mean;
+
+  // The validation rows in the basis, shifted by the training means, with a column for the
+  // intercept; where they are many, their triangular factor.
+  const Index rank = singular_values_.size();
+  DenseDesign rotated(validation.rows(), weights());
+  rotate_rows(validation.x, basis_, rotated);
+  rotated.matrix().leftCols(rank).rowwise() -= train_mean_.transpose();
+  if (intercept_) rotated.matrix().col(rank).setOnes();
+  if (validation.rows() > weights() + 1) {
+    const Matrix factor = triangular_factor(rotated, Vector::Zero(weights()), validation.y, target_mean_);
+    validation_ = DenseDesign(Matrix(factor.topLeftCorner(weights(), weights())));
+    validation_z_ = factor.col(weights()).head(weights());
+    validation_rest_ = factor(weights(), weights()) * factor(weights(), weights());
+  } else {
+    validation_ = rotated;
+    validation_z_ = validation.y.array() - target_mean_;
+  }
+
+  ones_ = Vector::Zero(weights());
+  ones_.head(rank) = basis_.transpose() * Vector::Ones(d);
+  setup_work_ = cost(*direct_).setup / (2.0 * train.x.product_flops());
+}
+
+double CollapsedLeastSquares::intercept_offset(const Vector& w) const {
+  return intercept_ ? w[rank()] + train_mean_.dot(w.head(rank())) - target_mean_ : 0.0;
+}
+
+double CollapsedLeastSquares::train_loss(const Vector& w, const Vector& lambda) const {
+  const auto a = w.head(rank());
+  const double t = intercept_offset(w);
+  return 0.5 * ((singular_values_.cwiseProduct(a) - z_).squaredNorm() + rest_) / train_rows_ + 0.5 * t * t +
+         std::exp(lambda[0]) * a.squaredNorm();
+}
+
+void CollapsedLeastSquares::train_gradient(const Vector& w, const Vector& lambda, Vector& g) const {
+  const auto a = w.head(rank());
+  g.head(rank()) = singular_values_.cwiseProduct(singular_values_.cwiseProduct(a) - z_) / train_rows_ +
+                   2.0 * std::exp(lambda[0]) * a;
+  if (intercept_) {
+    const double t = intercept_offset(w);
+    g.head(rank()) += t * train_mean_;
+    g[rank()] = t;
+  }
+}
+
+void CollapsedLeastSquares::hessian_product(const Vector&, const Vector& lambda, const Vector& p,
+                                            Vector& out) const {
+  const auto a = p.head(rank());
+  out.head(rank()) = singular_values_.cwiseAbs2().cwiseProduct(a) / train_rows_ + 2.0 * std::exp(lambda[0]) * a;
+  if (intercept_) {
+    const double t = p[rank()] + train_mean_.dot(a);
+    out.head(rank()) += t * train_mean_;
+    out[rank()] = t;
+  }
+}
+
+void CollapsedLeastSquares::cross_product(const Vector& w, const Vector& lambda, const Vector& q,
+                                          Vector& out) const {
+  out.head(rank()) = 2.0 * std::exp(lambda[0]) * q[0] * w.head(rank());
+  if (intercept_) out[rank()] = 0.0;
+}
+
+void CollapsedLeastSquares::cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
+                                                     Vector& out) const {
+  out[0] = 2.0 * std::exp(lambda[0]) * w.head(rank()).dot(p.head(rank()));
+}
+
+const Vector& CollapsedLeastSquares::with_offset(const Vector& w, double t) const {
+  if (!intercept_) return w;
+  thread_local Vector point;
+  point = w;
+  point[rank()] = t;
+  return point;
+}
+
+double CollapsedLeastSquares::validation_loss(const Vector& w) const {
+  const double square = validation_.product_pass(
+      as_span(with_offset(w, intercept_offset(w))), [&](Index first, std::span<double> m) {
+        double sum = 0.0;
+        for (std::size_t i = 0; i < m.size(); ++i) {
+          const double residual = m[i] - validation_z_[first + static_cast<Index>(i)];
+          sum += residual * residual;
+        }
+        return sum;
+      });
+  return 0.5 * (square + validation_rest_) / validation_rows_;
+}
+
+void CollapsedLeastSquares::validation_gradient(const Vector& w, Vector& g) const {
+  g.setZero();
+  validation_.fused_pass(
+      as_span(with_offset(w, intercept_offset(w))),
+      [&](Index first, std::span<double> m) {
+        for (std::size_t i = 0; i < m.size(); ++i) m[i] -= validation_z_[first + static_cast<Index>(i)];
+        return 0.0;
+      },
+      {g.data(), static_cast<std::size_t>(g.size())});
+  g /= validation_rows_;
+  if (intercept_) g.head(rank()) += g[rank()] * train_mean_;  // t moves with w at a fixed b
+}
+
+void CollapsedLeastSquares::validation_hessian_product(const Vector&, const Vector& p, Vector& out) const {
+  const double t = intercept_ ? p[rank()] + train_mean_.dot(p.head(rank())) : 0.0;
+  out.setZero();
+  validation_.fused_pass(
+      as_span(with_offset(p, t)), [](Index, std::span<double>) { return 0.0; },
+      {out.data(), static_cast<std::size_t>(out.size())});
+  out /= validation_rows_;
+  if (intercept_) out.head(rank()) += out[rank()] * train_mean_;
+}
+
+InnerReport CollapsedLeastSquares::inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const {
+  // Diagonal, and the exact intercept decouples: (s²/N + 2e^λ + ρ) a = s z/N − u + ρ v.
+  const auto s = singular_values_.array();
+  const double c = 2.0 * std::exp(lambda[0]) + (options.proximal ? options.proximal->rho : 0.0);
+  const auto curvature = s.square() / train_rows_ + c;
+  auto a = w.head(rank()).array();
+  a = s * z_.array() / train_rows_;
+  if (options.proximal)
+    a += options.proximal->rho * options.proximal->v.head(rank()).array() - options.proximal->u.head(rank()).array();
+  // A direction without curvature is one without data: its weight is 0.
+  a = (curvature > 0.0).select(a / curvature, 0.0);
+  fit_intercept(w);
+  InnerReport report;
+  report.converged = true;
+  report.work.factorisations = 8.0 * static_cast<double>(rank()) /
+                               (2.0 * direct_->split().train.x.product_flops());
+  return report;
+}
+
+void CollapsedLeastSquares::fit_intercept(Vector& w) const {
+  if (intercept_) w[rank()] = target_mean_ - train_mean_.dot(w.head(rank()));
+}
+
+Vector CollapsedLeastSquares::expand(const Vector& w) const {
+  Vector full(direct_->weights());
+  full.head(basis_.rows()) = basis_ * w.head(rank());
+  if (intercept_) full[basis_.rows()] = w[rank()];
+  return full;
+}
+
+Losses CollapsedLeastSquares::losses(const Vector& w) const { return direct_->losses(expand(w)); }
+
+}  // namespace yosida

@@ -1,0 +1,72 @@
+#include "yosida/problem/counted_problem.hpp"
+
+#include <algorithm>
+
+namespace yosida {
+
+CountedProblem::CountedProblem(const BilevelProblem& problem, std::int64_t limit)
+    : problem_(problem), limit_(limit) {
+  work_.factorisations = problem.setup_work();
+}
+
+void CountedProblem::charge(std::int64_t Work::*kind) const {
+  if (kind != &Work::loss_evaluations && work_.paper_count() >= limit_) throw BudgetSpent{};
+  ++(work_.*kind);
+}
+
+double CountedProblem::train_loss(const Vector& w, const Vector& lambda) const {
+  charge(&Work::loss_evaluations);
+  return problem_.train_loss(w, lambda);
+}
+
+void CountedProblem::train_gradient(const Vector& w, const Vector& lambda, Vector& g) const {
+  charge(&Work::train_gradients);
+  problem_.train_gradient(w, lambda, g);
+}
+
+void CountedProblem::hessian_product(const Vector& w, const Vector& lambda, const Vector& p, Vector& out) const {
+  charge(&Work::hessian_products);
+  problem_.hessian_product(w, lambda, p, out);
+}
+
+// Cross products touch no data (C = 2 e^λ w for a penalty): they are not counted.
+void CountedProblem::cross_product(const Vector& w, const Vector& lambda, const Vector& q, Vector& out) const {
+  problem_.cross_product(w, lambda, q, out);
+}
+
+void CountedProblem::cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
+                                              Vector& out) const {
+  problem_.cross_product_transposed(w, lambda, p, out);
+}
+
+double CountedProblem::validation_loss(const Vector& w) const {
+  charge(&Work::loss_evaluations);
+  return problem_.validation_loss(w);
+}
+
+void CountedProblem::validation_gradient(const Vector& w, Vector& g) const {
+  charge(&Work::validation_gradients);
+  problem_.validation_gradient(w, g);
+}
+
+void CountedProblem::validation_hessian_product(const Vector& w, const Vector& p, Vector& out) const {
+  charge(&Work::hessian_products);
+  problem_.validation_hessian_product(w, p, out);
+}
+
+InnerReport CountedProblem::inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const {
+  InnerOptions limited = options;
+  limited.max_count = std::min(options.max_count, limit_ - work_.paper_count());
+  const InnerReport report = problem_.inner_solve(lambda, limited, w);
+  work_ += report.work;
+  ++work_.inner_solves;
+  if (!report.converged && report.work.paper_count() >= limited.max_count) throw BudgetSpent{};
+  return report;
+}
+
+void CountedProblem::fit_intercept(Vector& w) const {
+  work_ += problem_.intercept_work();
+  problem_.fit_intercept(w);
+}
+
+}  // namespace yosida

@@ -1,0 +1,23 @@
+#include "yosida/solver/residuals.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace yosida {
+
+void update_residuals(const BilevelProblem& problem, const MeanAnchored& phi, double lambda, double rho,
+                      double epsilon, const Vector& u, Vector& r, Iterate& state) {
+  const Index penalised = r.size() - (problem.has_intercept() ? 1 : 0);
+  phi.respond(state.lambda[0], r);
+  const double response_norm = r.head(penalised).norm();
+  r = state.w - r;
+  r.tail(r.size() - penalised).setZero();
+  state.primal_residual = r.norm();
+  state.dual_residual = rho * std::abs(state.lambda[0] - lambda) * phi.phi1.norm();
+  const double root_d = problem.ones().norm();
+  const double w_norm = state.w.head(penalised).norm();
+  state.converged = state.primal_residual <= epsilon * (root_d + std::max(w_norm, response_norm)) &&
+                    state.dual_residual <= epsilon * (root_d + u.norm());
+}
+
+}  // namespace yosida
