@@ -9,7 +9,11 @@ configure_package_config_file(cmake/yosidaConfig.cmake.in ${PROJECT_BINARY_DIR}/
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/yosidaConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/yosidaConfig.cmake ${PROJECT_BINARY_DIR}/yosidaConfigVersion.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/openblas.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/yosida)
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(TARGET yosida_cli)
+  # A shared library is found from the program's place, wherever the two are moved to.
+  set_target_properties(yosida_cli PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
   install(TARGETS yosida_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()

@@ -119,6 +119,13 @@ bool DenseDesign::adjoins(const DenseDesign& next) const {
 
 DenseDesign DenseDesign::joined(const DenseDesign& next) const { return row_range(0, rows_ + next.rows_); }
 
+DenseDesign DenseDesign::unshared() const {
+  if (buffer_.use_count() <= 1) return *this;
+  DenseDesign copy(rows_, cols_);
+  copy.matrix() = matrix();
+  return copy;
+}
+
 DenseDesign DenseDesign::narrowed(Index cols) const {
   DenseDesign narrow = *this;
   narrow.cols_ = cols;

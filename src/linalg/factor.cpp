@@ -1,5 +1,7 @@
 #include "yosida/linalg/factor.hpp"
 
+#include <cblas.h>
+
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -121,9 +123,9 @@ Qr qr(const Matrix& a) {
   return result;
 }
 
-Matrix triangular_factor(const Design& x, const Vector& shift, const Vector& y, double y_shift) {
+Matrix triangular_factor(const Design& x, const Vector& shift, bool with_ones, const Vector& y, double y_shift) {
   const Index d = x.cols();
-  const Index width = d + 1;
+  const Index width = d + (with_ones ? 2 : 1);
   const Index block = std::min(x.rows(), std::max<Index>(3 * width, 64));
   ColumnMajor stack(width + block, width);
   std::vector<double> tau;
@@ -136,13 +138,22 @@ Matrix triangular_factor(const Design& x, const Vector& shift, const Vector& y, 
       stack.swap(resized);
     }
     copy_rows(x, i, count, shift, stack, held);
-    stack.col(d).segment(held, count) = y.segment(i, count).array() - y_shift;
+    if (with_ones) stack.col(d).segment(held, count).setOnes();
+    stack.col(width - 1).segment(held, count) = y.segment(i, count).array() - y_shift;
     householder(stack, tau);
     held = std::min(held + count, width);
     for (Index column = 0; column < width; ++column)
       for (Index row = column + 1; row < held; ++row) stack(row, column) = 0.0;
   }
   return stack.topRows(held);
+}
+
+Matrix product(Eigen::Ref<const Matrix> a, Eigen::Ref<const Matrix> b) {
+  Matrix result(a.rows(), b.cols());
+  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(a.rows()), static_cast<int>(b.cols()),
+              static_cast<int>(a.cols()), 1.0, a.data(), static_cast<int>(a.outerStride()), b.data(),
+              static_cast<int>(b.outerStride()), 0.0, result.data(), static_cast<int>(result.cols()));
+  return result;
 }
 
 CgReport conjugate_gradients(FunctionRef<void(const Vector&, Vector&)> apply, const Vector& b, Vector& x,

@@ -12,19 +12,16 @@ std::span<const double> as_span(const Vector& v) { return {v.data(), static_cast
 
 double cube(double x) { return x * x * x; }
 
-/// The leading columns of `out` = X basis.
-void rotate_rows(const Design& x, const Matrix& basis, DenseDesign& out) {
-  auto target = out.matrix().leftCols(basis.cols());
-  if (!x.is_sparse()) {
-    target.noalias() = x.dense().matrix() * basis;
-    return;
-  }
+/// X basis
+Matrix rotated(const Design& x, const Matrix& basis) {
+  if (!x.is_sparse()) return product(x.dense().matrix(), basis);
   const SparseDesign& sparse = x.sparse();
-  target.setZero();
+  Matrix result = Matrix::Zero(x.rows(), basis.cols());
   for (std::size_t i = 0; i + 1 < sparse.row_start.size(); ++i)
     for (auto k = static_cast<std::size_t>(sparse.row_start[i]);
          k < static_cast<std::size_t>(sparse.row_start[i + 1]); ++k)
-      target.row(static_cast<Index>(i)) += sparse.value[k] * basis.row(sparse.column[k]);
+      result.row(static_cast<Index>(i)) += sparse.value[k] * basis.row(sparse.column[k]);
+  return result;
 }
 
 }  // namespace
@@ -37,8 +34,8 @@ CollapsedLeastSquares::Cost CollapsedLeastSquares::cost(const LinearProblem& dir
   const double rank = std::min(d, n + 1.0);
   // Orthogonal factors 2–4 n d rank, singular vectors about 22 rank³, the validation rows rotated
   // and, where there are more of them than the rank, factored too.
-  const double setup = 4.0 * n * d * rank + 22.0 * cube(rank) + 2.0 * n_v * d * rank +
-                       (n_v > rank ? 2.5 * n_v * rank * rank : 0.0) + (n < d ? 2.0 * d * rank * rank : 0.0);
+  const double setup = 4.0 * n * d * rank + 22.0 * cube(rank) + 2.0 * std::min(n_v, d) * d * rank +
+                       (n_v > d ? 2.5 * n_v * d * d : 0.0) + (n < d ? 2.0 * d * rank * rank : 0.0);
   return {.setup = setup,
           .direct_iteration = 2.0 * (split.train.x.product_flops() + split.validation.x.product_flops()),
           .collapsed_iteration = 8.0 * rank + 4.0 * std::min(n_v, rank + 1.0) * rank};
@@ -63,7 +60,7 @@ CollapsedLeastSquares::CollapsedLeastSquares(std::shared_ptr<const LinearProblem
 
   // The training rows as R w ≈ z: as they are where they are few, their triangular factor where many.
   if (n >= d) {
-    const Matrix factor = triangular_factor(train.x, mean, train.y, target_mean_);
+    const Matrix factor = triangular_factor(train.x, mean, false, train.y, target_mean_);
     const Index held = std::min<Index>(factor.rows(), d);
     Svd parts = svd(factor.topLeftCorner(held, d), true);
     singular_values_ = Vector::Zero(d);
@@ -84,26 +81,36 @@ CollapsedLeastSquares::CollapsedLeastSquares(std::shared_ptr<const LinearProblem
     const Vector y = train.y.array() - target_mean_;
     z_ = Vector::Zero(n + 1);
     z_.head(n) = parts.u.transpose() * y;
-    basis_ = factors.q * parts.v;
+    basis_ = product(factors.q, parts.v);
   }
   train_mean_ = basis_.transpose() * mean;
 
-  // The validation rows in the basis, shifted by the training means, with a column for the
-  // intercept; where they are many, their triangular factor.
+  // The validation rows, shifted by the training means, with a column for the intercept: in the
+  // basis, and as their triangular factor where they are many.
   const Index rank = singular_values_.size();
-  DenseDesign rotated(validation.rows(), weights());
-  rotate_rows(validation.x, basis_, rotated);
-  rotated.matrix().leftCols(rank).rowwise() -= train_mean_.transpose();
-  if (intercept_) rotated.matrix().col(rank).setOnes();
-  if (validation.rows() > weights() + 1) {
-    const Matrix factor = triangular_factor(rotated, Vector::Zero(weights()), validation.y, target_mean_);
-    validation_ = DenseDesign(Matrix(factor.topLeftCorner(weights(), weights())));
-    validation_z_ = factor.col(weights()).head(weights());
-    validation_rest_ = factor(weights(), weights()) * factor(weights(), weights());
+  Matrix rows;
+  validation_z_ = validation.y.array() - target_mean_;
+  if (validation.rows() > d + 2) {
+    const Matrix factor = triangular_factor(validation.x, mean, true, validation.y, target_mean_);
+    rows.resize(d + 1, weights());
+    rows.leftCols(rank) = product(factor.topLeftCorner(d + 1, d), basis_);
+    if (intercept_) rows.col(rank) = factor.col(d).head(d + 1);
+    validation_z_ = factor.col(d + 1).head(d + 1);
+    validation_rest_ = factor(d + 1, d + 1) * factor(d + 1, d + 1);
   } else {
-    validation_ = rotated;
-    validation_z_ = validation.y.array() - target_mean_;
+    rows.resize(validation.rows(), weights());
+    rows.leftCols(rank) = rotated(validation.x, basis_);
+    rows.leftCols(rank).rowwise() -= train_mean_.transpose();
+    if (intercept_) rows.col(rank).setOnes();
   }
+  if (rows.rows() > weights() + 1) {
+    const Matrix factor =
+        triangular_factor(DenseDesign(rows), Vector::Zero(weights()), false, validation_z_, 0.0);
+    rows = factor.topLeftCorner(weights(), weights());
+    validation_z_ = factor.col(weights()).head(weights());
+    validation_rest_ += factor(weights(), weights()) * factor(weights(), weights());
+  }
+  validation_ = DenseDesign(rows);
 
   ones_ = Vector::Zero(weights());
   ones_.head(rank) = basis_.transpose() * Vector::Ones(d);

@@ -34,6 +34,8 @@ class DenseDesign {
   bool adjoins(const DenseDesign& next) const;
   /// The rows of this design and of `next`, which must adjoin it, as one view.
   DenseDesign joined(const DenseDesign& next) const;
+  /// This design, copied first where others share its buffer: safe to write to.
+  DenseDesign unshared() const;
   /// The same buffer read with fewer columns; the caller has moved the values.
   DenseDesign narrowed(Index cols) const;
 

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <memory>
+
+#include "yosida/problem/linear_problem.hpp"
+
+namespace yosida {
+
+/// The problem in the cheapest equal form for so many iterations: collapsed where the loss is
+/// quadratic and the factorisation pays for itself, as it is elsewhere.
+std::shared_ptr<const BilevelProblem> collapse_if_cheaper(std::shared_ptr<const LinearProblem> problem,
+                                                          double iterations);
+
+}  // namespace yosida

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "yosida/problem/bilevel_problem.hpp"
+
+namespace yosida {
+
+/// The truth to measure solvers against: the global minimum of λ ↦ L_V(w*(λ)) inside bounds.
+struct Oracle {
+  double lambda = 0.0;
+  double validation = 0.0;
+  double low = 0.0;
+  double high = 0.0;
+};
+
+/// A fine grid of tight inner solves, large λ to small, each warm-started from the last; every
+/// promising valley is then polished by golden section. For one λ.
+Oracle find_oracle(const BilevelProblem& problem, double low, double high);
+
+/// L_V(w*(λ)), by a tight inner solve.
+double validation_at(const BilevelProblem& problem, double lambda);
+
+/// Bounds on λ from the data's own scale: e^λ from 1e-12 to 10 times the largest curvature of the
+/// unpenalised L_T at 0, widened to hold lambda0.
+struct LambdaBounds {
+  double low;
+  double high;
+};
+LambdaBounds default_bounds(const BilevelProblem& problem, double lambda0);
+
+}  // namespace yosida

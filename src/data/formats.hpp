@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/byte_stream.hpp"
+#include "yosida/data/reader.hpp"
+
+namespace yosida {
+
+// One reader per format. Each takes the target where the options or the format put it, checks every value,
+// and throws InputError at the first that is wrong. With Missing::drop it leaves rows with missing values in,
+// as NaN (in y too): which rows go is known only once a target file has been joined.
+
+/// How the fields of a line are told apart: by its format, or by the first line.
+enum class Separator { comma, tab, sniffed };
+Dataset read_csv(ByteStream& stream, Separator separator, const ReadOptions& options);
+Dataset read_libsvm(ByteStream& stream, const ReadOptions& options);
+Dataset read_npy(ByteStream& stream, const ReadOptions& options);
+Dataset read_npz(const std::filesystem::path& file, const ReadOptions& options);
+Dataset read_idx(ByteStream& stream, const ReadOptions& options);
+
+/// Whether a file starts like an array of NumPy, or like an IDX file.
+bool is_npy(ByteStream& stream);
+bool is_idx(ByteStream& stream);
+
+/// How the numbers of a binary file lie there.
+struct ArrayLayout {
+  char kind = 'f';        // as NumPy has it: 'f' floating, 'i' signed, 'u' unsigned, 'b' boolean
+  std::size_t bytes = 8;  // of one number
+  bool big_endian = false;
+  bool by_column = false;  // Fortran order
+  std::vector<std::uint64_t> shape;
+};
+/// Whether read_array knows numbers of this kind and size.
+bool is_readable(char kind, std::size_t bytes);
+/// Reads the numbers up to the end of the stream; an array of more than two dimensions becomes one row for
+/// each index of its first.
+Dataset read_array(ByteStream& stream, const ArrayLayout& layout, const ReadOptions& options);
+
+/// The column that `options.target` means among `columns`; `names` is empty where they have none.
+std::optional<Index> target_column(const std::string& source, const ReadOptions& options, Index columns,
+                                   const std::vector<std::string>& names = {});
+/// The options to read a target by itself with: a table whose only column is the target.
+ReadOptions target_alone(const ReadOptions& options);
+/// Makes what was read so the target of `data`.
+void join_target(Dataset& data, Dataset target);
+
+/// The number that is all of `text`, with a sign or without (it may be infinite or NaN); nothing where `text`
+/// is no number. Beyond the range of a double it is infinite or 0.
+std::optional<double> parse_number(std::string_view text);
+/// What a number breaks that is infinite, or missing (NaN) where it may not be; empty where it breaks
+/// nothing.
+std::string_view broken_rule(double number, bool is_target, Missing missing);
+/// The text in quotes as a message shows it: on one line, and not longer than a glance.
+std::string in_quotes(std::string_view text);
+
+/// The names as a message lists them: the first dozen.
+std::string comma_separated(const std::vector<std::string>& names);
+
+/// Numbers that grow by realloc: the pages of a large block are remapped, not copied, so growing holds no
+/// second buffer.
+class NumberBuffer {
+ public:
+  std::size_t size() const { return size_; }
+  double* data() { return numbers_.get(); }
+  /// Room for `count` more numbers behind the last, not initialised.
+  double* append(std::size_t count);
+  /// Gives the first `count` numbers away.
+  std::shared_ptr<double> release(std::size_t count);
+
+ private:
+  void reallocate(std::size_t capacity);
+
+  struct Free {
+    void operator()(double* numbers) const { std::free(numbers); }
+  };
+  std::unique_ptr<double, Free> numbers_;
+  std::size_t size_ = 0;
+  std::size_t capacity_ = 0;
+};
+
+}  // namespace yosida

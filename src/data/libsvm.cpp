@@ -1,0 +1,122 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "data/formats.hpp"
+#include "yosida/error.hpp"
+
+namespace yosida {
+namespace {
+
+constexpr std::int32_t largest_index = std::numeric_limits<std::int32_t>::max();
+
+bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+// Takes the next word off the front of `line`; empty at its end.
+std::string_view take_word(std::string_view& line) {
+  const auto begin = std::find_if_not(line.begin(), line.end(), is_blank);
+  const auto end = std::find_if(begin, line.end(), is_blank);
+  line = {end, line.end()};
+  return {begin, end};
+}
+
+struct Entry {
+  std::int32_t index;
+  double value;
+};
+
+class LibsvmReader {
+ public:
+  explicit LibsvmReader(ByteStream& stream) : stream_(stream) {}
+
+  Dataset read() {
+    SparseDesign x;
+    std::vector<double> y;
+    while (auto line = stream_.next_line()) {
+      ++line_number_;
+      std::string_view words = line->substr(0, line->find('#'));
+      const std::string_view label = take_word(words);
+      if (label.empty()) continue;
+      y.push_back(parse_label(label));
+      std::int32_t previous = 0;
+      for (auto word = take_word(words); !word.empty(); word = take_word(words)) {
+        const auto [index, value] = parse_entry(word, previous);
+        previous = index;
+        if (value == 0.0) continue;
+        x.column.push_back(index - 1);
+        x.value.push_back(value);
+      }
+      x.columns = std::max<Index>(x.columns, previous);
+      x.row_start.push_back(static_cast<std::int64_t>(x.value.size()));
+    }
+    if (y.empty()) throw InputError(fmt::format("{}: holds no rows", stream_.name()));
+    Dataset data;
+    data.x = std::move(x);
+    data.y = Eigen::Map<const Vector>(y.data(), static_cast<Index>(y.size()));
+    data.source = stream_.name();
+    return data;
+  }
+
+ private:
+  double parse_label(std::string_view word) const {
+    const auto label = parse_number(word);
+    if (!label || !std::isfinite(*label)) {
+      throw InputError(
+          fmt::format("{}:{}: the label is {}: must be a finite number; encode classes as numbers first",
+                      stream_.name(), line_number_, in_quotes(word)));
+    }
+    return *label;
+  }
+
+  // The entry "index:value"; `previous` is the index before it on the line.
+  Entry parse_entry(std::string_view word, std::int32_t previous) const {
+    const std::size_t colon = word.find(':');
+    if (colon == std::string_view::npos) throw refusal(word, "must be index:value");
+    if (word.starts_with("qid:")) {
+      throw refusal(word, "ranking data with query ids cannot be read; take the qid entries out");
+    }
+    Entry entry{};
+    const auto [stop, error] = std::from_chars(word.data(), word.data() + colon, entry.index);
+    if (error != std::errc{} || stop != word.data() + colon) {
+      throw refusal(word, fmt::format("its index must be a whole number from 1 to {}", largest_index));
+    }
+    if (entry.index < 1) throw refusal(word, "LIBSVM indices start at 1");
+    if (entry.index <= previous) {
+      throw refusal(word,
+                    fmt::format("it follows index {}, but the indices of a line must ascend", previous));
+    }
+    const auto value = parse_number(word.substr(colon + 1));
+    if (!value) throw refusal(word, "its value must be a number; encode text categories as numbers first");
+    if (!std::isfinite(*value))
+      throw refusal(word, "its value must be finite; an entry that is left out is 0");
+    entry.value = *value;
+    return entry;
+  }
+
+  InputError refusal(std::string_view word, std::string_view rule) const {
+    return InputError(
+        fmt::format("{}:{}: entry {}: {}", stream_.name(), line_number_, in_quotes(word), rule));
+  }
+
+  ByteStream& stream_;
+  Index line_number_ = 0;
+};
+
+}  // namespace
+
+Dataset read_libsvm(ByteStream& stream, const ReadOptions& options) {
+  // "0" is what it is in any case: the first field of the line.
+  if (!options.target.empty() && options.target != "0" && !options.target_optional) {
+    throw InputError(
+        fmt::format("{}: there is no target column {}: a LIBSVM file has its target in the first field, "
+                    "so leave the target out",
+                    stream.name(), in_quotes(options.target)));
+  }
+  return LibsvmReader(stream).read();
+}
+
+}  // namespace yosida

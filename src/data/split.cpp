@@ -1,0 +1,128 @@
+#include "yosida/data/split.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "yosida/error.hpp"
+#include "yosida/random.hpp"
+
+namespace yosida {
+namespace {
+
+/// Puts row order[i] in place i, following the cycles of the permutation with one row of scratch.
+void permute_rows(DenseDesign& x, const std::vector<Index>& order) {
+  std::vector<double> first(static_cast<std::size_t>(x.cols()));
+  std::vector<bool> placed(order.size(), false);
+  for (std::size_t start = 0; start < order.size(); ++start) {
+    if (placed[start] || order[start] == static_cast<Index>(start)) continue;
+    std::copy_n(x.row(static_cast<Index>(start)), x.cols(), first.begin());
+    std::size_t hole = start;
+    while (true) {
+      placed[hole] = true;
+      const auto source = static_cast<std::size_t>(order[hole]);
+      if (source == start) break;
+      std::copy_n(x.row(static_cast<Index>(source)), x.cols(), x.row(static_cast<Index>(hole)));
+      hole = source;
+    }
+    std::copy_n(first.begin(), x.cols(), x.row(static_cast<Index>(hole)));
+  }
+}
+
+SparseDesign take_rows(const SparseDesign& x, const std::vector<Index>& order, Index begin, Index count) {
+  SparseDesign part;
+  part.columns = x.columns;
+  for (Index i = begin; i < begin + count; ++i) {
+    const auto row = static_cast<std::size_t>(order[static_cast<std::size_t>(i)]);
+    const auto from = x.row_start[row];
+    const auto to = x.row_start[row + 1];
+    part.column.insert(part.column.end(), x.column.begin() + from, x.column.begin() + to);
+    part.value.insert(part.value.end(), x.value.begin() + from, x.value.begin() + to);
+    part.row_start.push_back(static_cast<std::int64_t>(part.value.size()));
+  }
+  return part;
+}
+
+/// How many of `count` rows go to the validation and the test part.
+std::pair<Index, Index> share(Index count, const SplitOptions& options) {
+  const auto rows = static_cast<double>(count);
+  const auto validation = static_cast<Index>(std::llround(rows * options.validation_fraction));
+  const auto test = static_cast<Index>(std::llround(rows * options.test_fraction));
+  return {validation, std::min(test, count - validation)};
+}
+
+void require_fraction(const char* name, double value, bool zero_allowed) {
+  if (!(value < 1.0) || !(zero_allowed ? value >= 0.0 : value > 0.0))
+    throw InputError(fmt::format("{} = {}: must be {} 0 and < 1", name, value, zero_allowed ? ">=" : ">"));
+}
+
+}  // namespace
+
+Split split_rows(Dataset data, const SplitOptions& options) {
+  require_fraction("validation fraction", options.validation_fraction, false);
+  require_fraction("test fraction", options.test_fraction, true);
+  std::vector<Index> order(static_cast<std::size_t>(data.rows()));
+  std::iota(order.begin(), order.end(), Index{0});
+  Random(options.seed).shuffle(order);
+
+  std::map<double, std::vector<Index>> groups;  // by target where stratified, else one
+  for (const Index row : order) groups[options.stratified ? data.y[row] : 0.0].push_back(row);
+  std::vector<Index> train, validation, test;
+  for (const auto& [value, rows] : groups) {
+    const auto [n_validation, n_test] = share(static_cast<Index>(rows.size()), options);
+    const auto validation_end = rows.begin() + n_validation;
+    validation.insert(validation.end(), rows.begin(), validation_end);
+    test.insert(test.end(), validation_end, validation_end + n_test);
+    train.insert(train.end(), validation_end + n_test, rows.end());
+  }
+  const bool test_empty = options.test_fraction > 0.0 && test.empty();
+  if (train.empty() || validation.empty() || test_empty)
+    throw InputError(fmt::format(
+        "{}: {} rows split {} training, {} validation, {} test (fractions {} and {}): each part needs at least 1 row",
+        data.source, data.rows(), train.size(), validation.size(), test.size(), options.validation_fraction,
+        options.test_fraction));
+  std::vector<Index> all = train;
+  all.insert(all.end(), validation.begin(), validation.end());
+  all.insert(all.end(), test.begin(), test.end());
+  return split_rows(std::move(data), all, static_cast<Index>(train.size()), static_cast<Index>(validation.size()));
+}
+
+Split split_rows(Dataset data, const std::vector<Index>& order, Index train_rows, Index validation_rows) {
+  const auto used = static_cast<Index>(order.size());
+  const auto part = [&](Index begin, Index count) {
+    Dataset result{.x = {}, .y = Vector(data.y.size() == 0 ? 0 : count), .feature_names = data.feature_names,
+                   .target_name = data.target_name, .source = data.source};
+    for (Index i = 0; i < result.y.size(); ++i) result.y[i] = data.y[order[static_cast<std::size_t>(begin + i)]];
+    result.x = data.x.is_sparse() ? Design(take_rows(data.x.sparse(), order, begin, count))
+                                  : Design(data.x.dense().row_range(begin, count));
+    return result;
+  };
+  if (!data.x.is_sparse()) {
+    std::vector<Index> permutation = order;
+    std::vector<bool> taken(static_cast<std::size_t>(data.rows()), false);
+    for (const Index row : order) taken[static_cast<std::size_t>(row)] = true;
+    for (Index row = 0; row < data.rows(); ++row)
+      if (!taken[static_cast<std::size_t>(row)]) permutation.push_back(row);
+    DenseDesign rows = data.x.dense().unshared();
+    permute_rows(rows, permutation);
+    data.x = rows;
+  }
+  Split split{.train = part(0, train_rows), .validation = part(train_rows, validation_rows), .test = {}};
+  const Index rest = used - train_rows - validation_rows;
+  if (rest > 0) split.test = part(train_rows + validation_rows, rest);
+  return split;
+}
+
+Dataset train_and_validation(const Split& split) {
+  Dataset both = split.train;
+  both.x = stack_rows(split.train.x, split.validation.x);
+  both.y.resize(split.train.y.size() + split.validation.y.size());
+  both.y << split.train.y, split.validation.y;
+  if (split.validation.source != split.train.source) both.source += " + " + split.validation.source;
+  return both;
+}
+
+}  // namespace yosida

@@ -1,0 +1,44 @@
+#include "yosida/model/metrics.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+namespace yosida {
+
+double variance(const Vector& y) {
+  return (y.array() - y.mean()).square().mean();
+}
+
+std::optional<double> r_squared(const Vector& y, const Vector& m) {
+  const double spread = variance(y);
+  if (!(spread > 0.0)) return std::nullopt;
+  return 1.0 - (y - m).squaredNorm() / (spread * static_cast<double>(y.size()));
+}
+
+double accuracy(const Vector& y, const Vector& m) {
+  Index hits = 0;
+  for (Index i = 0; i < y.size(); ++i) hits += (m[i] >= 0.0) == (y[i] > 0.0) ? 1 : 0;
+  return static_cast<double>(hits) / static_cast<double>(y.size());
+}
+
+std::optional<double> area_under_roc(const Vector& y, const Vector& m) {
+  std::vector<Index> order(static_cast<std::size_t>(y.size()));
+  std::iota(order.begin(), order.end(), Index{0});
+  std::sort(order.begin(), order.end(), [&](Index a, Index b) { return m[a] < m[b]; });
+  double positives = 0.0;
+  double rank_sum = 0.0;  // of the positives, ties given their mean rank
+  for (std::size_t i = 0; i < order.size();) {
+    std::size_t end = i;
+    double tied_positives = 0.0;
+    while (end < order.size() && m[order[end]] == m[order[i]]) tied_positives += y[order[end++]] > 0.0 ? 1.0 : 0.0;
+    rank_sum += tied_positives * 0.5 * static_cast<double>(i + 1 + end);
+    positives += tied_positives;
+    i = end;
+  }
+  const double negatives = static_cast<double>(order.size()) - positives;
+  if (positives == 0.0 || negatives == 0.0) return std::nullopt;
+  return (rank_sum - 0.5 * positives * (positives + 1.0)) / (positives * negatives);
+}
+
+}  // namespace yosida

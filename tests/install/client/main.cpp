@@ -1,0 +1,20 @@
+#include <cstdio>
+
+#include "yosida/problem/linear_problem.hpp"
+#include "yosida/solver/my_hpo_bt.hpp"
+#include "yosida/solver/solve.hpp"
+
+int main() {
+  const yosida::Matrix x = yosida::Matrix::Random(40, 5);
+  const yosida::Vector y = x.col(0) - 2.0 * x.col(1) + 0.5 * yosida::Vector::Random(40);
+  yosida::Split split;
+  split.train = {.x = yosida::DenseDesign(x.topRows(25)), .y = y.head(25)};
+  split.validation = {.x = yosida::DenseDesign(x.bottomRows(15)), .y = y.tail(15)};
+
+  const yosida::LinearProblem problem(split, yosida::least_squares(), true);
+  yosida::SolveOptions options;
+  options.start.lambda = yosida::Vector::Constant(1, -1.0);
+  options.budget.iterations = 300;
+  const yosida::Outcome outcome = yosida::solve(yosida::MyHpoBt{}, problem, options);
+  std::printf("lambda %.6f validation %.6f\n", outcome.best.lambda[0], outcome.best.loss.validation);
+}

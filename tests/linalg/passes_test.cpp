@@ -1,0 +1,258 @@
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "linalg/kernels.hpp"
+#include "support/random_split.hpp"
+#include "support/threads_guard.hpp"
+#include "yosida/linalg/design.hpp"
+
+namespace yosida {
+namespace {
+
+using test::matrix_of;
+using test::random_design;
+using test::random_vector;
+
+/// Sums of up to a few thousand terms, added in another order, differ by some 1e-15 of Σ |terms|: the scale
+/// that every comparison below is relative to.
+constexpr double kTolerance = 1e-12;
+
+std::span<const double> view(const Vector& v) { return {v.data(), static_cast<std::size_t>(v.size())}; }
+std::span<double> view(Vector& v) { return {v.data(), static_cast<std::size_t>(v.size())}; }
+
+/// A design with all that a pass over it needs, and the truth in plain Eigen.
+struct Case {
+  Design x;
+  Vector w, p, y, out;  // out: what passes add to
+  Matrix plain;
+
+  Case(Index rows, Index cols, double density, std::uint64_t seed) {
+    Random random(seed);
+    x = random_design(rows, cols, density, random);
+    w = random_vector(cols, random);
+    p = random_vector(cols, random);
+    y = random_vector(rows, random);
+    out = random_vector(cols, random);
+    plain = matrix_of(x);
+  }
+  double product_scale() const { return (plain.cwiseAbs() * w.cwiseAbs()).norm(); }
+  double transposed_scale(const Vector& r) const {
+    return (plain.cwiseAbs().transpose() * r.cwiseAbs() + out.cwiseAbs()).norm();
+  }
+};
+
+void expect_near(const Vector& actual, const Vector& expected, double scale) {
+  EXPECT_LE((actual - expected).norm(), kTolerance * scale);
+}
+
+/// The maps used below: r_i = m_i y_i + 1 with value Σ m_i², and r_i = m_i y_i + s_i with value Σ m_i s_i.
+struct Maps {
+  const Vector& y;
+  std::vector<int> visits;
+  explicit Maps(const Vector& targets) : y(targets), visits(static_cast<std::size_t>(targets.size()), 0) {}
+
+  double one(Index first, std::span<double> m) {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < m.size(); ++i) {
+      const Index row = first + static_cast<Index>(i);
+      ++visits[static_cast<std::size_t>(row)];
+      sum += m[i] * m[i];
+      m[i] = m[i] * y[row] + 1.0;
+    }
+    return sum;
+  }
+  double two(Index first, std::span<double> m, std::span<const double> s) {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < m.size(); ++i) {
+      const Index row = first + static_cast<Index>(i);
+      ++visits[static_cast<std::size_t>(row)];
+      sum += m[i] * s[i];
+      m[i] = m[i] * y[row] + s[i];
+    }
+    return sum;
+  }
+  void expect_each_row_once() const { EXPECT_EQ(visits, std::vector<int>(visits.size(), 1)); }
+};
+
+void check_multiply(const Case& c) {
+  Vector m = Vector::Constant(c.x.rows(), 7.0);  // overwritten, not added to
+  c.x.multiply(view(c.w), view(m));
+  expect_near(m, c.plain * c.w, c.product_scale());
+}
+
+void check_add_transposed(const Case& c) {
+  Vector out = c.out;
+  c.x.add_transposed(view(c.y), view(out));
+  expect_near(out, c.out + c.plain.transpose() * c.y, c.transposed_scale(c.y));
+}
+
+void check_product_pass(const Case& c) {
+  Maps maps(c.y);
+  const double value =
+      c.x.product_pass(view(c.w), [&](Index first, std::span<double> m) { return maps.one(first, m); });
+  maps.expect_each_row_once();
+  EXPECT_NEAR(value, (c.plain * c.w).squaredNorm(), kTolerance * c.product_scale() * c.product_scale());
+}
+
+void check_fused_pass(const Case& c) {
+  Maps maps(c.y);
+  Vector out = c.out;
+  const PassSums sums = c.x.fused_pass(
+      view(c.w), [&](Index first, std::span<double> m) { return maps.one(first, m); }, view(out));
+  maps.expect_each_row_once();
+  const Vector m = c.plain * c.w;
+  const Vector r = (m.array() * c.y.array() + 1.0).matrix();
+  EXPECT_NEAR(sums.value, m.squaredNorm(), kTolerance * c.product_scale() * c.product_scale());
+  EXPECT_NEAR(sums.weights, r.sum(), kTolerance * (r.lpNorm<1>() + c.product_scale() * c.y.norm()));
+  expect_near(out, c.out + c.plain.transpose() * r, c.transposed_scale(r) + c.plain.norm() * c.product_scale());
+}
+
+void check_fused_pass2(const Case& c) {
+  Maps maps(c.y);
+  Vector out = c.out;
+  const PassSums sums = c.x.fused_pass2(
+      view(c.w), view(c.p),
+      [&](Index first, std::span<double> m, std::span<const double> s) { return maps.two(first, m, s); }, view(out));
+  maps.expect_each_row_once();
+  const Vector m = c.plain * c.w;
+  const Vector s = c.plain * c.p;
+  const Vector r = m.cwiseProduct(c.y) + s;
+  const double scale = c.product_scale() + (c.plain.cwiseAbs() * c.p.cwiseAbs()).norm();
+  EXPECT_NEAR(sums.value, m.dot(s), kTolerance * scale * scale);
+  EXPECT_NEAR(sums.weights, r.sum(), kTolerance * (r.lpNorm<1>() + scale * (1.0 + c.y.norm())));
+  expect_near(out, c.out + c.plain.transpose() * r, c.transposed_scale(r) + c.plain.norm() * scale);
+}
+
+void check_weighted_gram(const Case& c) {
+  const Vector weight = c.y.cwiseAbs();
+  const Matrix gram = c.x.weighted_gram(view(weight));
+  const Matrix expected = c.plain.transpose() * weight.asDiagonal() * c.plain;
+  EXPECT_LE((gram - expected).norm(), kTolerance * (expected.norm() + 1e-300));
+  EXPECT_EQ(gram, Matrix(gram.transpose()));
+}
+
+void check_all(const Case& c) {
+  check_multiply(c);
+  check_add_transposed(c);
+  check_product_pass(c);
+  check_fused_pass(c);
+  check_fused_pass2(c);
+  check_weighted_gram(c);
+}
+
+class Passes : public testing::TestWithParam<double> {};  // the density; 1 is dense
+INSTANTIATE_TEST_SUITE_P(Designs, Passes, testing::Values(1.0, 0.5, 0.05), [](const auto& each) {
+  return each.param == 1.0 ? std::string("dense") : "sparse" + std::to_string(static_cast<int>(each.param * 100));
+});
+
+TEST_P(Passes, EqualPlainExpressionsForEverySmallShape) {
+  const Index sizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 15, 17, 31, 33, 64, 65, 70};
+  for (const Index rows : sizes)
+    for (const Index cols : sizes) {
+      SCOPED_TRACE(testing::Message() << rows << " x " << cols);
+      check_all(Case(rows, cols, GetParam(), 1));
+    }
+}
+
+// Over 2^17 numbers: added up in chunks. 5001 rows of 70 are also more than one block of a Gram matrix.
+TEST_P(Passes, EqualPlainExpressionsOverLargeDesigns) {
+  for (const auto& [rows, cols] : {std::pair<Index, Index>{5001, 70}, {9, 20011}, {401, 331}}) {
+      SCOPED_TRACE(testing::Message() << rows << " x " << cols);
+      const Case c(rows, cols, GetParam(), 2);
+      check_multiply(c);
+      check_add_transposed(c);
+      check_product_pass(c);
+      check_fused_pass(c);
+      check_fused_pass2(c);
+      if (cols < 1000) check_weighted_gram(c);
+    }
+}
+
+// Fewer rows than chunks, however many numbers.
+TEST(Passes, EqualPlainExpressionsOverFewLongRows) {
+  for (const double density : {1.0, 0.5}) {
+    const Case c(7, 40001, density, 3);
+    check_multiply(c);
+    check_add_transposed(c);
+    check_fused_pass(c);
+    check_fused_pass2(c);
+  }
+}
+
+TEST_P(Passes, DoNotDependOnTheNumberOfThreads) {
+  const test::ThreadsGuard guard;
+  const Index rows = GetParam() == 0.05 ? 60013 : 8009;
+  const Case c(rows, 61, GetParam(), 4);
+  ASSERT_GT(c.x.product_flops() / 2.0, 1 << 17) << "too small to be chunked";
+  struct Result {
+    Vector m, transposed, fused, fused2;
+    double values[5];
+  };
+  const auto run = [&](int count) {
+    set_threads(count);
+    Result result{Vector(rows), c.out, c.out, c.out, {}};
+    Maps maps(c.y);
+    const auto one = [&](Index first, std::span<double> m) { return maps.one(first, m); };
+    const auto two = [&](Index first, std::span<double> m, std::span<const double> s) {
+      return maps.two(first, m, s);
+    };
+    c.x.multiply(view(c.w), view(result.m));
+    c.x.add_transposed(view(c.y), view(result.transposed));
+    result.values[0] = c.x.product_pass(view(c.w), one);
+    const PassSums fused = c.x.fused_pass(view(c.w), one, view(result.fused));
+    const PassSums fused2 = c.x.fused_pass2(view(c.w), view(c.p), two, view(result.fused2));
+    result.values[1] = fused.value;
+    result.values[2] = fused.weights;
+    result.values[3] = fused2.value;
+    result.values[4] = fused2.weights;
+    return result;
+  };
+  const Result one = run(1);
+  for (const int count : {2, 3, 8}) {
+    const Result many = run(count);
+    EXPECT_EQ(one.m, many.m);
+    EXPECT_EQ(one.transposed, many.transposed);
+    EXPECT_EQ(one.fused, many.fused);
+    EXPECT_EQ(one.fused2, many.fused2);
+    for (int k = 0; k < 5; ++k) EXPECT_EQ(one.values[k], many.values[k]) << "value " << k;
+  }
+}
+
+TEST(Threads, RefusesLessThanOne) {
+  const test::ThreadsGuard guard;
+  EXPECT_THROW(set_threads(0), std::runtime_error);
+  set_threads(3);
+  EXPECT_EQ(threads(), 3);
+}
+
+/// The kernel tables this machine can run.
+std::vector<std::pair<const char*, const linalg::Kernels*>> kernel_tables() {
+  std::vector<std::pair<const char*, const linalg::Kernels*>> tables{{"baseline", &linalg::kernels_baseline}};
+#ifdef __x86_64__
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("x86-64-v3")) tables.emplace_back("v3", &linalg::kernels_v3);
+  if (__builtin_cpu_supports("x86-64-v4")) tables.emplace_back("v4", &linalg::kernels_v4);
+#endif
+  return tables;
+}
+
+// At most 70 (row_products) or 70 (add_rows) terms a sum: 1e-13 of Σ |terms| is 450 roundings.
+TEST(Kernels, OfEveryInstructionSetAgree) {
+  for (const auto& [name, table] : kernel_tables()) {
+    for (Index rows = 1; rows <= 70; rows += 3)
+      for (Index cols = 1; cols <= 70; ++cols) {
+        SCOPED_TRACE(testing::Message() << name << ", " << rows << " x " << cols);
+        const Case c(rows, cols, 1.0, 5);
+        Vector m = Vector::Constant(rows, 7.0);
+        table->row_products(c.x.dense().row(0), rows, cols, c.w.data(), m.data());
+        EXPECT_LE((m - c.plain * c.w).norm(), 1e-13 * c.product_scale());
+        Vector out = c.out;
+        table->add_rows(c.x.dense().row(0), rows, cols, c.y.data(), out.data());
+        EXPECT_LE((out - c.out - c.plain.transpose() * c.y).norm(), 1e-13 * c.transposed_scale(c.y));
+      }
+  }
+}
+
+}  // namespace
+}  // namespace yosida

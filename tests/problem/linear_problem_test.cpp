@@ -1,0 +1,120 @@
+#include "yosida/problem/linear_problem.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/compare.hpp"
+#include "support/problem_case.hpp"
+#include "yosida/error.hpp"
+#include "yosida/problem/collapse.hpp"
+
+namespace yosida {
+namespace {
+
+using test::random_split;
+using test::random_vector;
+using test::relative_error;
+
+std::string refusal(const Split& split, const Loss& loss) {
+  try {
+    const LinearProblem problem(split, loss, false);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(LinearProblem, SaysWhatIsWrongWithItsData) {
+  const Split good = random_split(6, 4, 3, 2, 1, least_squares());
+  Split bad = good;
+  bad.validation = random_split(6, 4, 3, 3, 1, least_squares()).validation;
+  EXPECT_EQ(refusal(bad, least_squares()),
+            "validation rows (random validation): 3 features, the training rows have 2; they must be the same");
+  bad = good;
+  bad.test->y.resize(2);
+  EXPECT_EQ(refusal(bad, least_squares()), "test rows (random test): 3 rows but 2 targets; each row needs one");
+  bad = good;
+  bad.train.x = DenseDesign(0, 2);
+  bad.train.y.resize(0);
+  EXPECT_EQ(refusal(bad, least_squares()), "training rows (random train): there are none; at least 1 is needed");
+  EXPECT_EQ(refusal(good, logistic()),
+            "training rows (random train): targets must be −1 or +1 for a logistic problem");
+  EXPECT_EQ(refusal(good, least_squares()), "accepted");
+}
+
+TEST(LinearProblem, RefusesDataWithoutFeatures) {
+  Split bad;
+  bad.train.x = DenseDesign(3, 0);
+  bad.train.y = Vector::Ones(3);
+  bad.train.source = "empty.csv";
+  EXPECT_EQ(refusal(bad, least_squares()), "training rows (empty.csv): no features");
+}
+
+TEST(LinearProblem, HasNoTestLossWithoutTestRows) {
+  const LinearProblem problem(random_split(6, 4, 0, 2, 1, least_squares()), least_squares(), false);
+  EXPECT_FALSE(problem.losses(Vector::Zero(2)).test.has_value());
+}
+
+TEST(Margins, AreProductsPlusTheIntercept) {
+  Random random(2);
+  const Dataset data = random_split(9, 4, 0, 3, 2, least_squares()).train;
+  const Vector w = random_vector(4, random);
+  const Vector expected = (test::matrix_of(data.x) * w.head(3)).array() + w[3];
+  EXPECT_LE(relative_error(margins(data, true, w), expected), 1e-14);
+  EXPECT_LE(relative_error(mean_loss(data, least_squares(), true, w),
+                           0.5 * (data.y - expected).squaredNorm() / 9.0),
+            1e-14);
+}
+
+TEST(CollapseIfCheaper, CollapsesOnlyWhatIsQuadraticAndPays) {
+  const auto ridge =
+      std::make_shared<LinearProblem>(test::smooth_split(34, 17, 0, 699, 1), least_squares(), false);
+  EXPECT_NE(dynamic_cast<const CollapsedLeastSquares*>(collapse_if_cheaper(ridge, 2500).get()), nullptr);
+  EXPECT_EQ(collapse_if_cheaper(ridge, 1), ridge);
+  const auto logit = std::make_shared<LinearProblem>(random_split(9, 5, 0, 40, 1, logistic()), logistic(), false);
+  EXPECT_EQ(collapse_if_cheaper(logit, 1e9), logit);
+}
+
+TEST(CollapsedLeastSquares, HasFewWeightsForFewRows) {
+  const auto direct =
+      std::make_shared<LinearProblem>(test::smooth_split(34, 17, 0, 699, 1), least_squares(), true);
+  const CollapsedLeastSquares collapsed(direct);
+  EXPECT_EQ(collapsed.weights(), 34 + 1 + 1);  // the rows, the ones vector, the intercept
+  EXPECT_EQ(collapsed.expand(Vector::Zero(36)).size(), 700);
+  EXPECT_GT(collapsed.setup_work(), 0.0);
+}
+
+// Smooth rows are nearly dependent (singular values fall to 1e-3 of the first): the two forms must still agree.
+TEST(CollapsedLeastSquares, EqualsTheDirectProblemOnSmoothData) {
+  for (const bool intercept : {false, true})
+    for (const auto& [n, d] : {std::pair<Index, Index>{34, 699}, {60, 20}, {20, 20}, {21, 20}, {19, 20}}) {
+      SCOPED_TRACE(testing::Message() << n << " x " << d << ", intercept " << intercept);
+      const test::BuiltProblem built(test::smooth_split(n, 17, 0, d, 3), least_squares(), intercept, true);
+      Random random(4);
+      const Vector w = random_vector(built.problem->weights(), random);
+      const Vector full = built.problem->expand(w);
+      const Vector lambda = test::lambda_of(-3.0);
+      EXPECT_LE(relative_error(built.problem->train_loss(w, lambda), built.direct->train_loss(full, lambda)), 1e-10);
+      EXPECT_LE(relative_error(built.problem->validation_loss(w), built.direct->validation_loss(full)), 1e-10);
+      Vector g(w.size());
+      Vector full_g(full.size());
+      built.problem->train_gradient(w, lambda, g);
+      built.direct->train_gradient(full, lambda, full_g);
+      EXPECT_LE(relative_error(built.problem->expand(g), full_g), 1e-10);
+      built.problem->validation_gradient(w, g);
+      built.direct->validation_gradient(full, full_g);
+      EXPECT_LE(relative_error(g, built.basis.transpose() * full_g), 1e-10);
+      Vector a = w;
+      Vector b = Vector::Zero(full.size());
+      const Vector u = random_vector(w.size(), random);
+      const Vector full_u = built.problem->expand(u);
+      built.problem->inner_solve(lambda, {.proximal = ProximalTerm{u, w, 0.7}}, a);
+      built.direct->inner_solve(lambda, {.proximal = ProximalTerm{full_u, full, 0.7}}, b);
+      EXPECT_LE(relative_error(built.problem->expand(a), b), 1e-10);
+      built.problem->inner_solve(lambda, {}, a);
+      built.direct->inner_solve(lambda, {}, b);
+      EXPECT_LE(relative_error(built.problem->expand(a), b), 1e-10);
+    }
+}
+
+}  // namespace
+}  // namespace yosida

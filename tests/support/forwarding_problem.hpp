@@ -1,0 +1,47 @@
+#pragma once
+
+#include "yosida/problem/bilevel_problem.hpp"
+
+namespace yosida::test {
+
+/// Forwards everything: tests override what they change.
+class ForwardingProblem : public BilevelProblem {
+ public:
+  explicit ForwardingProblem(const BilevelProblem& problem) : problem_(problem) {}
+
+  Index weights() const override { return problem_.weights(); }
+  Index hyperparameters() const override { return problem_.hyperparameters(); }
+  bool has_intercept() const override { return problem_.has_intercept(); }
+  double train_loss(const Vector& w, const Vector& lambda) const override { return problem_.train_loss(w, lambda); }
+  void train_gradient(const Vector& w, const Vector& lambda, Vector& g) const override {
+    problem_.train_gradient(w, lambda, g);
+  }
+  void hessian_product(const Vector& w, const Vector& lambda, const Vector& p, Vector& out) const override {
+    problem_.hessian_product(w, lambda, p, out);
+  }
+  void cross_product(const Vector& w, const Vector& lambda, const Vector& q, Vector& out) const override {
+    problem_.cross_product(w, lambda, q, out);
+  }
+  void cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p, Vector& out) const override {
+    problem_.cross_product_transposed(w, lambda, p, out);
+  }
+  double validation_loss(const Vector& w) const override { return problem_.validation_loss(w); }
+  void validation_gradient(const Vector& w, Vector& g) const override { problem_.validation_gradient(w, g); }
+  void validation_hessian_product(const Vector& w, const Vector& p, Vector& out) const override {
+    problem_.validation_hessian_product(w, p, out);
+  }
+  InnerReport inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const override {
+    return problem_.inner_solve(lambda, options, w);
+  }
+  void fit_intercept(Vector& w) const override { problem_.fit_intercept(w); }
+  Work intercept_work() const override { return problem_.intercept_work(); }
+  const Vector& ones() const override { return problem_.ones(); }
+  Vector expand(const Vector& w) const override { return problem_.expand(w); }
+  double setup_work() const override { return problem_.setup_work(); }
+  Losses losses(const Vector& w) const override { return problem_.losses(w); }
+
+ protected:
+  const BilevelProblem& problem_;
+};
+
+}  // namespace yosida::test

@@ -1,0 +1,38 @@
+#include "yosida/solver/methods.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "commands.hpp"
+
+namespace yosida::cli {
+namespace {
+
+void print_method(const Method& method) {
+  fmt::print("{}: {}\n  starts from lambda {}; {} iterations unless a limit is given\n", method.name, method.summary,
+             method.lambda0, method.default_iterations);
+  for (const SettingInfo& setting : method.settings) {
+    std::string flag = setting.name;
+    std::replace(flag.begin(), flag.end(), '_', '-');
+    fmt::print("\n  --{} {}\n      {}\n      must be {}; default from: {}\n", flag, setting.default_value, setting.meaning,
+               setting.rule, setting.origin);
+  }
+}
+
+}  // namespace
+
+void add_methods(CLI::App& app, int& exit_code) {
+  auto* command = app.add_subcommand("methods", "the methods there are, or one method's settings");
+  auto name = std::make_shared<std::string>();
+  command->add_option("name", *name, "show the settings, defaults and meanings of this one");
+  command->callback([name, &exit_code] {
+    exit_code = kOk;
+    if (!name->empty()) return print_method(method(*name));
+    for (const Method& each : methods())
+      fmt::print("{:<14} {}{}\n", each.name, each.summary, each.name == kDefaultMethod ? " (the default)" : "");
+    fmt::print("\nyosida methods NAME shows the settings of one.\n");
+  });
+}
+
+}  // namespace yosida::cli

@@ -1,0 +1,69 @@
+#include "progress.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+
+namespace yosida::cli {
+namespace {
+
+volatile std::sig_atomic_t interrupted = 0;
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// How much of the budget is gone, by the limit that is nearest.
+double share_done(const TracePoint& point, const Budget& budget) {
+  const double by_iterations = static_cast<double>(point.iteration) / static_cast<double>(budget.iterations);
+  const double by_work = static_cast<double>(point.work.paper_count()) / static_cast<double>(budget.gradients);
+  return std::min(1.0, std::max({by_iterations, by_work, point.seconds / budget.seconds}));
+}
+
+}  // namespace
+
+Progress::Progress(std::string method, const Budget& budget, bool quiet)
+    : method_(std::move(method)),
+      budget_(budget),
+      active_(!quiet && ::isatty(STDERR_FILENO) != 0),
+      best_(std::numeric_limits<double>::infinity()) {}
+
+Progress::~Progress() {
+  if (active_) fmt::print(stderr, "\r\033[K");
+}
+
+Observer Progress::observer() {
+  return [this](const TracePoint& point) {
+    if (active_) show(point);
+    return Watch::go_on;
+  };
+}
+
+void Progress::show(const TracePoint& point) {
+  best_ = std::min(best_, point.loss.validation);
+  const double time = now();
+  if (time - last_shown_ < 0.1) return;
+  last_shown_ = time;
+  constexpr int kWidth = 24;
+  const double done = share_done(point, budget_);
+  const int filled = static_cast<int>(done * kWidth);
+  fmt::print(stderr, "\r\033[K{} [{:#<{}}{:.<{}}] {:3.0f} %  iteration {}  validation {:.6g} (best {:.6g})  lambda {:.4g}",
+             method_, "", filled, "", kWidth - filled, 100.0 * done, point.iteration, point.loss.validation, best_,
+             point.lambda[0]);
+  std::fflush(stderr);
+}
+
+Observer interruption() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { interrupted = 1; };
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+  return [](const TracePoint&) { return interrupted != 0 ? Watch::stop : Watch::go_on; };
+}
+
+}  // namespace yosida::cli

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "yosida/solver/solve.hpp"
+
+namespace yosida::cli {
+
+/// A line on the terminal that follows a run, gone when it is destroyed. Nothing in a pipe.
+class Progress {
+ public:
+  Progress(std::string method, const Budget& budget, bool quiet);
+  ~Progress();
+  Observer observer();
+
+ private:
+  void show(const TracePoint& point);
+
+  std::string method_;
+  Budget budget_;
+  bool active_;
+  double best_;
+  double last_shown_ = -1.0;
+};
+
+/// Ends the run at the next iteration once Ctrl-C (or a termination signal) was sent; a second one kills the process.
+Observer interruption();
+
+}  // namespace yosida::cli
