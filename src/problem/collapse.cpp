@@ -7,19 +7,27 @@
 namespace yosida {
 namespace {
 
-/// A basis beyond this does not fit what the memory of a run is held to.
-constexpr double kMaxBasis = 4e8 / 8.0;
+/// Factoring holds about this many matrices of the size of the basis at once.
+constexpr double kCopiesOfBasis = 14.0;
+
+/// A small problem may use a gigabyte to collapse; a large design only a fraction of its own size
+/// (a run is held to 1.2 times the design and 64 MB).
+double memory_allowed(double design_bytes) {
+  constexpr double kLargeDesign = 400e6;
+  return design_bytes < kLargeDesign ? 1e9 : 0.15 * design_bytes + 32e6;
+}
 
 }  // namespace
 
 std::shared_ptr<const BilevelProblem> collapse_if_cheaper(std::shared_ptr<const LinearProblem> problem,
                                                           double iterations) {
   if (!problem->loss().is_quadratic()) return problem;
-  const auto cost = CollapsedLeastSquares::cost(*problem);
-  const Dataset& train = problem->split().train;
+  const auto& [train, validation, test] = problem->split();
   const double d = static_cast<double>(train.features());
   const double rank = std::min(d, static_cast<double>(train.rows()) + 1.0);
-  if (d * rank > kMaxBasis) return problem;
+  const double design_bytes = 8.0 * d * static_cast<double>(train.rows() + validation.rows());
+  if (kCopiesOfBasis * 8.0 * d * rank > memory_allowed(design_bytes)) return problem;
+  const auto cost = CollapsedLeastSquares::cost(*problem);
   if (cost.setup + iterations * cost.collapsed_iteration > iterations * cost.direct_iteration) return problem;
   return std::make_shared<CollapsedLeastSquares>(std::move(problem));
 }

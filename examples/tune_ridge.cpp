@@ -1,0 +1,30 @@
+// Tunes a ridge regression on the built-in spectra and predicts a row: the library in 25 lines.
+#include <iostream>
+#include <memory>
+
+#include "yosida/data/pretreatment.hpp"
+#include "yosida/data/spectra.hpp"
+#include "yosida/problem/collapse.hpp"
+#include "yosida/solver/my_hpo_bt.hpp"
+#include "yosida/solver/solve.hpp"
+
+int main() {
+  using namespace yosida;
+  Split split = built_in("spectra", 0);  // or split_rows(read_dataset("train.csv", {.target = "price"}), {})
+  const Pretreatment pretreatment = fit_pretreatment(split.train, {XStep::standardize}, YStep::center);
+  pretreatment.apply(split.validation);
+
+  const auto linear = std::make_shared<const LinearProblem>(split, least_squares(), /*intercept=*/true);
+  const auto problem = collapse_if_cheaper(linear, /*iterations=*/2500);  // few rows: cheap in their span
+
+  SolveOptions options;
+  options.start.lambda = Vector::Constant(1, -1.0);
+  options.budget.iterations = 2500;
+  const Outcome outcome = solve(MyHpoBt{}, *problem, options);
+
+  std::cout << to_string(outcome.status) << ": lambda " << outcome.best.lambda[0] << ", validation loss "
+            << outcome.best.loss.validation << " after " << outcome.work.paper_count() << " gradients\n";
+  const double margin = margins(split.validation, true, outcome.best.w)[0];
+  std::cout << "first validation row: predicted " << margin + pretreatment.y_shift << ", measured "
+            << split.validation.y[0] + pretreatment.y_shift << "\n";
+}
