@@ -26,6 +26,10 @@ bool is_missing_marker(std::string_view text) {
   return text.empty() || text == "?" || text == "NA" || text == "na";  // "nan" is read as a number
 }
 
+bool is_blank_line(std::string_view line, std::string_view blanks) {
+  return line.find_first_not_of(blanks) == std::string_view::npos;
+}
+
 bool has_open_quote(std::string_view text) { return std::count(text.begin(), text.end(), '"') % 2 == 1; }
 
 // The first of `candidates` that occurs in the line outside quotes.
@@ -54,17 +58,24 @@ char delimiter_of(std::string_view first_line, Separator separator) {
   return sniff_delimiter(trimmed(first_line), "\t,;", whitespace);
 }
 
-// A record is the text of one row: a line, or more where a quoted field spans lines.
+// The text of one row: a line, or more where a quoted field spans lines.
+struct Record {
+  std::string_view text;
+  Index line = 0;  // its first
+  bool has_quotes = false;
+};
+
 class CsvReader {
  public:
   CsvReader(ByteStream& stream, const ReadOptions& options) : stream_(stream), options_(options) {}
 
   Dataset read(Separator separator) {
     auto record = next_record();
-    while (record && trimmed(*record).empty()) record = next_record();
+    while (record && is_blank_line(record->text, " ")) record = next_record();
     if (!record) throw InputError(fmt::format("{}: holds no rows, only blank lines", stream_.name()));
-    delimiter_ = delimiter_of(*record, separator);
-    const std::vector<std::string> first = split(*record);
+    delimiter_ = delimiter_of(record->text, separator);
+    line_ = record->line;
+    const std::vector<std::string> first = split(record->text);
     columns_ = static_cast<Index>(first.size());
     const bool has_header = std::any_of(first.begin(), first.end(), [](const std::string& text) {
       return !is_missing_marker(text) && !parse_number(text);
@@ -86,48 +97,44 @@ class CsvReader {
     for (Index field = 0; field < columns_; ++field) {
       const auto [entry, is_new] = field_of.emplace(names_[field], field);
       if (!is_new) {
-        throw InputError(fmt::format(
-            "{}:{}: fields {} and {} are both named {}: the names of a header must differ", stream_.name(),
-            record_line_, entry->second + 1, field + 1, in_quotes(names_[field])));
+        throw InputError(
+            fmt::format("{}:{}: fields {} and {} are both named {}: the names of a header must differ",
+                        stream_.name(), line_, entry->second + 1, field + 1, in_quotes(names_[field])));
       }
     }
   }
 
   void read_rows() {
     // Blank lines are passed over at the end; elsewhere one is a row like any other.
+    const std::string_view blanks = delimiter_ == '\t' ? " " : " \t";
     std::vector<Index> blank_lines;
     while (const auto record = next_record()) {
-      if (record->find_first_not_of(delimiter_ == '\t' ? " " : " \t") == std::string_view::npos) {
-        blank_lines.push_back(record_line_);
+      if (is_blank_line(record->text, blanks)) {
+        blank_lines.push_back(record->line);
         continue;
       }
-      const Index line = record_line_;
-      for (const Index blank_line : blank_lines) {
-        record_line_ = blank_line;
-        read_blank_row();
-      }
+      for (const Index line : blank_lines) read_blank_row(line);
       blank_lines.clear();
-      record_line_ = line;
       read_row(*record);
     }
   }
 
-  void read_blank_row() {
+  void read_blank_row(Index line) {
     if (columns_ > 1) {
       throw InputError(fmt::format("{}:{}: the line is blank where {} fields are expected", stream_.name(),
-                                   record_line_, columns_));
+                                   line, columns_));
     }
-    has_quotes_ = false;
-    read_row("");
+    read_row({.text = "", .line = line});
   }
 
-  void read_row(std::string_view record) {
+  void read_row(const Record& record) {
+    line_ = record.line;
     double* out = values_.append(features_);
     ++rows_;
-    if (has_quotes_) {
-      read_quoted_row(record, out);
+    if (record.has_quotes) {
+      read_quoted_row(record.text, out);
     } else {
-      read_plain_row(delimiter_ == whitespace ? trimmed(record) : record, out);
+      read_plain_row(delimiter_ == whitespace ? trimmed(record.text) : record.text, out);
     }
   }
 
@@ -213,23 +220,24 @@ class CsvReader {
     return data;
   }
 
-  // The next record, valid until the next call; sets its line and whether it holds quotes.
-  std::optional<std::string_view> next_record() {
+  // The next record, valid until the next call; nothing at the end.
+  std::optional<Record> next_record() {
     const auto line = stream_.next_line();
-    if (!line) return line;
-    record_line_ = ++line_;
-    has_quotes_ = line->find('"') != std::string_view::npos;
-    if (!has_quotes_ || !has_open_quote(*line)) return line;
+    if (!line) return std::nullopt;
+    Record record{
+        .text = *line, .line = ++lines_read_, .has_quotes = line->find('"') != std::string_view::npos};
+    if (!record.has_quotes || !has_open_quote(*line)) return record;
     joined_ = *line;
     for (bool is_open = true; is_open;) {
       const auto next = stream_.next_line();
-      if (!next) throw unclosed_quote();
-      ++line_;
+      if (!next) throw unclosed_quote(record.line);
+      ++lines_read_;
       joined_ += '\n';
       joined_ += *next;
       is_open = !has_open_quote(*next);
     }
-    return joined_;
+    record.text = joined_;
+    return record;
   }
 
   // The fields of a record, trimmed and without their quotes (RFC 4180).
@@ -260,7 +268,7 @@ class CsvReader {
     rest.remove_prefix(1);
     for (;;) {
       const std::size_t quote = rest.find('"');
-      if (quote == std::string_view::npos) throw unclosed_quote();
+      if (quote == std::string_view::npos) throw unclosed_quote(line_);
       field += rest.substr(0, quote);
       rest.remove_prefix(quote + 1);
       if (!rest.starts_with('"')) break;
@@ -270,27 +278,26 @@ class CsvReader {
     while (!rest.empty() && !is_delimiter(rest.front())) {
       if (!is_blank(rest.front())) {
         throw InputError(fmt::format("{}:{}: text follows the closing quote of field {}", stream_.name(),
-                                     record_line_, in_quotes(field)));
+                                     line_, in_quotes(field)));
       }
       rest.remove_prefix(1);
     }
     return field;
   }
 
-  InputError unclosed_quote() const {
-    return InputError(
-        fmt::format("{}:{}: a quoted field is opened but not closed", stream_.name(), record_line_));
+  InputError unclosed_quote(Index line) const {
+    return InputError(fmt::format("{}:{}: a quoted field is opened but not closed", stream_.name(), line));
   }
 
   InputError ragged(std::string_view record) const {
-    return InputError(fmt::format("{}:{}: expected {} fields but found {}", stream_.name(), record_line_,
-                                  columns_, split(record).size()));
+    return InputError(fmt::format("{}:{}: expected {} fields but found {}", stream_.name(), line_, columns_,
+                                  split(record).size()));
   }
 
   InputError refusal(std::string_view text, Index field, std::string_view rule) const {
     const std::string name = names_.empty() ? "" : fmt::format(" ({})", in_quotes(names_[field]));
-    return InputError(fmt::format("{}:{}: field {}{} is {}: {}", stream_.name(), record_line_, field + 1,
-                                  name, text.empty() ? "empty" : in_quotes(text), rule));
+    return InputError(fmt::format("{}:{}: field {}{} is {}: {}", stream_.name(), line_, field + 1, name,
+                                  text.empty() ? "empty" : in_quotes(text), rule));
   }
 
   static constexpr Index no_target = -1;
@@ -307,9 +314,8 @@ class CsvReader {
   std::vector<double> y_;
   Index rows_ = 0;
 
-  Index line_ = 0;  // the last line read
-  Index record_line_ = 0;
-  bool has_quotes_ = false;
+  Index lines_read_ = 0;
+  Index line_ = 0;  // of the record at hand, for messages
   std::string joined_;
 };
 

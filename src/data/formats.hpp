@@ -67,7 +67,6 @@ std::string comma_separated(const std::vector<std::string>& names);
 /// second buffer.
 class NumberBuffer {
  public:
-  std::size_t size() const { return size_; }
   double* data() { return numbers_.get(); }
   /// Room for `count` more numbers behind the last, not initialised.
   double* append(std::size_t count);

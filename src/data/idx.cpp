@@ -47,7 +47,7 @@ Dataset read_idx(ByteStream& stream, const ReadOptions& options) {
   }
   const std::string_view magic = stream.peek(4);
   const IdxType& type = *find_type(magic[2]);
-  const auto dimensions = static_cast<unsigned char>(magic[3]);
+  const std::size_t dimensions = static_cast<unsigned char>(magic[3]);
   stream.skip(magic.size());
   const std::string_view sizes = stream.peek(4 * dimensions);
   if (sizes.size() < 4 * dimensions) {

@@ -30,18 +30,20 @@ Labels map_labels(Split& split) {
     throw InputError(fmt::format("{}: every training target is {}: classification needs two classes",
                                  split.train.source, *values.begin()));
   if (values.size() > 2)
-    throw InputError(fmt::format(
-        "{}: the training target takes {} values ({}, {}, {}, ...): logistic needs exactly two (0/1, -1/1 or any "
-        "two numbers); for a numeric target use --model ridge",
-        split.train.source, values.size(), *values.begin(), *std::next(values.begin()),
-        *std::next(values.begin(), 2)));
+    throw InputError(
+        fmt::format("{}: the training target takes {} values ({}, {}, {}, ...): logistic needs exactly two "
+                    "(0/1, -1/1 or any "
+                    "two numbers); for a numeric target use --model ridge",
+                    split.train.source, values.size(), *values.begin(), *std::next(values.begin()),
+                    *std::next(values.begin(), 2)));
   const Labels labels{.negative = *values.begin(), .positive = *values.rbegin()};
   map_labels(labels, split.train);
   map_labels(labels, split.validation);
   if (split.test) map_labels(labels, *split.test);
   if (distinct(split.validation.y).size() < 2)
-    throw InputError(fmt::format("{}: the validation rows hold one class only: both are needed to judge a model",
-                                 split.validation.source));
+    throw InputError(
+        fmt::format("{}: the validation rows hold one class only: both are needed to judge a model",
+                    split.validation.source));
   return labels;
 }
 
@@ -56,13 +58,14 @@ void align_features(Dataset& data, const std::vector<std::string>& names, Index 
   if (data.feature_names.empty() || names.empty()) {
     if (data.x.is_sparse() && data.features() < features) data.x.sparse().columns = features;
     if (data.features() != features)
-      throw InputError(fmt::format("{}: {} features, {} has {}: they must be the same", data.source, data.features(),
-                                   reference, features));
+      throw InputError(fmt::format("{}: {} features, {} has {}: they must be the same", data.source,
+                                   data.features(), reference, features));
     return;
   }
   if (data.feature_names == names) return;
   std::unordered_map<std::string, Index> position;
-  for (std::size_t j = 0; j < data.feature_names.size(); ++j) position[data.feature_names[j]] = static_cast<Index>(j);
+  for (std::size_t j = 0; j < data.feature_names.size(); ++j)
+    position[data.feature_names[j]] = static_cast<Index>(j);
   std::vector<Index> source;
   for (const std::string& name : names) {
     const auto found = position.find(name);

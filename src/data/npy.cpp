@@ -104,9 +104,12 @@ class ArrayReader {
       double* const numbers = is_scattered ? chunk.data() : values_.append(count);
       read_chunk(first, {numbers, static_cast<std::size_t>(count)});
       if (is_scattered) {
+        auto [row, col] = place(first);
         for (Index i = 0; i < count; ++i) {
-          const auto [row, col] = place(first + i);
           scattered[row * cols_ + col] = numbers[i];
+          if (++row < rows_) continue;
+          row = 0;
+          ++col;
         }
       }
     }

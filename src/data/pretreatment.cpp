@@ -28,9 +28,7 @@ Vector dense_means(const DenseDesign& x) {
 }
 
 /// A column whose spread is nothing but rounding counts as constant.
-double spread_or_one(double spread, double magnitude) {
-  return spread > 1e-14 * magnitude ? spread : 1.0;
-}
+double spread_or_one(double spread, double magnitude) { return spread > 1e-14 * magnitude ? spread : 1.0; }
 
 /// Population standard deviations, 1 for a constant column. Two passes: no cancellation.
 Vector dense_deviations(const DenseDesign& x, const Vector& mean) {
@@ -137,10 +135,11 @@ Vector column_means_of_present(const Dataset& train) {
       }
   for (Index j = 0; j < x.cols(); ++j)
     if (count[j] == 0.0)
-      throw InputError(fmt::format("{}: column {} has no value in the training rows; its mean cannot fill what is missing",
-                                   train.source,
-                                   train.feature_names.empty() ? std::to_string(j)
-                                                               : train.feature_names[static_cast<std::size_t>(j)]));
+      throw InputError(
+          fmt::format("{}: column {} has no value in the training rows; its mean cannot fill what is missing",
+                      train.source,
+                      train.feature_names.empty() ? std::to_string(j)
+                                                  : train.feature_names[static_cast<std::size_t>(j)]));
   return sum.array() / count.array();
 }
 
@@ -175,7 +174,8 @@ void Pretreatment::apply(Dataset& data) const {
   data.y = (data.y.array() - y_shift) / y_scale;
 }
 
-Pretreatment fit_pretreatment(Dataset& train, const std::vector<XStep>& x_steps, YStep y_step, bool fill_missing) {
+Pretreatment fit_pretreatment(Dataset& train, const std::vector<XStep>& x_steps, YStep y_step,
+                              bool fill_missing) {
   Pretreatment fitted;
   if (fill_missing) fitted.missing_fill = column_means_of_present(train);
   fill(train, fitted.missing_fill);

@@ -63,7 +63,8 @@ Dataset spectra(std::uint64_t seed) {
 
 Split built_in(const std::string& name, std::uint64_t seed) {
   if (name != "spectra")
-    throw InputError(fmt::format("data = {}: no such built-in data set; there is: spectra. For files use --train", name));
+    throw InputError(
+        fmt::format("data = {}: no such built-in data set; there is: spectra. For files use --train", name));
   Dataset data = spectra(seed);
   std::vector<Index> order(static_cast<std::size_t>(kSamples));
   std::iota(order.begin(), order.end(), Index{0});  // samples are independent draws: any order is random

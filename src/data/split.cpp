@@ -80,22 +80,28 @@ Split split_rows(Dataset data, const SplitOptions& options) {
   }
   const bool test_empty = options.test_fraction > 0.0 && test.empty();
   if (train.empty() || validation.empty() || test_empty)
-    throw InputError(fmt::format(
-        "{}: {} rows split {} training, {} validation, {} test (fractions {} and {}): each part needs at least 1 row",
-        data.source, data.rows(), train.size(), validation.size(), test.size(), options.validation_fraction,
-        options.test_fraction));
+    throw InputError(
+        fmt::format("{}: {} rows split {} training, {} validation, {} test (fractions {} and {}): each part "
+                    "needs at least 1 row",
+                    data.source, data.rows(), train.size(), validation.size(), test.size(),
+                    options.validation_fraction, options.test_fraction));
   std::vector<Index> all = train;
   all.insert(all.end(), validation.begin(), validation.end());
   all.insert(all.end(), test.begin(), test.end());
-  return split_rows(std::move(data), all, static_cast<Index>(train.size()), static_cast<Index>(validation.size()));
+  return split_rows(std::move(data), all, static_cast<Index>(train.size()),
+                    static_cast<Index>(validation.size()));
 }
 
 Split split_rows(Dataset data, const std::vector<Index>& order, Index train_rows, Index validation_rows) {
   const auto used = static_cast<Index>(order.size());
   const auto part = [&](Index begin, Index count) {
-    Dataset result{.x = {}, .y = Vector(data.y.size() == 0 ? 0 : count), .feature_names = data.feature_names,
-                   .target_name = data.target_name, .source = data.source};
-    for (Index i = 0; i < result.y.size(); ++i) result.y[i] = data.y[order[static_cast<std::size_t>(begin + i)]];
+    Dataset result{.x = {},
+                   .y = Vector(data.y.size() == 0 ? 0 : count),
+                   .feature_names = data.feature_names,
+                   .target_name = data.target_name,
+                   .source = data.source};
+    for (Index i = 0; i < result.y.size(); ++i)
+      result.y[i] = data.y[order[static_cast<std::size_t>(begin + i)]];
     result.x = data.x.is_sparse() ? Design(take_rows(data.x.sparse(), order, begin, count))
                                   : Design(data.x.dense().row_range(begin, count));
     return result;

@@ -13,11 +13,12 @@ void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* inf
 void dpotrs_(const char* uplo, const int* n, const int* nrhs, const double* a, const int* lda, double* b,
              const int* ldb, int* info);
 void dgesdd_(const char* jobz, const int* m, const int* n, double* a, const int* lda, double* s, double* u,
-             const int* ldu, double* vt, const int* ldvt, double* work, const int* lwork, int* iwork, int* info);
-void dgeqrf_(const int* m, const int* n, double* a, const int* lda, double* tau, double* work, const int* lwork,
+             const int* ldu, double* vt, const int* ldvt, double* work, const int* lwork, int* iwork,
              int* info);
-void dorgqr_(const int* m, const int* n, const int* k, double* a, const int* lda, const double* tau, double* work,
+void dgeqrf_(const int* m, const int* n, double* a, const int* lda, double* tau, double* work,
              const int* lwork, int* info);
+void dorgqr_(const int* m, const int* n, const int* k, double* a, const int* lda, const double* tau,
+             double* work, const int* lwork, int* info);
 }
 
 namespace yosida {
@@ -26,7 +27,8 @@ namespace {
 using ColumnMajor = Eigen::MatrixXd;
 
 void check(int info, const char* routine) {
-  if (info != 0) throw std::runtime_error(std::string("LAPACK ") + routine + " failed, info " + std::to_string(info));
+  if (info != 0)
+    throw std::runtime_error(std::string("LAPACK ") + routine + " failed, info " + std::to_string(info));
 }
 
 /// R of A = QR, A overwritten with LAPACK's reflectors.
@@ -98,8 +100,8 @@ Svd svd(const Matrix& a, bool full_v) {
           iwork.data(), &info);
   const int lwork = static_cast<int>(size);
   std::vector<double> work(static_cast<std::size_t>(lwork));
-  dgesdd_(job, &m, &n, copy.data(), &m, result.s.data(), v.data(), &ldu, ut.data(), &ldvt, work.data(), &lwork,
-          iwork.data(), &info);
+  dgesdd_(job, &m, &n, copy.data(), &m, result.s.data(), v.data(), &ldu, ut.data(), &ldvt, work.data(),
+          &lwork, iwork.data(), &info);
   check(info, "dgesdd");
   result.u = ut.transpose();
   result.v = v;
@@ -123,7 +125,8 @@ Qr qr(const Matrix& a) {
   return result;
 }
 
-Matrix triangular_factor(const Design& x, const Vector& shift, bool with_ones, const Vector& y, double y_shift) {
+Matrix triangular_factor(const Design& x, const Vector& shift, bool with_ones, const Vector& y,
+                         double y_shift) {
   const Index d = x.cols();
   const Index width = d + (with_ones ? 2 : 1);
   const Index block = std::min(x.rows(), std::max<Index>(3 * width, 64));
@@ -150,9 +153,10 @@ Matrix triangular_factor(const Design& x, const Vector& shift, bool with_ones, c
 
 Matrix product(Eigen::Ref<const Matrix> a, Eigen::Ref<const Matrix> b) {
   Matrix result(a.rows(), b.cols());
-  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(a.rows()), static_cast<int>(b.cols()),
-              static_cast<int>(a.cols()), 1.0, a.data(), static_cast<int>(a.outerStride()), b.data(),
-              static_cast<int>(b.outerStride()), 0.0, result.data(), static_cast<int>(result.cols()));
+  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(a.rows()),
+              static_cast<int>(b.cols()), static_cast<int>(a.cols()), 1.0, a.data(),
+              static_cast<int>(a.outerStride()), b.data(), static_cast<int>(b.outerStride()), 0.0,
+              result.data(), static_cast<int>(result.cols()));
   return result;
 }
 

@@ -30,7 +30,8 @@ void check_widths(const FittedModel& model, const std::string& name) {
     if (size != width)
       throw InputError(fmt::format("{}: field \"{}\" has {} values: must be {}", name, field, size, width));
   };
-  if (model.pretreatment.missing_fill.size() > 0) require(model.pretreatment.missing_fill.size(), "missing_fill");
+  if (model.pretreatment.missing_fill.size() > 0)
+    require(model.pretreatment.missing_fill.size(), "missing_fill");
   for (const FittedStep& step : model.pretreatment.x) {
     if (step.shift.size() > 0) require(step.shift.size(), "pretreatment.x.shift");
     if (step.scale.size() > 0) require(step.scale.size(), "pretreatment.x.scale");
@@ -46,8 +47,10 @@ void check_widths(const FittedModel& model, const std::string& name) {
 
 Vector FittedModel::predict(Dataset data) const {
   align_features(data, feature_names, features, "the model", true);
-  if (data.x.is_sparse() && std::any_of(pretreatment.x.begin(), pretreatment.x.end(),
-                                        [](const FittedStep& step) { return step.shift.size() > 0 || step.kind == XStep::difference; }))
+  if (data.x.is_sparse() &&
+      std::any_of(pretreatment.x.begin(), pretreatment.x.end(), [](const FittedStep& step) {
+        return step.shift.size() > 0 || step.kind == XStep::difference;
+      }))
     data.x = to_dense(data.x);
   if (!data.x.is_sparse()) data.x = data.x.dense().unshared();
   data.y.resize(0);
@@ -62,7 +65,8 @@ Vector FittedModel::predict(Dataset data) const {
 std::string to_json(const FittedModel& model) {
   json steps = json::array();
   for (const FittedStep& step : model.pretreatment.x)
-    steps.push_back({{"kind", to_string(step.kind)}, {"shift", to_array(step.shift)}, {"scale", to_array(step.scale)}});
+    steps.push_back(
+        {{"kind", to_string(step.kind)}, {"shift", to_array(step.shift)}, {"scale", to_array(step.scale)}});
   json root = {
       {"schema", kSchema},
       {"model", model.model},
@@ -78,7 +82,8 @@ std::string to_json(const FittedModel& model) {
       {"feature_names", model.feature_names},
       {"target_name", model.target_name},
   };
-  if (model.labels) root["labels"] = {{"negative", model.labels->negative}, {"positive", model.labels->positive}};
+  if (model.labels)
+    root["labels"] = {{"negative", model.labels->negative}, {"positive", model.labels->positive}};
   return root.dump(1);
 }
 
@@ -88,7 +93,8 @@ FittedModel load_model(const std::filesystem::path& file) {
   try {
     const json root = json::parse(in);
     if (const int schema = root.at("schema").get<int>(); schema != kSchema)
-      throw InputError(fmt::format("{}: schema {}: this version reads schema {}", file.string(), schema, kSchema));
+      throw InputError(
+          fmt::format("{}: schema {}: this version reads schema {}", file.string(), schema, kSchema));
     FittedModel model;
     model.model = root.at("model");
     loss_of_model(model.model);
@@ -108,7 +114,8 @@ FittedModel load_model(const std::filesystem::path& file) {
     model.feature_names = root.at("feature_names").get<std::vector<std::string>>();
     model.target_name = root.at("target_name");
     if (root.contains("labels"))
-      model.labels = Labels{.negative = root["labels"].at("negative"), .positive = root["labels"].at("positive")};
+      model.labels =
+          Labels{.negative = root["labels"].at("negative"), .positive = root["labels"].at("positive")};
     check_widths(model, file.string());
     return model;
   } catch (const json::exception& error) {

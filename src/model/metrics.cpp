@@ -6,9 +6,7 @@
 
 namespace yosida {
 
-double variance(const Vector& y) {
-  return (y.array() - y.mean()).square().mean();
-}
+double variance(const Vector& y) { return (y.array() - y.mean()).square().mean(); }
 
 std::optional<double> r_squared(const Vector& y, const Vector& m) {
   const double spread = variance(y);
@@ -31,7 +29,8 @@ std::optional<double> area_under_roc(const Vector& y, const Vector& m) {
   for (std::size_t i = 0; i < order.size();) {
     std::size_t end = i;
     double tied_positives = 0.0;
-    while (end < order.size() && m[order[end]] == m[order[i]]) tied_positives += y[order[end++]] > 0.0 ? 1.0 : 0.0;
+    while (end < order.size() && m[order[end]] == m[order[i]])
+      tied_positives += y[order[end++]] > 0.0 ? 1.0 : 0.0;
     rank_sum += tied_positives * 0.5 * static_cast<double>(i + 1 + end);
     positives += tied_positives;
     i = end;

@@ -142,7 +142,8 @@ void CollapsedLeastSquares::train_gradient(const Vector& w, const Vector& lambda
 void CollapsedLeastSquares::hessian_product(const Vector&, const Vector& lambda, const Vector& p,
                                             Vector& out) const {
   const auto a = p.head(rank());
-  out.head(rank()) = singular_values_.cwiseAbs2().cwiseProduct(a) / train_rows_ + 2.0 * std::exp(lambda[0]) * a;
+  out.head(rank()) =
+      singular_values_.cwiseAbs2().cwiseProduct(a) / train_rows_ + 2.0 * std::exp(lambda[0]) * a;
   if (intercept_) {
     const double t = p[rank()] + train_mean_.dot(a);
     out.head(rank()) += t * train_mean_;
@@ -184,13 +185,13 @@ double CollapsedLeastSquares::validation_loss(const Vector& w) const {
 
 void CollapsedLeastSquares::validation_gradient(const Vector& w, Vector& g) const {
   g.setZero();
-  validation_.fused_pass(
-      as_span(with_offset(w, intercept_offset(w))),
-      [&](Index first, std::span<double> m) {
-        for (std::size_t i = 0; i < m.size(); ++i) m[i] -= validation_z_[first + static_cast<Index>(i)];
-        return 0.0;
-      },
-      {g.data(), static_cast<std::size_t>(g.size())});
+  validation_.fused_pass(as_span(with_offset(w, intercept_offset(w))),
+                         [&](Index first, std::span<double> m) {
+                           for (std::size_t i = 0; i < m.size(); ++i)
+                             m[i] -= validation_z_[first + static_cast<Index>(i)];
+                           return 0.0;
+                         },
+                         {g.data(), static_cast<std::size_t>(g.size())});
   g /= validation_rows_;
   if (intercept_) g.head(rank()) += g[rank()] * train_mean_;  // t moves with w at a fixed b
 }
@@ -198,14 +199,14 @@ void CollapsedLeastSquares::validation_gradient(const Vector& w, Vector& g) cons
 void CollapsedLeastSquares::validation_hessian_product(const Vector&, const Vector& p, Vector& out) const {
   const double t = intercept_ ? p[rank()] + train_mean_.dot(p.head(rank())) : 0.0;
   out.setZero();
-  validation_.fused_pass(
-      as_span(with_offset(p, t)), [](Index, std::span<double>) { return 0.0; },
-      {out.data(), static_cast<std::size_t>(out.size())});
+  validation_.fused_pass(as_span(with_offset(p, t)), [](Index, std::span<double>) { return 0.0; },
+                         {out.data(), static_cast<std::size_t>(out.size())});
   out /= validation_rows_;
   if (intercept_) out.head(rank()) += out[rank()] * train_mean_;
 }
 
-InnerReport CollapsedLeastSquares::inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const {
+InnerReport CollapsedLeastSquares::inner_solve(const Vector& lambda, const InnerOptions& options,
+                                               Vector& w) const {
   // Diagonal, and the exact intercept decouples: (s²/N + 2e^λ + ρ) a = s z/N − u + ρ v.
   const auto s = singular_values_.array();
   const double c = 2.0 * std::exp(lambda[0]) + (options.proximal ? options.proximal->rho : 0.0);
@@ -213,14 +214,15 @@ InnerReport CollapsedLeastSquares::inner_solve(const Vector& lambda, const Inner
   auto a = w.head(rank()).array();
   a = s * z_.array() / train_rows_;
   if (options.proximal)
-    a += options.proximal->rho * options.proximal->v.head(rank()).array() - options.proximal->u.head(rank()).array();
+    a += options.proximal->rho * options.proximal->v.head(rank()).array() -
+         options.proximal->u.head(rank()).array();
   // A direction without curvature is one without data: its weight is 0.
   a = (curvature > 0.0).select(a / curvature, 0.0);
   fit_intercept(w);
   InnerReport report;
   report.converged = true;
-  report.work.factorisations = 8.0 * static_cast<double>(rank()) /
-                               (2.0 * direct_->split().train.x.product_flops());
+  report.work.factorisations =
+      8.0 * static_cast<double>(rank()) / (2.0 * direct_->split().train.x.product_flops());
   return report;
 }
 

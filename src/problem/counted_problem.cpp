@@ -24,13 +24,15 @@ void CountedProblem::train_gradient(const Vector& w, const Vector& lambda, Vecto
   problem_.train_gradient(w, lambda, g);
 }
 
-void CountedProblem::hessian_product(const Vector& w, const Vector& lambda, const Vector& p, Vector& out) const {
+void CountedProblem::hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
+                                     Vector& out) const {
   charge(&Work::hessian_products);
   problem_.hessian_product(w, lambda, p, out);
 }
 
 // Cross products touch no data (C = 2 e^λ w for a penalty): they are not counted.
-void CountedProblem::cross_product(const Vector& w, const Vector& lambda, const Vector& q, Vector& out) const {
+void CountedProblem::cross_product(const Vector& w, const Vector& lambda, const Vector& q,
+                                   Vector& out) const {
   problem_.cross_product(w, lambda, q, out);
 }
 

@@ -53,8 +53,8 @@ std::vector<Vector> directions(Index size, Random& random) {
 
 }  // namespace
 
-std::vector<GradientCheck> check_gradients(const BilevelProblem& problem, const Vector& w, const Vector& lambda,
-                                           std::uint64_t seed) {
+std::vector<GradientCheck> check_gradients(const BilevelProblem& problem, const Vector& w,
+                                           const Vector& lambda, std::uint64_t seed) {
   Random random(seed);
   const Index weights = problem.weights();
   const Index hyperparameters = problem.hyperparameters();
@@ -79,13 +79,16 @@ std::vector<GradientCheck> check_gradients(const BilevelProblem& problem, const 
 
   for (const Vector& p : w_directions) {
     problem.train_gradient(w, lambda, g);
-    train_gradient.add(g.dot(p), derivative([&](double t) { return problem.train_loss(w + t * p, lambda); }, w_step));
+    train_gradient.add(g.dot(p),
+                       derivative([&](double t) { return problem.train_loss(w + t * p, lambda); }, w_step));
     problem.hessian_product(w, lambda, p, product);
     hessian.add(product, derivative([&](double t) { return train_gradient_at(w + t * p, lambda); }, w_step));
     problem.validation_gradient(w, g);
-    validation_gradient.add(g.dot(p), derivative([&](double t) { return problem.validation_loss(w + t * p); }, w_step));
+    validation_gradient.add(g.dot(p),
+                            derivative([&](double t) { return problem.validation_loss(w + t * p); }, w_step));
     problem.validation_hessian_product(w, p, product);
-    validation_hessian.add(product, derivative([&](double t) { return validation_gradient_at(w + t * p); }, w_step));
+    validation_hessian.add(product,
+                           derivative([&](double t) { return validation_gradient_at(w + t * p); }, w_step));
   }
   for (const Vector& q : lambda_directions) {
     const Vector numerical =

@@ -31,34 +31,33 @@ void mean_gradient(const Dataset& data, const Loss& loss, bool intercept, const 
   const double b = intercept_of(data, w, intercept);
   const double n = static_cast<double>(data.rows());
   g.setZero();
-  const PassSums sums = data.x.fused_pass(
-      as_span(w),
-      [&](Index first, std::span<double> m) {
-        add(m, b);
-        loss.slopes(m, rows_of(data.y, first, m.size()), m);
-        return 0.0;
-      },
-      {g.data(), static_cast<std::size_t>(data.features())});
+  const PassSums sums = data.x.fused_pass(as_span(w),
+                                          [&](Index first, std::span<double> m) {
+                                            add(m, b);
+                                            loss.slopes(m, rows_of(data.y, first, m.size()), m);
+                                            return 0.0;
+                                          },
+                                          {g.data(), static_cast<std::size_t>(data.features())});
   if (intercept) g[data.features()] = sums.weights;
   g /= n;
 }
 
 /// out = (∇² of the mean loss at w) p; one pass over the rows.
-void mean_hessian_product(const Dataset& data, const Loss& loss, bool intercept, const Vector& w, const Vector& p,
-                          Vector& out) {
+void mean_hessian_product(const Dataset& data, const Loss& loss, bool intercept, const Vector& w,
+                          const Vector& p, Vector& out) {
   const double b = intercept_of(data, w, intercept);
   const double b_p = intercept_of(data, p, intercept);
   const double n = static_cast<double>(data.rows());
   out.setZero();
-  const PassSums sums = data.x.fused_pass2(
-      as_span(w), as_span(p),
-      [&](Index first, std::span<double> m, std::span<const double> second) {
-        add(m, b);
-        loss.curvatures(m, rows_of(data.y, first, m.size()), m);
-        for (std::size_t i = 0; i < m.size(); ++i) m[i] *= second[i] + b_p;
-        return 0.0;
-      },
-      {out.data(), static_cast<std::size_t>(data.features())});
+  const PassSums sums =
+      data.x.fused_pass2(as_span(w), as_span(p),
+                         [&](Index first, std::span<double> m, std::span<const double> second) {
+                           add(m, b);
+                           loss.curvatures(m, rows_of(data.y, first, m.size()), m);
+                           for (std::size_t i = 0; i < m.size(); ++i) m[i] *= second[i] + b_p;
+                           return 0.0;
+                         },
+                         {out.data(), static_cast<std::size_t>(data.features())});
   if (intercept) out[data.features()] = sums.weights;
   out /= n;
 }
@@ -74,8 +73,8 @@ void check(const Dataset& data, const Dataset& train, const Loss& loss, const ch
   const std::string name = std::string(part) + " rows (" + data.source + ")";
   if (data.rows() == 0) throw InputError(name + ": there are none; at least 1 is needed");
   if (data.y.size() != data.rows())
-    throw InputError(name + ": " + std::to_string(data.rows()) + " rows but " + std::to_string(data.y.size()) +
-                     " targets; each row needs one");
+    throw InputError(name + ": " + std::to_string(data.rows()) + " rows but " +
+                     std::to_string(data.y.size()) + " targets; each row needs one");
   if (data.features() != train.features())
     throw InputError(name + ": " + std::to_string(data.features()) + " features, the training rows have " +
                      std::to_string(train.features()) + "; they must be the same");
@@ -122,7 +121,8 @@ void LinearProblem::train_gradient(const Vector& w, const Vector& lambda, Vector
   g.head(features()) += 2.0 * std::exp(lambda[0]) * w.head(features());
 }
 
-void LinearProblem::hessian_product(const Vector& w, const Vector& lambda, const Vector& p, Vector& out) const {
+void LinearProblem::hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
+                                    Vector& out) const {
   mean_hessian_product(split_.train, loss_, intercept_, w, p, out);
   out.head(features()) += 2.0 * std::exp(lambda[0]) * p.head(features());
 }
@@ -197,9 +197,9 @@ InnerReport LinearProblem::inner_solve(const Vector& lambda, const InnerOptions&
     if (options.proximal) w.head(d) -= (linear - space.q * reduced_linear) / c;
     if (intercept_) w[d] = a[space.q.cols()];
   } else {
-    report = newton({split_.train.x, split_.train.y, loss_, intercept_, c, linear, tolerance, options.max_count,
-                     flops},
-                    w);
+    report = newton(
+        {split_.train.x, split_.train.y, loss_, intercept_, c, linear, tolerance, options.max_count, flops},
+        w);
   }
   if (first) report.work.factorisations += space.setup_flops / flops;
   return report;
@@ -233,6 +233,7 @@ void LinearProblem::fit_intercept(Vector& w) const {
     for (double value : work) curvature += value;
     (slope > 0.0 ? high : low) = b;
     double next = b - slope / curvature;
+    if (slope == 0.0 || next == b) return;
     if (!(next > low && next < high)) {
       if (std::isfinite(low) && std::isfinite(high)) {
         next = 0.5 * (low + high);
@@ -240,7 +241,7 @@ void LinearProblem::fit_intercept(Vector& w) const {
         next = slope > 0.0 ? b - 2.0 - std::abs(b) : b + 2.0 + std::abs(b);
       }
     }
-    const bool done = std::abs(next - b) <= 1e-15 * (1.0 + std::abs(b)) || slope == 0.0 || !std::isfinite(next);
+    const bool done = std::abs(next - b) <= 1e-15 * (1.0 + std::abs(b)) || !std::isfinite(next);
     if (std::isfinite(next)) b = next;
     if (done) return;
   }
@@ -254,19 +255,18 @@ Work LinearProblem::intercept_work() const {
 }
 
 Losses LinearProblem::losses(const Vector& w) const {
-  Losses result{.train = mean_loss(split_.train, loss_, intercept_, w), .validation = validation_loss(w), .test = {}};
+  Losses result{
+      .train = mean_loss(split_.train, loss_, intercept_, w), .validation = validation_loss(w), .test = {}};
   if (split_.test) result.test = mean_loss(*split_.test, loss_, intercept_, w);
   return result;
 }
 
 double mean_loss(const Dataset& data, const Loss& loss, bool intercept, const Vector& w) {
   const double b = intercept_of(data, w, intercept);
-  return data.x.product_pass(as_span(w),
-                             [&](Index first, std::span<double> m) {
-                               add(m, b);
-                               return loss.sum(m, rows_of(data.y, first, m.size()));
-                             }) /
-         static_cast<double>(data.rows());
+  return data.x.product_pass(as_span(w), [&](Index first, std::span<double> m) {
+    add(m, b);
+    return loss.sum(m, rows_of(data.y, first, m.size()));
+  }) / static_cast<double>(data.rows());
 }
 
 Vector margins(const Dataset& data, bool intercept, const Vector& w) {

@@ -25,6 +25,7 @@ class Newton {
   }
 
   InnerReport run() {
+    if (p_.max_count < 1) return report_;
     p_.x.multiply(as_span(a_), as_span(margins_));
     if (p_.intercept) margins_.array() += a_[k_];
     update_gradient();
@@ -92,14 +93,14 @@ class Newton {
     const auto apply = [&](const Vector& v, Vector& out) {
       const double b = p_.intercept ? v[k_] : 0.0;
       out.setZero();
-      const PassSums sums = p_.x.fused_pass(
-          as_span(v),
-          [&](Index first, std::span<double> products) {
-            for (std::size_t i = 0; i < products.size(); ++i)
-              products[i] = (products[i] + b) * curvatures_[first + static_cast<Index>(i)];
-            return 0.0;
-          },
-          {out.data(), static_cast<std::size_t>(k_)});
+      const PassSums sums =
+          p_.x.fused_pass(as_span(v),
+                          [&](Index first, std::span<double> products) {
+                            for (std::size_t i = 0; i < products.size(); ++i)
+                              products[i] = (products[i] + b) * curvatures_[first + static_cast<Index>(i)];
+                            return 0.0;
+                          },
+                          {out.data(), static_cast<std::size_t>(k_)});
       out.head(k_) += p_.c * v.head(k_);
       if (p_.intercept) out[k_] = sums.weights;
     };
@@ -108,10 +109,10 @@ class Newton {
     const double forcing = std::min(0.1, std::sqrt(norm / std::max(first_norm_, norm)));
     if (first_norm_ == 0.0) first_norm_ = norm;
     Vector direction = Vector::Zero(a_.size());
-    const std::int64_t left = p_.max_count - report_.work.paper_count();
-    const CgReport cg = conjugate_gradients(apply, -gradient_, direction,
-                                            std::max(forcing * norm, 0.1 * p_.tolerance),
-                                            std::min<std::int64_t>(left, 10 * a_.size()));
+    const std::int64_t left = p_.max_count - report_.work.paper_count() - 1;  // the next gradient is the last
+    const CgReport cg =
+        conjugate_gradients(apply, -gradient_, direction, std::max(forcing * norm, 0.1 * p_.tolerance),
+                            std::min<std::int64_t>(left, 10 * a_.size()));
     report_.work.hessian_products += cg.products;
     return direction.isZero(0.0) ? Vector(-gradient_) : direction;
   }

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "yosida/linalg/design.hpp"
 #include "yosida/model/loss.hpp"
 #include "yosida/problem/bilevel_problem.hpp"
-#include "yosida/linalg/design.hpp"
 
 namespace yosida {
 
@@ -13,10 +13,10 @@ struct InnerProblem {
   const Loss& loss;
   bool intercept;
   double c;
-  const Vector& linear;      // length x.cols()
-  double tolerance;          // on the norm of the gradient
-  std::int64_t max_count;    // gradients and Hessian products
-  double flops_per_gradient; // of the problem the work is counted for
+  const Vector& linear;       // length x.cols()
+  double tolerance;           // on the norm of the gradient
+  std::int64_t max_count;     // gradients and Hessian products
+  double flops_per_gradient;  // of the problem the work is counted for
 };
 
 /// Damped Newton from the a (and b, last) given. The margins are kept, so an iteration costs one

@@ -27,18 +27,24 @@ std::vector<Method> build() {
     return all.emplace_back(
         Method{std::move(name), std::move(summary), lambda0, row_space, inner, iterations, {}, {}});
   };
-  fill<MyHpoBt>(add("my-hpo-bt", "simplified MY-HPO with backtracking (the paper's Algorithm 1)", -1.0, true, false,
-                    2500),
+  fill<MyHpoBt>(add("my-hpo-bt", "simplified MY-HPO with backtracking (the paper's Algorithm 1)", -1.0, true,
+                    false, 2500),
                 {});
-  fill<MyHpoC>(add("my-hpo-c", "simplified MY-HPO with constant steps (the paper's Algorithm 1)", -1.0, true, false,
-                   2500),
+  fill<MyHpoC>(add("my-hpo-c", "simplified MY-HPO with constant steps (the paper's Algorithm 1)", -1.0, true,
+                   false, 2500),
                {});
-  fill<MyHpoFull>(add("my-hpo-full", "MY-HPO with every update solved to its minimum (the paper's appendix)", -1.0,
-                      true, true, 500),
+  fill<MyHpoFull>(add("my-hpo-full", "MY-HPO with every update solved to its minimum (the paper's appendix)",
+                      -1.0, true, true, 500),
                   {});
-  fill<Sho>(add("sho", "stochastic hyperparameter optimisation, the paper's baseline", -1.0, true, false, 2500), {});
+  fill<Sho>(
+      add("sho", "stochastic hyperparameter optimisation, the paper's baseline", -1.0, true, false, 2500),
+      {});
   fill<Sho>(add("sho-code", "sho with the settings of its authors' published code", -3.5, false, false, 2500),
-            {.alpha = 1e-4, .beta = 0.01, .sigma = 0.0, .phi_scale = 0.01, .lambda_optimizer = Sho::Optimizer::adam});
+            {.alpha = 1e-4,
+             .beta = 0.01,
+             .sigma = 0.0,
+             .phi_scale = 0.01,
+             .lambda_optimizer = Sho::Optimizer::adam});
   return all;
 }
 

@@ -25,19 +25,21 @@ double backtrack(FunctionRef<double(double)> objective, double step, double dire
 
 const std::vector<Setting<MyHpoBt::Settings>>& MyHpoBt::table() {
   static const std::vector<Setting<Settings>> rows = {
-      settings::real("alpha", &Settings::alpha, Bound::positive(), "first step size on v, halved until L_T falls",
+      settings::real("alpha", &Settings::alpha, Bound::positive(),
+                     "first step size on v, halved until L_T falls",
                      "the paper's largest on Cookie and MNIST regression"),
       settings::real("beta", &Settings::beta, Bound::positive(), "first step size on w, halved likewise",
                      "the paper's largest on Cookie and MNIST regression"),
-      settings::real("delta", &Settings::delta, Bound::non_negative(), "first step size on λ, halved likewise",
-                     "the paper's on Cookie and MNIST regression"),
+      settings::real("delta", &Settings::delta, Bound::non_negative(),
+                     "first step size on λ, halved likewise", "the paper's on Cookie and MNIST regression"),
       settings::real("rho", &Settings::rho, Bound::non_negative(), "weight of the proximal terms",
                      "the paper, all experiments"),
       settings::real("epsilon", &Settings::epsilon, Bound::non_negative(),
                      "stop when ‖r‖ and ‖s‖ are under it, absolute + relative; 0 never stops",
                      "ours: small, so that in practice the budget decides, as in the paper"),
       settings::choice("w_gradient", &Settings::w_gradient, {"shared", "own"},
-                       "the gradient of the w-update: v's (2 gradients an iteration) or w's own (3)", "the paper: shared"),
+                       "the gradient of the w-update: v's (2 gradients an iteration) or w's own (3)",
+                       "the paper: shared"),
   };
   return rows;
 }
@@ -73,7 +75,8 @@ void MyHpoBt::step(const BilevelProblem& problem, State& state) const {
   phi.anchor(problem, v, lambda);
 
   // w⁺ = w − t [∇L_T + u + ρ (w − v⁺)], t from β on down until L_T(w, λ) + uᵀ(w − v⁺) + ρ/2 ‖w − v⁺‖² falls
-  // Deviation: with w_gradient = own, ∇L_T is taken at w: the shared one is not the gradient of w's objective.
+  // Deviation: with w_gradient = own, ∇L_T is taken at w: the shared one is not the gradient of w's
+  // objective.
   if (w_gradient == WGradient::own) problem.train_gradient(w, state.lambda, state.g_w);
   p = (w_gradient == WGradient::own ? state.g_w : g) + u + rho * (w - v);
   drop_intercept(problem, p);

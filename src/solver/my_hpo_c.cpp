@@ -25,7 +25,8 @@ const std::vector<Setting<MyHpoC::Settings>>& MyHpoC::table() {
   static const std::vector<Setting<Settings>> rows = {
       settings::real("alpha", &Settings::alpha, Bound::positive(), "step size on v",
                      "the paper's MNIST regression; steps over 2/(largest curvature) diverge"),
-      settings::real("beta", &Settings::beta, Bound::positive(), "step size on w", "the paper's MNIST regression"),
+      settings::real("beta", &Settings::beta, Bound::positive(), "step size on w",
+                     "the paper's MNIST regression"),
       settings::real("delta", &Settings::delta, Bound::non_negative(), "step size on λ",
                      "the smaller of the paper's two on Cookie, MNIST 0/1 and GTSRB"),
       settings::real("rho", &Settings::rho, Bound::non_negative(), "weight of the proximal terms",
@@ -34,7 +35,8 @@ const std::vector<Setting<MyHpoC::Settings>>& MyHpoC::table() {
                      "stop when ‖r‖ and ‖s‖ are under it, absolute + relative; 0 never stops",
                      "ours: small, so that in practice the budget decides, as in the paper"),
       settings::choice("w_gradient", &Settings::w_gradient, {"shared", "own"},
-                       "the gradient of the w-update: v's (2 gradients an iteration) or w's own (3)", "the paper: shared"),
+                       "the gradient of the w-update: v's (2 gradients an iteration) or w's own (3)",
+                       "the paper: shared"),
   };
   return rows;
 }
@@ -61,7 +63,8 @@ void MyHpoC::step(const BilevelProblem& problem, State& state) const {
   phi.anchor(problem, v, lambda);
 
   // w⁺ = w − β [∇L_T + u + ρ (w − v⁺)]      (λφ₁ + φ₀ = v⁺)
-  // Deviation: with w_gradient = own, ∇L_T is taken at w: the shared one is not the gradient of w's objective.
+  // Deviation: with w_gradient = own, ∇L_T is taken at w: the shared one is not the gradient of w's
+  // objective.
   if (w_gradient == WGradient::own) problem.train_gradient(w, state.lambda, state.g_w);
   p = (w_gradient == WGradient::own ? state.g_w : g) + u + rho * (w - v);
   drop_intercept(problem, p);

@@ -82,7 +82,9 @@ void MyHpoFull::step(const BilevelProblem& problem, State& state) const {
   problem.inner_solve(state.lambda, {.proximal = ProximalTerm{state.u, state.v, rho}}, state.w);
 
   // Step 3.  λ⁺ = argmin L_V(λφ₁ + φ₀) + uᵀ(w − λφ₁ − φ₀) + ρ/2 ‖w − λφ₁ − φ₀‖²
-  state.flat_response = state.phi.phi1.isZero(0.0);
+  // All of v equal but for rounding: ‖v − φ₀‖ ≤ 1e-12 ‖φ₀‖.
+  state.flat_response = std::abs(lambda) * state.phi.phi1.norm() <=
+                        1e-12 * std::abs(problem.ones().dot(state.v)) / problem.ones().norm();
   if (!state.flat_response)
     state.lambda[0] = std::clamp(minimise_lambda(problem, state, rho), state.range.low, state.range.high);
 

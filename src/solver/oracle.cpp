@@ -73,7 +73,8 @@ Oracle find_oracle(const BilevelProblem& problem, double low, double high) {
   const auto count = static_cast<std::size_t>(std::ceil((high - low) * kPointsPerUnit)) + 1;
   std::vector<double> lambda(count);
   std::vector<double> value(count);
-  Oracle best{.lambda = high, .validation = std::numeric_limits<double>::infinity(), .low = low, .high = high};
+  Oracle best{
+      .lambda = high, .validation = std::numeric_limits<double>::infinity(), .low = low, .high = high};
   for (std::size_t i = 0; i < count; ++i) {
     lambda[i] = high - (high - low) * static_cast<double>(i) / static_cast<double>(count - 1);
     value[i] = path(lambda[i]);
@@ -112,7 +113,8 @@ LambdaBounds default_bounds(const BilevelProblem& problem, double lambda0) {
     direction.swap(product);
   }
   if (!(curvature > 0.0)) curvature = 1.0;
-  return {.low = std::min(std::log(1e-12 * curvature), lambda0), .high = std::max(std::log(10.0 * curvature), lambda0)};
+  return {.low = std::min(std::log(1e-12 * curvature), lambda0),
+          .high = std::max(std::log(10.0 * curvature), lambda0)};
 }
 
 }  // namespace yosida

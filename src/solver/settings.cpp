@@ -25,7 +25,8 @@ std::string bound_text(const Bound& bound) {
   return fmt::format("a finite number {} {}", bound.low_included ? ">=" : ">", bound.low);
 }
 
-void refuse_value(std::string_view method, std::string_view name, std::string_view value, std::string_view rule) {
+void refuse_value(std::string_view method, std::string_view name, std::string_view value,
+                  std::string_view rule) {
   throw InputError(fmt::format("{}: {} = {}: must be {}", method, name, value, rule));
 }
 

@@ -32,7 +32,8 @@ const std::vector<Setting<Sho::Settings>>& Sho::table() {
   static const std::vector<Setting<Settings>> rows = {
       settings::real("alpha", &Settings::alpha, Bound::positive(), "step size on φ (the hypernetwork)",
                      "the paper's smallest step on MNIST; larger ones diverge on ill-conditioned data"),
-      settings::real("beta", &Settings::beta, Bound::non_negative(), "step size on λ", "the paper, all experiments"),
+      settings::real("beta", &Settings::beta, Bound::non_negative(), "step size on λ",
+                     "the paper, all experiments"),
       settings::real("sigma", &Settings::sigma, Bound::non_negative(),
                      "standard deviation of the noise on λ while φ is trained", "the paper, all experiments"),
       settings::real("phi_scale", &Settings::phi_scale, Bound::non_negative(),

@@ -48,7 +48,11 @@ struct Snapshot {
   }
 };
 
-bool is_finite(const Iterate& iterate) { return iterate.lambda.allFinite() && iterate.w.allFinite(); }
+/// A residual may be missing (NaN), but not infinite.
+bool is_finite(const Iterate& iterate) {
+  return iterate.lambda.allFinite() && iterate.w.allFinite() && !std::isinf(iterate.primal_residual) &&
+         !std::isinf(iterate.dual_residual);
+}
 
 Losses validation_only(double value) {
   Losses losses;
@@ -65,20 +69,31 @@ double validation_loss_of_zero(const BilevelProblem& problem) {
 std::string sentence(const Outcome& outcome, const Budget& budget, bool non_finite, bool flat_response) {
   std::string text;
   switch (outcome.status) {
-    case StopReason::converged: text = "the solver's convergence test holds"; break;
-    case StopReason::iteration_limit: text = fmt::format("reached the limit of {} iterations", budget.iterations); break;
+    case StopReason::converged:
+      text = "the solver's convergence test holds";
+      break;
+    case StopReason::iteration_limit:
+      text = fmt::format("reached the limit of {} iterations", budget.iterations);
+      break;
     case StopReason::work_limit:
       text = fmt::format("reached the budget of {} gradient computations", budget.gradients);
       break;
-    case StopReason::time_limit: text = fmt::format("reached the time limit of {} s", budget.seconds); break;
+    case StopReason::time_limit:
+      text = fmt::format("reached the time limit of {} s", budget.seconds);
+      break;
     case StopReason::diverged:
-      text = non_finite ? fmt::format("iteration {} is not finite: the run diverged", outcome.iterations + 1)
-                        : std::string("the run ended with a validation loss over 10 times that of w = 0: it diverged");
+      text =
+          non_finite
+              ? fmt::format("iteration {} is not finite: the run diverged", outcome.iterations + 1)
+              : std::string("the run ended with a validation loss over 10 times that of w = 0: it diverged");
       text += "; the best finite iterate is reported. Smaller steps or my-hpo-bt may help";
       break;
-    case StopReason::stopped: text = "stopped by the caller"; break;
+    case StopReason::stopped:
+      text = "stopped by the caller";
+      break;
   }
-  if (outcome.skipped_steps > 0) text += fmt::format("; backtracking skipped {} steps", outcome.skipped_steps);
+  if (outcome.skipped_steps > 0)
+    text += fmt::format("; backtracking skipped {} steps", outcome.skipped_steps);
   if (flat_response) text += "; the response lost its slope (all weights equal), so lambda could not move";
   return text;
 }
@@ -101,12 +116,18 @@ void check(const SolveOptions& options, const BilevelProblem& problem) {
 
 std::string_view to_string(StopReason reason) {
   switch (reason) {
-    case StopReason::converged: return "converged";
-    case StopReason::iteration_limit: return "iteration_limit";
-    case StopReason::work_limit: return "work_limit";
-    case StopReason::time_limit: return "time_limit";
-    case StopReason::diverged: return "diverged";
-    case StopReason::stopped: return "stopped";
+    case StopReason::converged:
+      return "converged";
+    case StopReason::iteration_limit:
+      return "iteration_limit";
+    case StopReason::work_limit:
+      return "work_limit";
+    case StopReason::time_limit:
+      return "time_limit";
+    case StopReason::diverged:
+      return "diverged";
+    case StopReason::stopped:
+      return "stopped";
   }
   return "unknown";
 }
@@ -115,6 +136,7 @@ Outcome solve(const Solver& solver, const BilevelProblem& problem, const SolveOp
   check(options, problem);
   const CountedProblem counted(problem, options.budget.gradients);
   const double diverged_above = kDivergedFactor * validation_loss_of_zero(problem);
+  if (!std::isfinite(diverged_above)) throw InputError("the validation loss of w = 0 must be finite: scale the targets");
   Outcome outcome;
   Stopwatch clock;
   Snapshot best;

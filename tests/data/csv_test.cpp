@@ -188,7 +188,7 @@ TEST_F(Csv, RaggedRows) {
 
 TEST_F(Csv, ABlankLineInOneColumnIsAMissingValue) {
   expect_error("a\n1\n\n3\n", {}, {"bad.csv:3: field 1 (\"a\") is empty", "--missing"});
-  const Dataset data = read("a\n1\n\n3\n\n", {.target = "", .target_file = {}, .missing = Missing::drop});
+  const Dataset data = read("a\n1\n\n\"3\"\n\n", {.target = "", .target_file = {}, .missing = Missing::drop});
   EXPECT_EQ(dense(data), matrix({{1}, {3}}));
 }
 

@@ -1,5 +1,5 @@
-# Installs the build tree, moves the installation away from where it was installed to, builds a
-# client against it with find_package and runs the client.
+# Installs the build tree, moves the installation away from where it was installed to, runs the
+# command line from there, builds a client against the library with find_package and runs the client.
 #   cmake -DBUILD=… -DCLIENT=… -DWORK=… -DCONFIG=… -DGENERATOR=… -DCOMPILER=… -P find_package.cmake
 function(run)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
@@ -13,6 +13,9 @@ endfunction()
 file(REMOVE_RECURSE ${WORK})
 run(${CMAKE_COMMAND} --install ${BUILD} --config ${CONFIG} --prefix ${WORK}/first)
 file(RENAME ${WORK}/first ${WORK}/moved)
+if(EXISTS ${WORK}/moved/bin/yosida)
+  run(${WORK}/moved/bin/yosida --version)
+endif()
 
 run(${CMAKE_COMMAND} -S ${CLIENT} -B ${WORK}/client -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${COMPILER}
     -DCMAKE_BUILD_TYPE=${CONFIG} -DCMAKE_PREFIX_PATH=${WORK}/moved)

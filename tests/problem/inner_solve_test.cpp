@@ -37,8 +37,18 @@ class InnerSolve : public testing::TestWithParam<ProblemCase> {
   Random random;
   Index size;
 };
-INSTANTIATE_TEST_SUITE_P(Every, InnerSolve, testing::ValuesIn(test::all_problem_cases()),
-                         [](const auto& each) { return each.param.name(); });
+class RidgeInnerSolve : public InnerSolve {};
+class InterceptFit : public InnerSolve {};
+
+const auto name_of = [](const auto& each) { return each.param.name(); };
+INSTANTIATE_TEST_SUITE_P(Every, InnerSolve, testing::ValuesIn(test::all_problem_cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(Every, RidgeInnerSolve, testing::ValuesIn(test::problem_cases([](const ProblemCase& c) {
+                           return c.loss->is_quadratic();
+                         })),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(
+    Every, InterceptFit,
+    testing::ValuesIn(test::problem_cases([](const ProblemCase& c) { return c.intercept; })), name_of);
 
 TEST_P(InnerSolve, MeetsTheOptimalityConditions) {
   const Vector zero = Vector::Zero(built.basis.rows());
@@ -74,14 +84,13 @@ TEST_P(InnerSolve, DoesNotDependOnTheStart) {
 TEST_P(InnerSolve, CostsOneGradientFromItsOwnAnswer) {
   Vector w = Vector::Zero(size);
   problem.inner_solve(lambda_of(-2.0), {}, w);
-  const InnerReport again = problem.inner_solve(lambda_of(-2.0), {.tolerance = 1e-9}, w);
+  const InnerReport again = problem.inner_solve(lambda_of(-2.0), {.proximal = {}, .tolerance = 1e-9}, w);
   EXPECT_TRUE(again.converged);
   EXPECT_LE(again.work.paper_count(), 1);
 }
 
 // (XᵀX/N + 2e^λ P) w = Xᵀy/N, P the identity but for the intercept.
-TEST_P(InnerSolve, EqualsTheClosedFormOfRidge) {
-  if (!GetParam().loss->is_quadratic()) GTEST_SKIP() << "no closed form";
+TEST_P(RidgeInnerSolve, EqualsTheClosedForm) {
   for (const double lambda : {-7.0, -1.0, 3.0}) {
     const Vector zero = Vector::Zero(built.basis.rows());
     const Vector closed =
@@ -92,8 +101,7 @@ TEST_P(InnerSolve, EqualsTheClosedFormOfRidge) {
   }
 }
 
-TEST_P(InnerSolve, FitsTheInterceptExactly) {
-  if (!GetParam().intercept) GTEST_SKIP() << "no intercept";
+TEST_P(InterceptFit, IsExact) {
   Vector w = random_vector(size, random);
   for (const double start : {0.0, 30.0, -1e3, std::numeric_limits<double>::quiet_NaN()}) {
     const Vector before = w;
@@ -109,7 +117,7 @@ TEST_P(InnerSolve, FitsTheInterceptExactly) {
 TEST_P(InnerSolve, HoldsTheLimitOnItsWork) {
   for (const std::int64_t limit : {1, 2, 3, 5}) {
     Vector w = Vector::Zero(size);
-    const InnerReport report = problem.inner_solve(lambda_of(-7.0), {.max_count = limit}, w);
+    const InnerReport report = problem.inner_solve(lambda_of(-7.0), {.proximal = {}, .max_count = limit}, w);
     EXPECT_LE(report.work.paper_count(), limit);
     EXPECT_TRUE(w.allFinite());
   }
@@ -171,8 +179,21 @@ TEST_P(LargeInnerSolve, ByConjugateGradientsHoldsTheLimitOnItsWork) {
   const LinearProblem problem(random_split(300, 10, 0, kMaxCholesky + 500, 6, *loss, 0.02), *loss, intercept);
   for (const std::int64_t limit : {1, 2, 3, 4, 7, 12}) {
     Vector w = Vector::Zero(problem.weights());
-    const InnerReport report = problem.inner_solve(lambda_of(-6.0), {.max_count = limit}, w);
+    const InnerReport report = problem.inner_solve(lambda_of(-6.0), {.proximal = {}, .max_count = limit}, w);
     EXPECT_LE(report.work.paper_count(), limit);
+  }
+}
+
+// min_b Σ log(1 + e^{−y b}) is at b = log(N₊/N₋). From 0 Newton's method lands where the slope is exactly 0.
+TEST(FitIntercept, IsTheLogOddsAtZeroWeights) {
+  Split split = random_split(8, 5, 0, 3, 8, logistic());
+  for (Index positive = 1; positive < 8; ++positive) {
+    split.train.y.setConstant(-1.0);
+    split.train.y.head(positive).setOnes();
+    const LinearProblem problem(split, logistic(), true);
+    Vector w = Vector::Zero(4);
+    problem.fit_intercept(w);
+    EXPECT_NEAR(w[3], std::log(static_cast<double>(positive) / static_cast<double>(8 - positive)), 1e-14);
   }
 }
 

@@ -31,8 +31,6 @@ struct ProblemCase {
 
 inline std::ostream& operator<<(std::ostream& out, const ProblemCase& c) { return out << c.name(); }
 
-inline std::string case_name(const ProblemCase& c) { return c.name(); }
-
 /// Every form a problem can take: dense and sparse × ridge and logistic × intercept or not × tall and wide,
 /// least squares also collapsed, with few and with many validation rows.
 inline std::vector<ProblemCase> all_problem_cases() {
@@ -46,6 +44,13 @@ inline std::vector<ProblemCase> all_problem_cases() {
           cases.push_back({loss, sparse, intercept, true, wide});
           cases.push_back({loss, sparse, intercept, true, wide, true});
         }
+  return cases;
+}
+
+template <typename Predicate>
+std::vector<ProblemCase> problem_cases(Predicate wanted) {
+  std::vector<ProblemCase> cases = all_problem_cases();
+  std::erase_if(cases, [&](const ProblemCase& c) { return !wanted(c); });
   return cases;
 }
 

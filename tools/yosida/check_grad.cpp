@@ -48,7 +48,8 @@ int run_check(const CheckFlags& flags) {
 }  // namespace
 
 void add_check_grad(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("check-grad", "every gradient and product against finite differences, on your data");
+  auto* command =
+      app.add_subcommand("check-grad", "every gradient and product against finite differences, on your data");
   auto flags = std::make_shared<CheckFlags>();
   flags->data.add_to(*command);
   command->add_option("--lambda", flags->lambda, "where to check [-1]");

@@ -37,7 +37,8 @@ int run_export(const ExportFlags& flags) {
   write_file(folder + "train.csv", to_csv(split.train));
   write_file(folder + "valid.csv", to_csv(split.validation));
   if (split.test) write_file(folder + "test.csv", to_csv(*split.test));
-  fmt::print("wrote {0}train.csv, {0}valid.csv and {0}test.csv; the target is \"{1}\"\n", folder, split.train.target_name);
+  fmt::print("wrote {0}train.csv, {0}valid.csv and {0}test.csv; the target is \"{1}\"\n", folder,
+             split.train.target_name);
   return kOk;
 }
 
@@ -46,7 +47,8 @@ int run_export(const ExportFlags& flags) {
 void add_data(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("data", "the built-in data sets");
   command->require_subcommand(1);
-  auto* write = command->add_subcommand("export", "write a built-in data set as CSV files, split as tune splits it");
+  auto* write =
+      command->add_subcommand("export", "write a built-in data set as CSV files, split as tune splits it");
   auto flags = std::make_shared<ExportFlags>();
   write->add_option("name", flags->name, "spectra")->required();
   write->add_option("--out", flags->out, "the folder for train.csv, valid.csv and test.csv")->required();

@@ -26,13 +26,16 @@ Dataset read_part(const DataFlags& flags, const std::string& file, const std::st
   Dataset data = read_dataset(file, options);
   if (data.y.size() == 0)
     throw InputError(fmt::format(
-        "{}: no target: name its column with --target (a name or an index), or its file with --train-target", file));
+        "{}: no target: name its column with --target (a name or an index), or its file with --train-target",
+        file));
   if (flags.dense) data.x = to_dense(data.x);
   return data;
 }
 
 void require_alone(const DataFlags& flags) {
-  const auto refuse = [](const char* flag, const char* why) { throw InputError(fmt::format("{}: {}", flag, why)); };
+  const auto refuse = [](const char* flag, const char* why) {
+    throw InputError(fmt::format("{}: {}", flag, why));
+  };
   if (flags.data.empty() == flags.train.empty())
     throw InputError("give the data either as --train FILE or as --data NAME (a built-in data set: spectra)");
   if (!flags.data.empty()) {
@@ -51,9 +54,12 @@ void require_alone(const DataFlags& flags) {
   if (!flags.validation_target.empty() && flags.validation.empty()) refuse("--valid-target", "needs --valid");
   if (!flags.test_target.empty() && flags.test.empty()) refuse("--test-target", "needs --test");
   if (!flags.train_target.empty()) {
-    if (!flags.target.empty()) refuse("--train-target", "does not go with --target: the target is one or the other");
-    if (!flags.validation.empty() && flags.validation_target.empty()) refuse("--valid-target", "needed beside --train-target and --valid");
-    if (!flags.test.empty() && flags.test_target.empty()) refuse("--test-target", "needed beside --train-target and --test");
+    if (!flags.target.empty())
+      refuse("--train-target", "does not go with --target: the target is one or the other");
+    if (!flags.validation.empty() && flags.validation_target.empty())
+      refuse("--valid-target", "needed beside --train-target and --valid");
+    if (!flags.test.empty() && flags.test_target.empty())
+      refuse("--test-target", "needed beside --train-target and --test");
   }
 }
 
@@ -84,7 +90,8 @@ Split read_split(const DataFlags& flags, bool stratified) {
   widen(split);
   const std::string reference = flags.train;
   align_features(split.validation, split.train.feature_names, split.train.features(), reference, false);
-  if (split.test) align_features(*split.test, split.train.feature_names, split.train.features(), reference, false);
+  if (split.test)
+    align_features(*split.test, split.train.feature_names, split.train.features(), reference, false);
   return split;
 }
 
@@ -92,25 +99,45 @@ Split read_split(const DataFlags& flags, bool stratified) {
 
 void DataFlags::add_to(CLI::App& command) {
   const std::string group = "Data";
-  command.add_option("--train", train, "training rows: .csv .tsv .txt .libsvm .npy .npz IDX, also .gz and .xz")->group(group);
+  command
+      .add_option("--train", train, "training rows: .csv .tsv .txt .libsvm .npy .npz IDX, also .gz and .xz")
+      ->group(group);
   command.add_option("--valid", validation, "validation rows (default: a part of --train)")->group(group);
   command.add_option("--test", test, "test rows, reported only")->group(group);
-  command.add_option("--target", target, "the target's column: a name, or an index from 0 (-1 is the last)")->group(group);
-  command.add_option("--train-target", train_target, "file of the training targets, where they stand apart (IDX, NPY)")->group(group);
+  command.add_option("--target", target, "the target's column: a name, or an index from 0 (-1 is the last)")
+      ->group(group);
+  command
+      .add_option("--train-target", train_target,
+                  "file of the training targets, where they stand apart (IDX, NPY)")
+      ->group(group);
   command.add_option("--valid-target", validation_target, "file of the validation targets")->group(group);
   command.add_option("--test-target", test_target, "file of the test targets")->group(group);
   command.add_option("--data", data, "a built-in data set instead of files: spectra")->group(group);
-  command.add_option("--valid-fraction", validation_fraction, "share of --train drawn as validation rows [0.25]")->group(group);
-  command.add_option("--test-fraction", test_fraction, "share of --train drawn as test rows [0]")->group(group);
-  command.add_option("--missing", missing, "an empty field: refuse, mean (of the training rows) or drop (the row) [refuse]")->group(group);
+  command
+      .add_option("--valid-fraction", validation_fraction, "share of --train drawn as validation rows [0.25]")
+      ->group(group);
+  command.add_option("--test-fraction", test_fraction, "share of --train drawn as test rows [0]")
+      ->group(group);
+  command
+      .add_option("--missing", missing,
+                  "an empty field: refuse, mean (of the training rows) or drop (the row) [refuse]")
+      ->group(group);
   command.add_flag("--dense", dense, "turn a sparse file into a dense design")->group(group);
   command.add_option("--seed", seed, "seed of splits, noise and built-in data [0]")->group(group);
   const std::string model_group = "Model";
-  command.add_option("--model", model, "ridge (a number) or logistic (two classes) [ridge]")->group(model_group);
-  command.add_option("--x", x, "features: raw, center, standardize, minmax, difference or a chain such as difference,minmax [standardize]")->group(model_group);
+  command.add_option("--model", model, "ridge (a number) or logistic (two classes) [ridge]")
+      ->group(model_group);
+  command
+      .add_option("--x", x,
+                  "features: raw, center, standardize, minmax, difference or a chain such as "
+                  "difference,minmax [standardize]")
+      ->group(model_group);
   command.add_option("--y", y, "target of ridge: raw, center, standardize [center]")->group(model_group);
-  auto* on = command.add_flag("--intercept", with_intercept, "an unpenalised intercept (the default)")->group(model_group);
-  command.add_flag("--no-intercept", no_intercept, "no intercept, as in the paper's experiments")->group(model_group)->excludes(on);
+  auto* on = command.add_flag("--intercept", with_intercept, "an unpenalised intercept (the default)")
+                 ->group(model_group);
+  command.add_flag("--no-intercept", no_intercept, "no intercept, as in the paper's experiments")
+      ->group(model_group)
+      ->excludes(on);
 }
 
 Prepared prepare(const DataFlags& flags, const Loss& loss) {
@@ -133,7 +160,8 @@ Prepared prepare(const DataFlags& flags, const Loss& loss) {
   prepared.pretreatment.apply(split.validation);
   if (split.test) prepared.pretreatment.apply(*split.test);
   if (split.train.x.is_sparse() && flags.x == "standardize")
-    prepared.note = "the sparse features are scaled without centring, so that zeros stay zeros; --dense centres them too";
+    prepared.note =
+        "the sparse features are scaled without centring, so that zeros stay zeros; --dense centres them too";
   return prepared;
 }
 

@@ -10,13 +10,13 @@ namespace yosida::cli {
 namespace {
 
 void print_method(const Method& method) {
-  fmt::print("{}: {}\n  starts from lambda {}; {} iterations unless a limit is given\n", method.name, method.summary,
-             method.lambda0, method.default_iterations);
+  fmt::print("{}: {}\n  starts from lambda {}; {} iterations unless a limit is given\n", method.name,
+             method.summary, method.lambda0, method.default_iterations);
   for (const SettingInfo& setting : method.settings) {
     std::string flag = setting.name;
     std::replace(flag.begin(), flag.end(), '_', '-');
-    fmt::print("\n  --{} {}\n      {}\n      must be {}; default from: {}\n", flag, setting.default_value, setting.meaning,
-               setting.rule, setting.origin);
+    fmt::print("\n  --{} {}\n      {}\n      must be {}; default from: {}\n", flag, setting.default_value,
+               setting.meaning, setting.rule, setting.origin);
   }
 }
 
@@ -30,7 +30,8 @@ void add_methods(CLI::App& app, int& exit_code) {
     exit_code = kOk;
     if (!name->empty()) return print_method(method(*name));
     for (const Method& each : methods())
-      fmt::print("{:<14} {}{}\n", each.name, each.summary, each.name == kDefaultMethod ? " (the default)" : "");
+      fmt::print("{:<14} {}{}\n", each.name, each.summary,
+                 each.name == kDefaultMethod ? " (the default)" : "");
     fmt::print("\nyosida methods NAME shows the settings of one.\n");
   });
 }

@@ -42,9 +42,12 @@ void add_predict(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("predict", "apply a saved model to new rows");
   auto flags = std::make_shared<PredictFlags>();
   command->add_option("--from", flags->from, "the model saved by tune --save")->required();
-  command->add_option("--data", flags->data, "the rows; columns are matched by name where there are names")->required();
-  command->add_option("--out", flags->out, "a CSV file: prediction, or label and probability of the larger label [-]");
-  command->add_option("--target", flags->target, "a column to leave out (by default the model's target, where it is there)");
+  command->add_option("--data", flags->data, "the rows; columns are matched by name where there are names")
+      ->required();
+  command->add_option("--out", flags->out,
+                      "a CSV file: prediction, or label and probability of the larger label [-]");
+  command->add_option("--target", flags->target,
+                      "a column to leave out (by default the model's target, where it is there)");
   command->footer("Example:\n  yosida predict --from model.json --data new.csv --out predictions.csv");
   command->callback([flags, &exit_code] { exit_code = run_predict(*flags); });
 }

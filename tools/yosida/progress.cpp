@@ -20,7 +20,8 @@ double now() {
 /// How much of the budget is gone, by the limit that is nearest.
 double share_done(const TracePoint& point, const Budget& budget) {
   const double by_iterations = static_cast<double>(point.iteration) / static_cast<double>(budget.iterations);
-  const double by_work = static_cast<double>(point.work.paper_count()) / static_cast<double>(budget.gradients);
+  const double by_work =
+      static_cast<double>(point.work.paper_count()) / static_cast<double>(budget.gradients);
   return std::min(1.0, std::max({by_iterations, by_work, point.seconds / budget.seconds}));
 }
 
@@ -51,9 +52,11 @@ void Progress::show(const TracePoint& point) {
   constexpr int kWidth = 24;
   const double done = share_done(point, budget_);
   const int filled = static_cast<int>(done * kWidth);
-  fmt::print(stderr, "\r\033[K{} [{:#<{}}{:.<{}}] {:3.0f} %  iteration {}  validation {:.6g} (best {:.6g})  lambda {:.4g}",
-             method_, "", filled, "", kWidth - filled, 100.0 * done, point.iteration, point.loss.validation, best_,
-             point.lambda[0]);
+  fmt::print(
+      stderr,
+      "\r\033[K{} [{:#<{}}{:.<{}}] {:3.0f} %  iteration {}  validation {:.6g} (best {:.6g})  lambda {:.4g}",
+      method_, "", filled, "", kWidth - filled, 100.0 * done, point.iteration, point.loss.validation, best_,
+      point.lambda[0]);
   std::fflush(stderr);
 }
 

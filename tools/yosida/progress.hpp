@@ -24,7 +24,8 @@ class Progress {
   double last_shown_ = -1.0;
 };
 
-/// Ends the run at the next iteration once Ctrl-C (or a termination signal) was sent; a second one kills the process.
+/// Ends the run at the next iteration once Ctrl-C (or a termination signal) was sent; a second one kills the
+/// process.
 Observer interruption();
 
 }  // namespace yosida::cli

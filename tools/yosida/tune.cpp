@@ -72,7 +72,8 @@ LambdaBounds parse_bounds(const std::string& text) {
       throw InputError(fmt::format("bounds = {}: must be two finite numbers LO,HI", text));
     return value;
   };
-  if (comma == std::string::npos) throw InputError(fmt::format("bounds = {}: must be two finite numbers LO,HI", text));
+  if (comma == std::string::npos)
+    throw InputError(fmt::format("bounds = {}: must be two finite numbers LO,HI", text));
   const std::string_view view = text;
   const LambdaBounds bounds{.low = number(view.substr(0, comma)), .high = number(view.substr(comma + 1))};
   if (!(bounds.low < bounds.high))
@@ -95,7 +96,8 @@ SolveOptions solve_options(const TuneFlags& flags, const Method& method) {
   positive(flags.budget_gradients, "budget-gradients");
   positive(flags.max_iterations, "max-iterations");
   positive(flags.time_limit, "time-limit");
-  if (flags.trace_every < 1) throw InputError(fmt::format("trace-every = {}: must be >= 1", flags.trace_every));
+  if (flags.trace_every < 1)
+    throw InputError(fmt::format("trace-every = {}: must be >= 1", flags.trace_every));
   if (flags.budget_gradients) options.budget.gradients = *flags.budget_gradients;
   if (flags.time_limit) options.budget.seconds = *flags.time_limit;
   if (flags.max_iterations) {
@@ -116,7 +118,10 @@ double expected_iterations(const Budget& budget, const Method& method) {
 
 PartReport report_part(const Dataset& data, const Loss& loss, bool intercept, const Vector& w) {
   const Vector m = margins(data, intercept, w);
-  PartReport report{.loss = mean_loss(data, loss, intercept, w), .scaled_loss = {}, .r_squared = {}, .accuracy = {},
+  PartReport report{.loss = mean_loss(data, loss, intercept, w),
+                    .scaled_loss = {},
+                    .r_squared = {},
+                    .accuracy = {},
                     .area_under_roc = {}};
   if (loss.is_classification()) {
     report.accuracy = accuracy(data.y, m);
@@ -141,10 +146,12 @@ OracleGap compare_with_oracle(const std::shared_ptr<const LinearProblem>& linear
                               double lambda0, const Solution& best) {
   std::shared_ptr<const BilevelProblem> problem = linear;
   if (linear->loss().is_quadratic()) problem = std::make_shared<CollapsedLeastSquares>(linear);
-  const LambdaBounds bounds = flags.bounds.empty() ? default_bounds(*problem, lambda0) : parse_bounds(flags.bounds);
+  const LambdaBounds bounds =
+      flags.bounds.empty() ? default_bounds(*problem, lambda0) : parse_bounds(flags.bounds);
   Oracle oracle = find_oracle(*problem, bounds.low, bounds.high);
   const double at_best = validation_at(*problem, best.lambda[0]);
-  if (at_best < oracle.validation) {  // a λ from outside the bounds may be the better one: then it is the truth
+  if (at_best <
+      oracle.validation) {  // a λ from outside the bounds may be the better one: then it is the truth
     oracle.validation = at_best;
     oracle.lambda = best.lambda[0];
   }
@@ -179,7 +186,8 @@ void add_report(json& target, const Report& report, bool classification) {
   target["loss"] = by_part(report, [](const PartReport& part) { return number(part.loss); });
   if (classification) {
     target["accuracy"] = by_part(report, [](const PartReport& part) { return number(part.accuracy); });
-    target["area_under_roc"] = by_part(report, [](const PartReport& part) { return number(part.area_under_roc); });
+    target["area_under_roc"] =
+        by_part(report, [](const PartReport& part) { return number(part.area_under_roc); });
   } else {
     target["scaled_loss"] = by_part(report, [](const PartReport& part) { return number(part.scaled_loss); });
     target["r_squared"] = by_part(report, [](const PartReport& part) { return number(part.r_squared); });
@@ -189,9 +197,12 @@ void add_report(json& target, const Report& report, bool classification) {
 json lambda_array(const Vector& lambda) { return std::vector<double>(lambda.begin(), lambda.end()); }
 
 json work_json(const Work& work) {
-  return {{"train_gradients", work.train_gradients},   {"validation_gradients", work.validation_gradients},
-          {"hessian_products", work.hessian_products}, {"loss_evaluations", work.loss_evaluations},
-          {"inner_solves", work.inner_solves},         {"paper_count", work.paper_count()},
+  return {{"train_gradients", work.train_gradients},
+          {"validation_gradients", work.validation_gradients},
+          {"hessian_products", work.hessian_products},
+          {"loss_evaluations", work.loss_evaluations},
+          {"inner_solves", work.inner_solves},
+          {"paper_count", work.paper_count()},
           {"gradient_equivalents", number(work.gradient_equivalents())}};
 }
 
@@ -243,8 +254,8 @@ std::string cell(const std::optional<double>& value) { return value ? fmt::forma
 
 void print_row(std::FILE* out, const char* name, const Report& report,
                FunctionRef<std::optional<double>(const PartReport&)> field) {
-  fmt::print(out, "  {:<14} {:>12} {:>12} {:>12}\n", name, cell(field(report.train)), cell(field(report.validation)),
-             report.test ? cell(field(*report.test)) : "-");
+  fmt::print(out, "  {:<14} {:>12} {:>12} {:>12}\n", name, cell(field(report.train)),
+             cell(field(report.validation)), report.test ? cell(field(*report.test)) : "-");
 }
 
 void print_report(std::FILE* out, const Report& report, bool classification) {
@@ -264,16 +275,18 @@ void print_result(std::FILE* out, const TuneFlags& flags, const Prepared& data, 
   const Outcome& outcome = tuned.outcome;
   const bool classification = data.labels.has_value();
   const double lambda = outcome.best.lambda[0];
-  fmt::print(out, "{} with {} on {}: {} training, {} validation, {} test rows, {} features\n", flags.data.model,
-             flags.method, data.split.train.source, data.split.train.rows(), data.split.validation.rows(),
-             data.split.test ? data.split.test->rows() : 0, data.split.train.features());
+  fmt::print(out, "{} with {} on {}: {} training, {} validation, {} test rows, {} features\n",
+             flags.data.model, flags.method, data.split.train.source, data.split.train.rows(),
+             data.split.validation.rows(), data.split.test ? data.split.test->rows() : 0,
+             data.split.train.features());
   if (!data.note.empty()) fmt::print(out, "note: {}\n", data.note);
   fmt::print(out, "\n  {:<14} {:.6g}  (penalty e^lambda = {:.4g}, found at iteration {})\n", "lambda", lambda,
              std::exp(lambda), outcome.best.iteration);
   std::string same;
-  for (const auto& [name, value] : tuned.equivalents) same += fmt::format("{}{} = {:.6g}", same.empty() ? "" : ", ", name, value);
-  fmt::print(out, "  {:<14} {}\n  {:<14} (for the pretreated rows: x {}{})\n\n", "the same as", same, "", flags.data.x,
-             classification ? "" : ", y " + flags.data.y.value_or("center"));
+  for (const auto& [name, value] : tuned.equivalents)
+    same += fmt::format("{}{} = {:.6g}", same.empty() ? "" : ", ", name, value);
+  fmt::print(out, "  {:<14} {}\n  {:<14} (for the pretreated rows: x {}{})\n\n", "the same as", same, "",
+             flags.data.x, classification ? "" : ", y " + flags.data.y.value_or("center"));
   fmt::print(out, "  {:<14} {:>12} {:>12} {:>12}\n", "", "train", "validation", "test");
   print_report(out, tuned.best, classification);
   if (tuned.refit) {
@@ -281,23 +294,27 @@ void print_result(std::FILE* out, const TuneFlags& flags, const Prepared& data, 
     print_report(out, *tuned.refit, classification);
   }
   fmt::print(out, "\n  {:<14} {}: {}\n", "stopped", to_string(outcome.status), outcome.message);
-  fmt::print(out, "  {:<14} {} iterations, {} gradient computations, {:.0f} gradient equivalents, {:.3g} s\n", "cost",
-             outcome.iterations, outcome.work.paper_count(), outcome.work.gradient_equivalents(), outcome.seconds);
+  fmt::print(out, "  {:<14} {} iterations, {} gradient computations, {:.0f} gradient equivalents, {:.3g} s\n",
+             "cost", outcome.iterations, outcome.work.paper_count(), outcome.work.gradient_equivalents(),
+             outcome.seconds);
   if (tuned.oracle)
-    fmt::print(out, "  {:<14} lambda {:.6g}, validation loss {:.6g}; this model {}, this lambda {}\n", "oracle",
-               tuned.oracle->oracle.lambda, tuned.oracle->oracle.validation, percent(tuned.oracle->gap),
-               percent(tuned.oracle->lambda_gap));
+    fmt::print(out, "  {:<14} lambda {:.6g}, validation loss {:.6g}; this model {}, this lambda {}\n",
+               "oracle", tuned.oracle->oracle.lambda, tuned.oracle->oracle.validation,
+               percent(tuned.oracle->gap), percent(tuned.oracle->lambda_gap));
 }
 
 std::string trace_csv(const Trace& trace) {
   std::string text =
-      "iteration,lambda,train,validation,test,primal,dual,train_gradients,validation_gradients,hessian_products,"
+      "iteration,lambda,train,validation,test,primal,dual,train_gradients,validation_gradients,hessian_"
+      "products,"
       "loss_evaluations,inner_solves,paper_count,gradient_equivalents,seconds\n";
-  const auto field = [](double value) { return std::isfinite(value) ? fmt::format("{:.17g}", value) : std::string(); };
+  const auto field = [](double value) {
+    return std::isfinite(value) ? fmt::format("{:.17g}", value) : std::string();
+  };
   for (const TracePoint& point : trace) {
     const Work& work = point.work;
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:.6f}\n", point.iteration, field(point.lambda[0]),
-                        field(point.loss.train), field(point.loss.validation),
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:.6f}\n", point.iteration,
+                        field(point.lambda[0]), field(point.loss.train), field(point.loss.validation),
                         point.loss.test ? field(*point.loss.test) : "", field(point.primal_residual),
                         field(point.dual_residual), work.train_gradients, work.validation_gradients,
                         work.hessian_products, work.loss_evaluations, work.inner_solves, work.paper_count(),
@@ -306,7 +323,8 @@ std::string trace_csv(const Trace& trace) {
   return text;
 }
 
-FittedModel fitted_model(const TuneFlags& flags, const Prepared& data, const Vector& lambda, const Vector& w) {
+FittedModel fitted_model(const TuneFlags& flags, const Prepared& data, const Vector& lambda,
+                         const Vector& w) {
   const Index d = data.split.train.features();
   return {.model = flags.data.model,
           .method = flags.method,
@@ -334,7 +352,8 @@ int run_tune(const TuneFlags& flags) {
   const bool intercept = !flags.data.no_intercept;
   const auto linear = std::make_shared<const LinearProblem>(data.split, loss, intercept);
   const std::shared_ptr<const BilevelProblem> problem =
-      chosen.stays_in_row_space ? collapse_if_cheaper(linear, expected_iterations(options.budget, chosen)) : linear;
+      chosen.stays_in_row_space ? collapse_if_cheaper(linear, expected_iterations(options.budget, chosen))
+                                : linear;
 
   Tuned tuned;
   {
@@ -346,8 +365,7 @@ int run_tune(const TuneFlags& flags) {
   tuned.best = report_all(data.split, loss, intercept, best.w);
   tuned.final = report_all(data.split, loss, intercept, tuned.outcome.final.w);
   tuned.equivalents = equivalents(loss, best.lambda[0], data.split.train, intercept);
-  if (flags.oracle)
-    tuned.oracle = compare_with_oracle(linear, flags, options.start.lambda[0], best);
+  if (flags.oracle) tuned.oracle = compare_with_oracle(linear, flags, options.start.lambda[0], best);
   Vector w = best.w;
   if (flags.refit) {
     w = refit(*linear, best.lambda);
@@ -358,7 +376,8 @@ int run_tune(const TuneFlags& flags) {
   if (!flags.quiet) print_result(json_on_stdout ? stderr : stdout, flags, data, tuned);
   if (!flags.json_file.empty()) write_file(flags.json_file, result_json(flags, data, tuned));
   if (!flags.trace_file.empty()) write_file(flags.trace_file, trace_csv(tuned.outcome.trace));
-  if (!flags.save_file.empty()) write_file(flags.save_file, to_json(fitted_model(flags, data, best.lambda, w)));
+  if (!flags.save_file.empty())
+    write_file(flags.save_file, to_json(fitted_model(flags, data, best.lambda, w)));
   return tuned.outcome.status == StopReason::diverged ? kDiverged : kOk;
 }
 
@@ -370,8 +389,10 @@ void add_setting_flags(CLI::App& command, SettingValues& values) {
   for (const auto& [name, meaning] : meanings) {
     std::string flag = "--" + name;
     std::replace(flag.begin(), flag.end(), '_', '-');
-    command.add_option_function<std::string>(
-        flag, [&values, name = name](const std::string& text) { values[name] = text; }, meaning)->group("Method settings (yosida methods NAME shows which method takes which)");
+    command
+        .add_option_function<std::string>(
+            flag, [&values, name = name](const std::string& text) { values[name] = text; }, meaning)
+        ->group("Method settings (yosida methods NAME shows which method takes which)");
   }
 }
 
@@ -382,21 +403,35 @@ void add_tune(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<TuneFlags>();
   flags->data.add_to(*command);
   const std::string run = "Run";
-  command->add_option("--method", flags->method, fmt::format("how lambda is found; see: yosida methods [{}]", kDefaultMethod))->group(run);
-  command->add_option("--budget-gradients", flags->budget_gradients, "stop before more gradient computations than this")->group(run);
+  command
+      ->add_option("--method", flags->method,
+                   fmt::format("how lambda is found; see: yosida methods [{}]", kDefaultMethod))
+      ->group(run);
+  command
+      ->add_option("--budget-gradients", flags->budget_gradients,
+                   "stop before more gradient computations than this")
+      ->group(run);
   command->add_option("--max-iterations", flags->max_iterations, "stop after so many iterations")->group(run);
   command->add_option("--time-limit", flags->time_limit, "stop after so many seconds")->group(run);
-  command->add_option("--lambda0", flags->lambda0, "where lambda starts (the method's own start)")->group(run);
-  command->add_option("--bounds", flags->bounds, "keep lambda inside LO,HI (and search the oracle there)")->group(run);
-  command->add_flag("--oracle", flags->oracle, "also compute the best lambda there is, and how far this one is from it")->group(run);
-  command->add_flag("--refit", flags->refit, "train the found lambda on training and validation rows at the end")->group(run);
+  command->add_option("--lambda0", flags->lambda0, "where lambda starts (the method's own start)")
+      ->group(run);
+  command->add_option("--bounds", flags->bounds, "keep lambda inside LO,HI (and search the oracle there)")
+      ->group(run);
+  command
+      ->add_flag("--oracle", flags->oracle,
+                 "also compute the best lambda there is, and how far this one is from it")
+      ->group(run);
+  command
+      ->add_flag("--refit", flags->refit, "train the found lambda on training and validation rows at the end")
+      ->group(run);
   command->add_option("--threads", flags->threads, "threads for large designs [all cores]")->group(run);
   add_setting_flags(*command, flags->settings);
   const std::string output = "Output";
   command->add_flag("--quiet", flags->quiet, "print nothing but errors")->group(output);
   command->add_option("--json", flags->json_file, "the result as JSON; - is standard output")->group(output);
   command->add_option("--trace", flags->trace_file, "every iteration as CSV")->group(output);
-  command->add_option("--trace-every", flags->trace_every, "only every so many-th iteration [1]")->group(output);
+  command->add_option("--trace-every", flags->trace_every, "only every so many-th iteration [1]")
+      ->group(output);
   command->add_option("--save", flags->save_file, "the model, for yosida predict")->group(output);
   command->footer(
       "Examples:\n"
@@ -404,7 +439,8 @@ void add_tune(CLI::App& app, int& exit_code) {
       "  yosida tune --train train.csv --target price --test test.csv --save model.json\n"
       "  yosida tune --train a9a --valid a9a.t --model logistic --max-iterations 500\n"
       "  yosida tune --train x.npy --train-target y.npy --method my-hpo-c --alpha 0.01 --json -\n"
-      "Exit codes: 0 a result, 2 bad input, 3 diverged (the best iterate is printed), 4 a result could not be written.");
+      "Exit codes: 0 a result, 2 bad input, 3 diverged (the best iterate is printed), 4 a result could not "
+      "be written.");
   command->callback([flags, &exit_code] { exit_code = run_tune(*flags); });
 }
 

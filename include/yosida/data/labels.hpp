@@ -22,7 +22,7 @@ void require_varying_target(const Dataset& train);
 /// The columns of `data` in the order of `names`, where both have names. Throws InputError naming
 /// the first column that is missing, or, unless `extra_allowed`, one too many. Without names only
 /// the count is checked (a sparse design with fewer columns is widened).
-void align_features(Dataset& data, const std::vector<std::string>& names, Index features, const std::string& reference,
-                    bool extra_allowed);
+void align_features(Dataset& data, const std::vector<std::string>& names, Index features,
+                    const std::string& reference, bool extra_allowed);
 
 }  // namespace yosida

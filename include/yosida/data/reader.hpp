@@ -7,7 +7,8 @@
 
 namespace yosida {
 
-/// What to do with an empty field (also NA, NaN or ? in a CSV file, where it stands for "missing").
+/// What to do with a missing value: in a text file an empty field, NA, NaN or ?; in an array NaN. LIBSVM has
+/// none. A missing target is an error unless its row is dropped.
 enum class Missing {
   refuse,  ///< an error that names the first one
   mean,    ///< read as NaN; pretreatment puts the training mean of the column in its place
@@ -16,18 +17,22 @@ enum class Missing {
 
 struct ReadOptions {
   /// The target's column: a name of the header, or an index (from 0; negative counts from the end).
-  /// Empty: the file holds no target. LIBSVM files carry theirs in the first field always.
+  /// Empty: the target is where the format puts it (LIBSVM: the first field; NPZ: the array y), or there is
+  /// none.
   std::string target;
-  /// The file that holds the target, one value a row, where it is a file of its own.
+  /// The file that holds the target, one value a row, where it is a file of its own (of any format). It goes
+  /// before a target that the format itself carries.
   std::filesystem::path target_file;
   Missing missing = Missing::refuse;
-  /// A column that may be absent although `target` names it (prediction on unlabelled data).
+  /// The column may be absent although `target` names it (prediction on unlabelled data).
   bool target_optional = false;
 };
 
-/// Reads a data file by its ending: .csv, .tsv/.tab/.txt, .libsvm/.svm/.t or no ending (LIBSVM), .npy,
-/// .npz (arrays "x"/"X" and "y"; an only array is x), IDX (-ubyte, .idx, .idx1, .idx3), each also with .gz or .xz
-/// behind it. Throws InputError naming file, line, field, value and rule.
+/// Reads a data file, its format told by its ending: .csv; .tsv, .tab; .txt, .dat (the delimiter is seen from
+/// the first line); .libsvm, .svm, .t or none (LIBSVM); .npy; .npz (the data is array x, X, data or features,
+/// or the only one; the target y, Y, target or labels); IDX (-ubyte, .idx, .idx1, .idx3, -idx within the
+/// name), each also with .gz or .xz behind it. NPY and IDX files are known by their first bytes too. Throws
+/// InputError naming file, line, field, value and rule.
 Dataset read_dataset(const std::filesystem::path& file, const ReadOptions& options = {});
 
 }  // namespace yosida

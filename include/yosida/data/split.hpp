@@ -24,11 +24,13 @@ struct SplitOptions {
 };
 
 /// Draws the parts at random by the seed. Dense rows are reordered in place (the data given is used up)
-/// and the parts are views of it, training rows first: no copy. Throws InputError where a part would be empty.
+/// and the parts are views of it, training rows first: no copy. Throws InputError where a part would be
+/// empty.
 Split split_rows(Dataset data, const SplitOptions& options);
 
 /// The rows named, in that order, as data sets: the same, for parts the caller has chosen.
-/// `order` holds each row at most once: the training rows, then the validation rows, then the rest as test rows.
+/// `order` holds each row at most once: the training rows, then the validation rows, then the rest as test
+/// rows.
 Split split_rows(Dataset data, const std::vector<Index>& order, Index train_rows, Index validation_rows);
 
 /// Training and validation rows as one data set, for the final fit.

@@ -25,7 +25,8 @@ Qr qr(const Matrix& a);
 /// The triangular factor of [X − 1 shiftᵀ | 1 | y − y_shift] (the column of ones where `with_ones`),
 /// rows read once in blocks: as data for least squares it is equal to the design, with at most
 /// as many rows as columns. Uses memory for a block and the factor, never a copy of the design.
-Matrix triangular_factor(const Design& x, const Vector& shift, bool with_ones, const Vector& y, double y_shift);
+Matrix triangular_factor(const Design& x, const Vector& shift, bool with_ones, const Vector& y,
+                         double y_shift);
 
 /// A B by BLAS, which is built for the machine it runs on.
 Matrix product(Eigen::Ref<const Matrix> a, Eigen::Ref<const Matrix> b);

@@ -22,7 +22,8 @@ class Loss {
   /// out_i = ∂ℓ/∂m (m_i, y_i); `out` may be `m`.
   virtual void slopes(std::span<const double> m, std::span<const double> y, std::span<double> out) const = 0;
   /// out_i = ∂²ℓ/∂m² (m_i, y_i); `out` may be `m`.
-  virtual void curvatures(std::span<const double> m, std::span<const double> y, std::span<double> out) const = 0;
+  virtual void curvatures(std::span<const double> m, std::span<const double> y,
+                          std::span<double> out) const = 0;
 };
 
 /// ½ (y − m)²

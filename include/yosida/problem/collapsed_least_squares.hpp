@@ -32,7 +32,8 @@ class CollapsedLeastSquares final : public BilevelProblem {
   void train_gradient(const Vector& w, const Vector& lambda, Vector& g) const override;
   void hessian_product(const Vector& w, const Vector& lambda, const Vector& p, Vector& out) const override;
   void cross_product(const Vector& w, const Vector& lambda, const Vector& q, Vector& out) const override;
-  void cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p, Vector& out) const override;
+  void cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
+                                Vector& out) const override;
   double validation_loss(const Vector& w) const override;
   void validation_gradient(const Vector& w, Vector& g) const override;
   void validation_hessian_product(const Vector& w, const Vector& p, Vector& out) const override;

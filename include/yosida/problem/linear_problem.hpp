@@ -27,7 +27,8 @@ class LinearProblem : public BilevelProblem {
   void train_gradient(const Vector& w, const Vector& lambda, Vector& g) const override;
   void hessian_product(const Vector& w, const Vector& lambda, const Vector& p, Vector& out) const override;
   void cross_product(const Vector& w, const Vector& lambda, const Vector& q, Vector& out) const override;
-  void cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p, Vector& out) const override;
+  void cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
+                                Vector& out) const override;
   double validation_loss(const Vector& w) const override;
   void validation_gradient(const Vector& w, Vector& g) const override;
   void validation_hessian_product(const Vector& w, const Vector& p, Vector& out) const override;
@@ -48,7 +49,7 @@ class LinearProblem : public BilevelProblem {
   const Loss& loss_;
   bool intercept_;
   Vector ones_;
-  Vector train_mean_;    // x̄ of the training rows, where an intercept needs it
+  Vector train_mean_;         // x̄ of the training rows, where an intercept needs it
   double target_mean_ = 0.0;  // ȳ
   mutable std::once_flag row_space_once_;
   mutable std::unique_ptr<RowSpace> row_space_;

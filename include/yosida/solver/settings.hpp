@@ -17,9 +17,9 @@ using SettingValues = std::map<std::string, std::string>;
 struct SettingInfo {
   std::string name;
   std::string default_value;
-  std::string rule;     // "> 0", "shared or own"
+  std::string rule;  // "> 0", "shared or own"
   std::string meaning;
-  std::string origin;   // where the default comes from
+  std::string origin;  // where the default comes from
 };
 
 /// The range of a real setting, and how messages put it.
@@ -49,11 +49,15 @@ std::string real_text(double value);
 std::string bound_text(const Bound& bound);
 [[noreturn]] void refuse_value(std::string_view method, std::string_view name, std::string_view value,
                                std::string_view rule);
-[[noreturn]] void refuse_name(std::string_view method, std::string_view name, const std::vector<std::string>& known);
+[[noreturn]] void refuse_name(std::string_view method, std::string_view name,
+                              const std::vector<std::string>& known);
 
 template <typename S>
 Setting<S> real(std::string name, double S::*member, Bound bound, std::string meaning, std::string origin) {
-  return {std::move(name), std::move(meaning), std::move(origin), bound_text(bound),
+  return {std::move(name),
+          std::move(meaning),
+          std::move(origin),
+          bound_text(bound),
           [=](S& s, std::string_view text) { return parse_real(text, bound, s.*member); },
           [=](const S& s) { return real_text(s.*member); }};
 }
@@ -64,7 +68,10 @@ Setting<S> choice(std::string name, Enum S::*member, std::vector<std::string> na
                   std::string origin) {
   std::string rule;
   for (const std::string& each : names) rule += (rule.empty() ? "" : " or ") + each;
-  return {std::move(name), std::move(meaning), std::move(origin), std::move(rule),
+  return {std::move(name),
+          std::move(meaning),
+          std::move(origin),
+          std::move(rule),
           [=](S& s, std::string_view text) {
             for (std::size_t i = 0; i < names.size(); ++i)
               if (names[i] == text) {
@@ -78,7 +85,8 @@ Setting<S> choice(std::string name, Enum S::*member, std::vector<std::string> na
 
 /// `defaults` with the values given put in; throws InputError naming method, setting, value and rule.
 template <typename S>
-S apply(std::string_view method, const std::vector<Setting<S>>& table, S defaults, const SettingValues& values) {
+S apply(std::string_view method, const std::vector<Setting<S>>& table, S defaults,
+        const SettingValues& values) {
   for (const auto& [name, value] : values) {
     bool known = false;
     for (const Setting<S>& setting : table) {

@@ -89,7 +89,8 @@ class Solver {
   virtual std::unique_ptr<Run> start(const BilevelProblem& problem, const Start& start) const = 0;
 };
 
-/// An algorithm is a struct with Settings, State (derived from Iterate), init and step; this makes a Solver of it.
+/// An algorithm is a struct with Settings, State (derived from Iterate), init and step; this makes a Solver
+/// of it.
 template <typename A>
 concept Algorithm = requires(const A algorithm, const BilevelProblem& problem, const Start& start,
                              typename A::State& state) {

@@ -1,0 +1,227 @@
+#include "yosida/data/reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <new>
+
+#include "data/byte_stream.hpp"
+#include "data/formats.hpp"
+#include "yosida/error.hpp"
+#include "yosida/nearest.hpp"
+
+namespace yosida {
+namespace {
+
+void skip_byte_order_mark(ByteStream& stream) {
+  constexpr std::string_view mark = "\xef\xbb\xbf";
+  if (stream.peek(mark.size()) == mark) stream.skip(mark.size());
+}
+
+Dataset read_file(const std::filesystem::path& file, const ReadOptions& options) {
+  const std::filesystem::path name = unpacked_name(file);
+  const std::string stem = name.stem().string();
+  const std::string ending = name.extension().string();
+  if (ending == ".npz") return read_npz(file, options);
+
+  ByteStream stream(file);
+  skip_byte_order_mark(stream);
+  if (ending == ".csv") return read_csv(stream, Separator::comma, options);
+  if (ending == ".tsv" || ending == ".tab") return read_csv(stream, Separator::tab, options);
+  if (ending == ".txt" || ending == ".dat") return read_csv(stream, Separator::sniffed, options);
+  if (ending == ".libsvm" || ending == ".svm" || ending == ".t") return read_libsvm(stream, options);
+  if (ending == ".npy" || is_npy(stream)) return read_npy(stream, options);
+  if (ending.starts_with(".idx") || ending.ends_with("-ubyte") || stem.ends_with("-ubyte") ||
+      stem.find("-idx") != std::string::npos || is_idx(stream)) {
+    return read_idx(stream, options);
+  }
+  if (ending.empty()) return read_libsvm(stream, options);
+  throw InputError(fmt::format(
+      "{}: files ending in {} cannot be read: known are .csv; .tsv, .tab; .txt, .dat; .libsvm, .svm, .t "
+      "or no ending (LIBSVM); .npy, .npz; .idx, -ubyte (IDX), each also with .gz or .xz behind it",
+      file.string(), ending));
+}
+
+bool is_complete(const DenseDesign& x, Index row) {
+  const double* values = x.row(row);
+  return std::none_of(values, values + x.cols(), [](double value) { return std::isnan(value); });
+}
+
+void move_row(DenseDesign& x, Index from, Index to) { std::copy_n(x.row(from), x.cols(), x.row(to)); }
+
+void keep_first_rows(DenseDesign& x, Index count) { x = x.row_range(0, count); }
+
+// A LIBSVM file has no way to write a missing value.
+bool is_complete(const SparseDesign&, Index) { return true; }
+
+void move_row(SparseDesign& x, Index from, Index to) {
+  const std::int64_t begin = x.row_start[from];
+  const std::int64_t count = x.row_start[from + 1] - begin;
+  const std::int64_t free = x.row_start[to];
+  std::copy_n(x.column.begin() + begin, count, x.column.begin() + free);
+  std::copy_n(x.value.begin() + begin, count, x.value.begin() + free);
+  x.row_start[to + 1] = free + count;
+}
+
+void keep_first_rows(SparseDesign& x, Index count) {
+  x.row_start.resize(count + 1);
+  x.column.resize(x.row_start.back());
+  x.value.resize(x.row_start.back());
+}
+
+template <typename Storage>
+void drop_incomplete_rows(Storage& x, Vector& y) {
+  const bool has_target = y.size() > 0;
+  Index kept = 0;
+  for (Index row = 0; row < x.rows(); ++row) {
+    if (!is_complete(x, row) || (has_target && std::isnan(y[row]))) continue;
+    if (kept < row) {
+      move_row(x, row, kept);
+      if (has_target) y[kept] = y[row];
+    }
+    ++kept;
+  }
+  keep_first_rows(x, kept);
+  if (has_target) y.conservativeResize(kept);
+}
+
+}  // namespace
+
+Dataset read_dataset(const std::filesystem::path& file, const ReadOptions& options) try {
+  const bool has_target_file = !options.target_file.empty();
+  if (has_target_file && !options.target.empty() && !options.target_optional) {
+    throw InputError(
+        fmt::format("{}: the target is given twice, as column {} and as file {}: give one of them",
+                    file.string(), in_quotes(options.target), options.target_file.string()));
+  }
+  Dataset data = read_file(file, options);
+  if (has_target_file) join_target(data, read_file(options.target_file, target_alone(options)));
+  if (data.features() == 0)
+    throw InputError(fmt::format("{}: holds no column beside the target", data.source));
+  if (options.missing == Missing::drop) {
+    if (data.x.is_sparse()) {
+      drop_incomplete_rows(data.x.sparse(), data.y);
+    } else {
+      drop_incomplete_rows(data.x.dense(), data.y);
+    }
+    if (data.rows() == 0) {
+      throw InputError(
+          fmt::format("{}: every row has a missing value, so dropping them leaves none", data.source));
+    }
+  }
+  return data;
+} catch (const std::bad_alloc&) {
+  throw InputError(fmt::format("{}: holds more numbers than there is memory for", file.string()));
+}
+
+std::optional<Index> target_column(const std::string& source, const ReadOptions& options, Index columns,
+                                   const std::vector<std::string>& names) {
+  const std::string& target = options.target;
+  if (target.empty()) return std::nullopt;
+  const auto named = std::find(names.begin(), names.end(), target);
+  if (named != names.end()) return named - names.begin();
+
+  Index index = 0;
+  const auto [stop, error] = std::from_chars(target.data(), target.data() + target.size(), index);
+  const bool is_index = error == std::errc{} && stop == target.data() + target.size();
+  if (is_index && -columns <= index && index < columns) return index < 0 ? index + columns : index;
+  if (options.target_optional) return std::nullopt;
+
+  if (is_index) {
+    throw InputError(
+        fmt::format("{}: there is no target column {}: the file has {} columns, 0 to {} or -{} to -1", source,
+                    target, columns, columns - 1, columns));
+  }
+  if (names.empty()) {
+    throw InputError(fmt::format(
+        "{}: there is no target column {}: the file names no columns, so give the index of the target, "
+        "from 0 to {} or from -{} to -1",
+        source, in_quotes(target), columns - 1, columns));
+  }
+  const std::string likely = nearest(target, names);
+  const std::string hint = likely.empty() ? "its" : fmt::format("did you mean {}? Its", in_quotes(likely));
+  throw InputError(fmt::format("{}: there is no target column {}: {} {} columns are {}", source,
+                               in_quotes(target), hint, columns, comma_separated(names)));
+}
+
+ReadOptions target_alone(const ReadOptions& options) {
+  return {.target = "0", .target_file = {}, .missing = options.missing};
+}
+
+void join_target(Dataset& data, Dataset target) {
+  if (target.features() > 0) {
+    throw InputError(fmt::format("{}: holds {} columns: a target has one value a row", target.source,
+                                 target.features() + 1));
+  }
+  if (target.rows() != data.rows()) {
+    throw InputError(fmt::format("{}: holds {} rows but {} holds {}: each row needs its target",
+                                 target.source, target.rows(), data.source, data.rows()));
+  }
+  data.y = std::move(target.y);
+  data.target_name = std::move(target.target_name);
+}
+
+std::optional<double> parse_number(std::string_view text) {
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
+  double number = 0.0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc::invalid_argument || stop != text.data() + text.size()) return std::nullopt;
+  // from_chars leaves open whether the number was too large or too small for a double; strtod tells.
+  if (error == std::errc::result_out_of_range) return std::strtod(std::string(text).c_str(), nullptr);
+  return number;
+}
+
+std::string_view broken_rule(double number, bool is_target, Missing missing) {
+  if (std::isinf(number)) return "must be a finite number";
+  if (!std::isnan(number) || missing == Missing::drop) return "";
+  if (is_target) return "must be a number, as it is the target; --missing drop leaves out such rows";
+  if (missing == Missing::mean) return "";
+  return "must be a number; --missing mean reads it as the mean of its column, --missing drop leaves out "
+         "such rows";
+}
+
+std::string comma_separated(const std::vector<std::string>& names) {
+  constexpr std::size_t most_shown = 12;
+  std::string text;
+  for (std::size_t i = 0; i < names.size() && i < most_shown; ++i) text += (i > 0 ? ", " : "") + names[i];
+  return names.size() > most_shown ? text + ", ..." : text;
+}
+
+std::string in_quotes(std::string_view text) {
+  constexpr std::size_t most_shown = 40;
+  std::string shown = "\"";
+  for (const char c : text.substr(0, most_shown)) {
+    const bool is_control = static_cast<unsigned char>(c) < ' ' || c == '\x7f';
+    shown += is_control ? '?' : c;
+  }
+  return shown + (text.size() > most_shown ? "...\"" : "\"");
+}
+
+double* NumberBuffer::append(std::size_t count) {
+  constexpr std::size_t least_capacity = 512;
+  if (count > capacity_ - size_)
+    reallocate(std::max({size_ + count, capacity_ + capacity_ / 2, least_capacity}));
+  double* room = numbers_.get() + size_;
+  size_ += count;
+  return room;
+}
+
+std::shared_ptr<double> NumberBuffer::release(std::size_t count) {
+  reallocate(std::max<std::size_t>(count, 1));
+  size_ = capacity_ = 0;
+  return {numbers_.release(), Free{}};
+}
+
+void NumberBuffer::reallocate(std::size_t capacity) {
+  if (capacity > std::numeric_limits<std::ptrdiff_t>::max() / sizeof(double)) throw std::bad_alloc();
+  auto* moved = static_cast<double*>(std::realloc(numbers_.get(), capacity * sizeof(double)));
+  if (moved == nullptr) throw std::bad_alloc();
+  static_cast<void>(numbers_.release());
+  numbers_.reset(moved);
+  capacity_ = capacity;
+}
+
+}  // namespace yosida

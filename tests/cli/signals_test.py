@@ -1,0 +1,101 @@
+"""A run on a terminal: its progress line, and Ctrl-C."""
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import time
+import unittest
+
+from yosida_cli import BINARY, TIMEOUT_SECONDS, Cli, classification, strict_json
+
+PROGRESS = re.compile(r"my-hpo-bt \[.*\] +\d+ %  iteration \d+  validation \S+ \(best \S+\)  lambda \S+")
+UNDER_WAY = re.compile(r"iteration [1-9]\d*  validation")
+
+
+class OnATerminal(Cli):
+    def setUp(self):
+        super().setUp()
+        self.write_csv("data.csv", *classification(2000, 20))
+        self.endless = ["tune", "--train", "data.csv", "--target", "y", "--model", "logistic", "--epsilon", "0",
+                        "--max-iterations", "1000000000", "--trace-every", "100"]
+
+    def start(self, *arguments):
+        """Starts yosida with a pseudo-terminal for stderr; gives the process and the terminal's other end."""
+        master, slave = pty.openpty()
+        self.addCleanup(os.close, master)
+        process = subprocess.Popen([BINARY, *arguments], cwd=self.folder, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=slave, encoding="utf-8")
+        os.close(slave)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(lambda: process.poll() is None and (process.kill(), process.wait()))
+        return process, master
+
+    def shown(self, master, until=None):
+        """What the terminal shows up to the pattern, or to the end."""
+        text = ""
+        deadline = time.monotonic() + TIMEOUT_SECONDS
+        while not (until and until.search(text)):
+            self.assertTrue(select.select([master], [], [], deadline - time.monotonic())[0], f"no end of: {text!r}")
+            try:
+                text += os.read(master, 65536).decode()
+            except OSError:  # the other end is closed
+                self.assertIsNone(until, f"not shown: {text!r}")
+                break
+        return text
+
+    def test_progress_line(self):
+        process, master = self.start(*self.endless, "--time-limit", "0.5")
+        text = self.shown(master)
+        stdout, _ = process.communicate(timeout=TIMEOUT_SECONDS)
+        self.assertEqual(process.returncode, 0)
+        self.assertRegex(text, PROGRESS)
+        self.assertNotIn("\n", text)  # one line, written over
+        self.assertTrue(text.endswith("\r\x1b[K"), text[-80:])  # and gone at the end
+        self.assertNotIn("\x1b", stdout)
+        self.assertIn("time_limit", stdout)
+
+    def test_quiet_shows_none(self):
+        process, master = self.start(*self.endless, "--time-limit", "0.3", "--quiet")
+        self.assertEqual(self.shown(master), "")
+        self.assertEqual(process.communicate(timeout=TIMEOUT_SECONDS)[0], "")
+
+    def test_a_pipe_gets_none(self):
+        done = self.yosida(*self.endless, "--time-limit", "0.3")
+        self.assertEqual(done.stderr, "")
+        self.assertNotIn("\x1b", done.stdout)
+        self.assertNotIn("\r", done.stdout)
+
+    def test_interruption_ends_with_the_best_iterate(self):
+        for sent in [signal.SIGINT, signal.SIGTERM]:
+            with self.subTest(sent.name):
+                process, master = self.start(*self.endless, "--json", "out.json", "--trace", "trace.csv", "--save",
+                                             "model.json")
+                self.shown(master, until=UNDER_WAY)
+                begin = time.monotonic()
+                process.send_signal(sent)
+                stdout, _ = process.communicate(timeout=TIMEOUT_SECONDS)
+                self.assertLess(time.monotonic() - begin, 10)
+                self.assertEqual(process.returncode, 0)
+                result = strict_json(self.read("out.json"))
+                self.assertEqual(result["status"], "stopped")
+                self.assertIn("stopped", stdout)
+                self.assertIn(f"{result['loss']['validation']:.6g}", stdout)
+                self.assertLessEqual(result["loss"]["validation"], result["final"]["loss"]["validation"])
+                self.assertLessEqual(result["best_iteration"], result["iterations"])
+                self.assertEqual(int(self.read_table("trace.csv")[-1]["iteration"]), result["iterations"])
+                self.assertEqual(strict_json(self.read("model.json"))["lambda"], result["lambda"])
+                for file in ["out.json", "trace.csv", "model.json"]:
+                    (self.folder / file).unlink()
+
+    def test_interruption_with_json_on_stdout(self):
+        process, master = self.start(*self.endless, "--json", "-")
+        self.shown(master, until=UNDER_WAY)
+        process.send_signal(signal.SIGINT)
+        stdout, _ = process.communicate(timeout=TIMEOUT_SECONDS)
+        self.assertEqual(strict_json(stdout)["status"], "stopped")
+
+
+if __name__ == "__main__":
+    unittest.main()

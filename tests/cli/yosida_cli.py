@@ -1,0 +1,184 @@
+"""What the command-line tests share: running yosida, writing data files, the arithmetic of a saved model.
+
+The program under test is named by the environment variable YOSIDA (ctest sets it).
+"""
+import csv
+import gzip
+import io
+import json
+import lzma
+import os
+import pathlib
+import struct
+import subprocess
+import tempfile
+import unittest
+
+import numpy as np
+
+BINARY = os.environ.get("YOSIDA", "yosida")
+TIMEOUT_SECONDS = 60
+
+
+class Cli(unittest.TestCase):
+    """A test in a folder of its own, which is where yosida runs: files are named without a path."""
+
+    maxDiff = 4000
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="yosida-cli-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def yosida(self, *arguments, code=0, stdout=subprocess.PIPE):
+        """Runs yosida, which must end with this exit code (or one of these); gives what it printed."""
+        command = [BINARY, *map(str, arguments)]
+        done = subprocess.run(command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE,
+                              timeout=TIMEOUT_SECONDS, encoding="utf-8")
+        self.assertIn(done.returncode, code if isinstance(code, (list, tuple)) else [code],
+                      f"the exit code of: {' '.join(command)}\n{done.stdout}\n{done.stderr}")
+        return done
+
+    def tune(self, *arguments, code=0):
+        """The JSON of a tune."""
+        return strict_json(self.yosida("tune", "--quiet", "--json", "-", *arguments, code=code).stdout)
+
+    def model(self, *arguments):
+        """The model that a tune saves."""
+        self.yosida("tune", "--quiet", "--save", "model.json", *arguments)
+        return strict_json(self.read("model.json"))
+
+    def refused(self, *arguments, names=()):
+        """yosida must refuse these arguments with exit code 2 and a message with all of `names` in it,
+        print no result, and leave every file as it was."""
+        before = self.files()
+        done = self.yosida(*arguments, code=2)
+        self.assertEqual(done.stdout, "", "stdout of a refusal")
+        self.assertEqual(before, self.files(), "files after a refusal")
+        for name in names:
+            self.assertIn(str(name), done.stderr)
+        self.assertNotIn("internal error", done.stderr)
+        return done.stderr
+
+    def tune_refused(self, *arguments, names=()):
+        """The same for tune, beside the results of an earlier run."""
+        outputs = ["--json", "old.json", "--trace", "old.csv", "--save", "old-model.json"]
+        for file in outputs[1::2]:
+            self.write(file, "of an earlier run")
+        return self.refused("tune", *arguments, *outputs, names=names)
+
+    def files(self):
+        return {file.name: file.read_bytes() for file in self.folder.iterdir() if file.is_file()}
+
+    def read(self, file):
+        return (self.folder / file).read_text(encoding="utf-8")
+
+    def read_table(self, file):
+        """A CSV file as a list of dictionaries."""
+        return list(csv.DictReader(io.StringIO(self.read(file))))
+
+    def write(self, file, content):
+        """Writes text or bytes; packs them where the name ends in .gz or .xz."""
+        content = content.encode() if isinstance(content, str) else content
+        packing = {".gz": gzip.compress, ".xz": lzma.compress}.get(pathlib.Path(file).suffix, lambda plain: plain)
+        (self.folder / file).write_bytes(packing(content))
+        return file
+
+    def write_csv(self, file, x, y=None, names=None, target="y", delimiter=",", header=True):
+        """The target, where there is one, is the first column."""
+        names = list(names or column_names(x))
+        columns = list(x.T) if y is None else [y, *x.T]
+        lines = [delimiter.join(names if y is None else [target, *names])] if header else []
+        lines += [delimiter.join(repr(float(value)) for value in row) for row in zip(*columns)]
+        return self.write(file, "\n".join(lines) + "\n")
+
+    def write_libsvm(self, file, x, y):
+        def line(row, label):
+            return " ".join([repr(float(label)), *(f"{j + 1}:{float(v)!r}" for j, v in enumerate(row) if v != 0)])
+        return self.write(file, "\n".join(map(line, x, y)) + "\n")
+
+    def write_npy(self, file, array):
+        buffer = io.BytesIO()
+        np.save(buffer, array)
+        return self.write(file, buffer.getvalue())
+
+    def write_npz(self, file, **arrays):
+        buffer = io.BytesIO()
+        np.savez_compressed(buffer, **arrays)
+        return self.write(file, buffer.getvalue())
+
+    def write_idx(self, file, array):
+        return self.write(file, idx_bytes(array))
+
+
+def strict_json(text):
+    """JSON without the NaN and Infinity that Python would let pass."""
+    def refuse(constant):
+        raise AssertionError(f"{constant} in JSON")
+    return json.loads(text, parse_constant=refuse)
+
+
+def without_seconds(result):
+    """A result without what differs between equal runs."""
+    return {key: value for key, value in result.items() if key not in ("seconds", "data")}
+
+
+def idx_bytes(array):
+    codes = {"u1": 0x08, "i1": 0x09, "i2": 0x0B, "i4": 0x0C, "f4": 0x0D, "f8": 0x0E}
+    big_endian = array.astype(array.dtype.newbyteorder(">"))
+    head = bytes([0, 0, codes[array.dtype.str[1:]], array.ndim])
+    return head + b"".join(struct.pack(">I", size) for size in array.shape) + big_endian.tobytes()
+
+
+# ---- data ----
+
+
+def column_names(x):
+    return [f"x{j}" for j in range(x.shape[1])]
+
+
+def regression(rows, columns=4, seed=0):
+    """x, y with a linear relation and noise; no two columns of the same scale or mean."""
+    random = np.random.default_rng(seed)
+    x = random.normal(size=(rows, columns)) * np.arange(1, columns + 1) + np.arange(columns)
+    y = x @ np.linspace(-1, 1, columns) + random.normal(size=rows) + 10
+    return x, y
+
+
+def classification(rows, columns=4, seed=0, labels=(0, 1)):
+    """x and two overlapping classes."""
+    random = np.random.default_rng(seed)
+    x = random.normal(size=(rows, columns)) * np.arange(1, columns + 1)
+    positive = x @ np.linspace(-1, 1, columns) + 2 * random.normal(size=rows) > 0
+    return x, np.where(positive, labels[1], labels[0])
+
+
+# ---- what a saved model says, recomputed ----
+
+
+def margins(model, x):
+    """Margins by the model file, for columns in the model's order."""
+    for step in model["pretreatment"]["x"]:
+        if step["kind"] == "difference":
+            x = np.diff(x, axis=1)
+        x = x - np.array(step["shift"]) if step["shift"] else x
+        x = x / np.array(step["scale"]) if step["scale"] else x
+    return x @ np.array(model["weights"]) + model["intercept"]
+
+
+def predictions(model, x):
+    y = model["pretreatment"]["y"]
+    return margins(model, x) * y["scale"] + y["shift"]
+
+
+def probabilities(model, x):
+    return 1 / (1 + np.exp(-margins(model, x)))
+
+
+def ridge_weights(x, y, penalty):
+    """argmin 1/2N |y - xw - b|^2 + penalty |w|^2; the weights and b."""
+    mean_x, mean_y = x.mean(axis=0), y.mean()
+    centred = x - mean_x
+    hessian = centred.T @ centred / len(y) + 2 * penalty * np.eye(x.shape[1])
+    w = np.linalg.solve(hessian, centred.T @ (y - mean_y) / len(y))
+    return w, mean_y - mean_x @ w

@@ -1,0 +1,84 @@
+#include "yosida/data/labels.hpp"
+
+#include <gtest/gtest.h>
+
+#include "yosida/data/spectra.hpp"
+#include "yosida/error.hpp"
+#include "yosida/linalg/factor.hpp"
+
+namespace yosida {
+namespace {
+
+Dataset with_targets(std::initializer_list<double> y) {
+  Dataset data;
+  data.x = DenseDesign(Matrix::Ones(static_cast<Index>(y.size()), 2));
+  data.y = Eigen::Map<const Vector>(y.begin(), static_cast<Index>(y.size()));
+  data.source = "file";
+  return data;
+}
+
+TEST(Labels, AnyTwoNumbersAreMappedTheSmallerToMinusOne) {
+  Split split{with_targets({7, 3, 3}), with_targets({3, 7}), with_targets({7})};
+  const Labels labels = map_labels(split);
+  EXPECT_EQ(labels.negative, 3.0);
+  EXPECT_EQ(labels.positive, 7.0);
+  EXPECT_EQ(split.train.y, Vector(Eigen::Vector3d(1, -1, -1)));
+  EXPECT_EQ(split.test->y, Vector::Ones(1));
+}
+
+TEST(Labels, OneClassThreeClassesAndStrangersAreRefused) {
+  Split one{with_targets({1, 1}), with_targets({1, 0}), {}};
+  EXPECT_THROW(map_labels(one), InputError);
+  Split three{with_targets({0, 1, 2}), with_targets({1, 0}), {}};
+  EXPECT_THROW(map_labels(three), InputError);
+  Split stranger{with_targets({0, 1}), with_targets({1, 5}), {}};
+  EXPECT_THROW(map_labels(stranger), InputError);
+  Split lopsided{with_targets({0, 1}), with_targets({1, 1}), {}};
+  EXPECT_THROW(map_labels(lopsided), InputError);
+  EXPECT_THROW(require_varying_target(with_targets({4, 4, 4})), InputError);
+}
+
+TEST(AlignFeatures, MatchesColumnsByName) {
+  Dataset data;
+  data.x = DenseDesign((Matrix(1, 3) << 1, 2, 3).finished());
+  data.feature_names = {"c", "a", "b"};
+  data.source = "new.csv";
+  Dataset extra = data;
+  align_features(data, {"a", "b", "c"}, 3, "train.csv", false);
+  EXPECT_EQ(Matrix(data.x.dense().matrix()), (Matrix(1, 3) << 2, 3, 1).finished());
+  align_features(extra, {"a", "b"}, 2, "the model", true);
+  EXPECT_EQ(Matrix(extra.x.dense().matrix()), (Matrix(1, 2) << 2, 3).finished());
+  EXPECT_THROW(align_features(data, {"a", "z", "c"}, 3, "train.csv", false), InputError);
+  EXPECT_THROW(align_features(data, {"a", "b"}, 2, "train.csv", false), InputError);
+}
+
+TEST(AlignFeatures, WithoutNamesTheCountMustAgreeAndSparseIsWidened) {
+  Dataset data;
+  data.x = DenseDesign(Matrix::Ones(1, 3));
+  EXPECT_THROW(align_features(data, {}, 4, "train.npy", false), InputError);
+  SparseDesign sparse;
+  sparse.columns = 3;
+  data.x = sparse;
+  align_features(data, {}, 5, "train.libsvm", false);
+  EXPECT_EQ(data.features(), 5);
+  EXPECT_THROW(align_features(data, {}, 4, "train.libsvm", false), InputError);
+}
+
+TEST(Spectra, IsWhatItSaysAndIllConditioned) {
+  const Split split = built_in("spectra", 0);
+  EXPECT_EQ(split.train.rows(), 34);
+  EXPECT_EQ(split.validation.rows(), 17);
+  EXPECT_EQ(split.test->rows(), 19);
+  EXPECT_EQ(split.train.features(), 699);
+  EXPECT_EQ(split.train.y, built_in("spectra", 0).train.y);
+  EXPECT_NE(split.train.y, built_in("spectra", 1).train.y);
+  Matrix x = split.train.x.dense().matrix();
+  x.rowwise() -= x.colwise().mean().eval();
+  const Vector s = svd(x, false).s;
+  EXPECT_GT(s[0] / s[32], 1e2);  // of what 34 centred rows span; squared in every gradient
+  EXPECT_GT(s.head(7).squaredNorm() / s.squaredNorm(), 0.999);  // seven causes explain nearly all
+  EXPECT_THROW(built_in("tecator", 0), InputError);
+}
+
+}  // namespace
+}  // namespace yosida

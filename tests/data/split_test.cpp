@@ -1,0 +1,129 @@
+#include "yosida/data/split.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "yosida/error.hpp"
+
+namespace yosida {
+namespace {
+
+/// Row i holds (i, 10 i, 100 i) and y = i: a row that lost its target, or half of itself, is seen.
+Dataset counted(Index rows) {
+  Dataset data;
+  DenseDesign x(rows, 3);
+  data.y.resize(rows);
+  for (Index i = 0; i < rows; ++i) {
+    const auto value = static_cast<double>(i);
+    x.row(i)[0] = value;
+    x.row(i)[1] = 10.0 * value;
+    x.row(i)[2] = 100.0 * value;
+    data.y[i] = value;
+  }
+  data.x = x;
+  data.source = "counted";
+  return data;
+}
+
+Dataset sparse_form(const Dataset& data) {
+  SparseDesign x;
+  x.columns = data.features();
+  for (Index i = 0; i < data.rows(); ++i) {
+    for (Index j = 0; j < data.features(); ++j) {
+      x.column.push_back(static_cast<std::int32_t>(j));
+      x.value.push_back(data.x.dense().row(i)[j]);
+    }
+    x.row_start.push_back(static_cast<std::int64_t>(x.value.size()));
+  }
+  Dataset result = data;
+  result.x = x;
+  return result;
+}
+
+void expect_whole_rows(const Dataset& data) {
+  const Design dense = to_dense(data.x);
+  for (Index i = 0; i < data.rows(); ++i) {
+    EXPECT_EQ(dense.dense().row(i)[0], data.y[i]);
+    EXPECT_EQ(dense.dense().row(i)[1], 10.0 * data.y[i]);
+    EXPECT_EQ(dense.dense().row(i)[2], 100.0 * data.y[i]);
+  }
+}
+
+TEST(Split, EveryRowGoesToOnePartAndStaysWhole) {
+  const Split split =
+      split_rows(counted(103), {.validation_fraction = 0.25, .test_fraction = 0.2, .seed = 4});
+  EXPECT_EQ(split.validation.rows(), 26);
+  ASSERT_TRUE(split.test);
+  EXPECT_EQ(split.test->rows(), 21);
+  EXPECT_EQ(split.train.rows(), 56);
+  std::set<double> seen;
+  for (const Dataset* part : {&split.train, &split.validation, &*split.test}) {
+    expect_whole_rows(*part);
+    seen.insert(part->y.begin(), part->y.end());
+  }
+  EXPECT_EQ(seen.size(), 103u);
+}
+
+TEST(Split, DensePartsAreViewsThatAdjoin) {
+  const Split split = split_rows(counted(40), {.seed = 1});
+  EXPECT_TRUE(split.train.x.dense().adjoins(split.validation.x.dense()));
+  const Dataset both = train_and_validation(split);
+  EXPECT_EQ(both.x.dense().row(0), split.train.x.dense().row(0));
+  expect_whole_rows(both);
+}
+
+TEST(Split, LeavesADesignThatIsSharedAlone) {
+  const Dataset data = counted(20);
+  const Split split = split_rows(data, {.seed = 1});
+  expect_whole_rows(data);
+  for (Index i = 0; i < 20; ++i) EXPECT_EQ(data.x.dense().row(i)[0], static_cast<double>(i));
+}
+
+TEST(Split, SparseAndDenseDrawTheSameRows) {
+  const SplitOptions options{.validation_fraction = 0.3, .test_fraction = 0.1, .seed = 9};
+  const Split dense = split_rows(counted(50), options);
+  const Split sparse = split_rows(sparse_form(counted(50)), options);
+  EXPECT_EQ(dense.train.y, sparse.train.y);
+  EXPECT_EQ(dense.validation.y, sparse.validation.y);
+  expect_whole_rows(sparse.train);
+  expect_whole_rows(*sparse.test);
+  expect_whole_rows(train_and_validation(sparse));
+}
+
+TEST(Split, SeedsDecide) {
+  EXPECT_EQ(split_rows(counted(50), {.seed = 3}).train.y, split_rows(counted(50), {.seed = 3}).train.y);
+  EXPECT_NE(split_rows(counted(50), {.seed = 3}).train.y, split_rows(counted(50), {.seed = 4}).train.y);
+}
+
+TEST(Split, StratifiedKeepsTheShareOfEachClass) {
+  Dataset data = counted(100);
+  for (Index i = 0; i < 100; ++i) data.y[i] = i < 20 ? 1.0 : -1.0;
+  const Split split = split_rows(data, {.validation_fraction = 0.25, .stratified = true, .seed = 0});
+  EXPECT_EQ((split.validation.y.array() == 1.0).count(), 5);
+  EXPECT_EQ((split.validation.y.array() == -1.0).count(), 20);
+  EXPECT_EQ((split.train.y.array() == 1.0).count(), 15);
+}
+
+TEST(Split, ChosenRowsKeepTheirOrder) {
+  const Split split = split_rows(counted(10), {7, 2, 9, 0, 5}, 2, 2);
+  EXPECT_EQ(split.train.y, Vector(Eigen::Vector2d(7, 2)));
+  EXPECT_EQ(split.validation.y, Vector(Eigen::Vector2d(9, 0)));
+  EXPECT_EQ(split.test->y, Vector::Constant(1, 5.0));
+  expect_whole_rows(split.train);
+  expect_whole_rows(split.validation);
+  expect_whole_rows(*split.test);
+}
+
+TEST(Split, RefusesAnEmptyPart) {
+  EXPECT_THROW(split_rows(counted(1), {}), InputError);
+  EXPECT_THROW(split_rows(counted(2), {.validation_fraction = 0.01}), InputError);
+  EXPECT_THROW(split_rows(counted(10), {.validation_fraction = 0.5, .test_fraction = 0.01}), InputError);
+  EXPECT_THROW(split_rows(counted(10), {.validation_fraction = 0.0}), InputError);
+  EXPECT_THROW(split_rows(counted(10), {.validation_fraction = 1.0}), InputError);
+  EXPECT_THROW(split_rows(counted(10), {.validation_fraction = 0.6, .test_fraction = 0.4}), InputError);
+}
+
+}  // namespace
+}  // namespace yosida

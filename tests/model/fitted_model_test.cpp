@@ -1,0 +1,84 @@
+#include "yosida/model/fitted_model.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "yosida/error.hpp"
+
+namespace yosida {
+namespace {
+
+std::string write(const std::string& name, const std::string& text) {
+  const std::string path = testing::TempDir() + "fitted_model_" + name;
+  std::ofstream(path) << text;
+  return path;
+}
+
+FittedModel example() {
+  FittedModel model;
+  model.model = "ridge";
+  model.method = "my-hpo-bt";
+  model.lambda = {-1.5};
+  model.weights = Eigen::Vector2d(2.0, -1.0);
+  model.intercept = 0.5;
+  model.pretreatment.x = {
+      {.kind = XStep::difference, .shift = {}, .scale = {}},
+      {.kind = XStep::standardize, .shift = Eigen::Vector2d(1, 2), .scale = Eigen::Vector2d(2, 4)}};
+  model.pretreatment.y_shift = 10.0;
+  model.pretreatment.y_scale = 3.0;
+  model.features = 3;
+  model.feature_names = {"a", "b", "c"};
+  model.target_name = "y";
+  return model;
+}
+
+Dataset row(double a, double b, double c) {
+  Dataset data;
+  data.x = DenseDesign((Matrix(1, 3) << a, b, c).finished());
+  return data;
+}
+
+TEST(FittedModel, PredictsThroughPretreatmentInTheTargetsUnits) {
+  // differences (3, 8) → ((3 − 1)/2, (8 − 2)/4) = (1, 1.5) → 2·1 − 1.5 + 0.5 = 1 → 3·1 + 10
+  const Dataset data = row(1, 4, 12);
+  EXPECT_DOUBLE_EQ(example().predict(data)[0], 13.0);
+  EXPECT_EQ(data.x.dense().row(0)[0], 1.0);  // the caller's data is left alone
+}
+
+TEST(FittedModel, SurvivesBeingSavedToTheLastBit) {
+  FittedModel model = example();
+  model.weights[0] = std::nextafter(0.1, 1.0);
+  model.labels = Labels{.negative = 3, .positive = 7};
+  model.model = "logistic";
+  const FittedModel loaded = load_model(write("round_trip.json", to_json(model)));
+  EXPECT_EQ(loaded.weights, model.weights);
+  EXPECT_EQ(loaded.predict(row(1, 4, 12)), model.predict(row(1, 4, 12)));
+  EXPECT_EQ(loaded.labels->positive, 7.0);
+  EXPECT_EQ(loaded.feature_names, model.feature_names);
+  EXPECT_EQ(loaded.lambda, model.lambda);
+}
+
+TEST(FittedModel, RefusesWhatIsNotAModel) {
+  EXPECT_THROW(load_model("/no/such/file.json"), InputError);
+  EXPECT_THROW(load_model(write("text.json", "hello")), InputError);
+  EXPECT_THROW(load_model(write("empty.json", "{}")), InputError);
+  auto newer = nlohmann::json::parse(to_json(example()));
+  newer["schema"] = 99;
+  EXPECT_THROW(load_model(write("newer.json", newer.dump())), InputError);
+  auto short_weights = nlohmann::json::parse(to_json(example()));
+  short_weights["weights"] = {1.0};
+  EXPECT_THROW(load_model(write("short.json", short_weights.dump())), InputError);
+}
+
+TEST(FittedModel, ProbabilityIsTheLogisticFunctionWithoutOverflow) {
+  EXPECT_DOUBLE_EQ(probability(0.0), 0.5);
+  EXPECT_DOUBLE_EQ(probability(2.0) + probability(-2.0), 1.0);
+  EXPECT_EQ(probability(1e4), 1.0);
+  EXPECT_EQ(probability(-1e4), 0.0);
+}
+
+}  // namespace
+}  // namespace yosida

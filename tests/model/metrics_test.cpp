@@ -1,0 +1,54 @@
+#include "yosida/model/metrics.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "yosida/model/equivalents.hpp"
+
+namespace yosida {
+namespace {
+
+Vector vector(std::initializer_list<double> values) {
+  return Eigen::Map<const Vector>(values.begin(), static_cast<Index>(values.size()));
+}
+
+TEST(Metrics, RSquaredOfMeanIsZeroAndOfTruthIsOne) {
+  const Vector y = vector({1, 2, 4, 9});
+  EXPECT_DOUBLE_EQ(*r_squared(y, y), 1.0);
+  EXPECT_NEAR(*r_squared(y, Vector::Constant(4, 4.0)), 0.0, 1e-15);
+  EXPECT_FALSE(r_squared(Vector::Ones(3), vector({1, 2, 3})));
+}
+
+TEST(Metrics, AreaUnderRocCountsPairsAndTiesHalf) {
+  // Pairs (positive above negative): 2 > 1 yes, 2 > 3 no, 3 = 3 half, 3 > 1 yes: 2.5 of 4.
+  const Vector y = vector({1, -1, -1, 1});
+  const Vector m = vector({2, 1, 3, 3});
+  EXPECT_DOUBLE_EQ(*area_under_roc(y, m), 2.5 / 4.0);
+  EXPECT_DOUBLE_EQ(*area_under_roc(y, -m), 1.5 / 4.0);
+  EXPECT_FALSE(area_under_roc(Vector::Ones(3), vector({1, 2, 3})));
+}
+
+TEST(Metrics, AccuracyIsTheShareOfRightSigns) {
+  EXPECT_DOUBLE_EQ(accuracy(vector({1, -1, -1, 1}), vector({0.1, -2, 3, -1})), 0.5);
+}
+
+TEST(Equivalents, FollowFromThePenaltyWithoutHalf) {
+  Dataset train;
+  train.x = DenseDesign(Matrix::Ones(4, 1));
+  train.y = vector({1, 2, 3, 6});  // mean 3, population variance 3.5, mean square 12.5
+  const double penalty = 2.0 * std::exp(-2.0);
+  const auto ridge = equivalents(least_squares(), -2.0, train, true);
+  EXPECT_EQ(ridge[0].first, "sklearn_ridge_alpha");
+  EXPECT_DOUBLE_EQ(ridge[0].second, 4.0 * penalty);
+  EXPECT_DOUBLE_EQ(ridge[1].second, penalty * std::sqrt(3.5));
+  EXPECT_DOUBLE_EQ(equivalents(least_squares(), -2.0, train, false)[1].second, penalty * std::sqrt(12.5));
+  const auto with = equivalents(logistic(), -2.0, train, true);
+  const auto without = equivalents(logistic(), -2.0, train, false);
+  EXPECT_EQ(with.size(), 2u);  // liblinear would penalise the intercept
+  EXPECT_EQ(without.size(), 3u);
+  EXPECT_DOUBLE_EQ(without[2].second, 1.0 / (4.0 * penalty));
+}
+
+}  // namespace
+}  // namespace yosida

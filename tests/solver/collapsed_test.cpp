@@ -1,0 +1,71 @@
+// A solver run on a collapsed problem takes the same path as on the direct one.
+#include <gtest/gtest.h>
+
+#include "support/compare.hpp"
+#include "support/problem_case.hpp"
+#include "yosida/solver/methods.hpp"
+
+namespace yosida {
+namespace {
+
+using test::lambda_of;
+using test::relative_error;
+
+struct Case {
+  const char* method;
+  SettingValues settings;
+  bool wide;
+  bool intercept;
+};
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const bool wide : {true, false})
+    for (const bool intercept : {false, true}) {
+      // Steps within 2/(largest curvature), which is about 100 for the wide and 4 for the tall rows.
+      const char* const step = wide ? "0.005" : "0.1";
+      all.push_back({"sho", {{"alpha", step}, {"beta", "0.1"}}, wide, intercept});
+      all.push_back({"my-hpo-c", {{"alpha", step}, {"beta", step}, {"delta", "0.1"}}, wide, intercept});
+      all.push_back({"my-hpo-bt", {{"alpha", "0.1"}, {"beta", "0.1"}, {"delta", "0.5"}, {"w_gradient", "own"}}, wide,
+                     intercept});
+      all.push_back({"my-hpo-bt", {{"alpha", "0.1"}, {"beta", "0.1"}, {"delta", "0.5"}}, wide, intercept});
+      all.push_back({"my-hpo-full", {{"epsilon", "0"}}, wide, intercept});
+    }
+  return all;
+}
+
+class CollapsedRun : public testing::TestWithParam<Case> {};
+INSTANTIATE_TEST_SUITE_P(Every, CollapsedRun, testing::ValuesIn(cases()), [](const auto& each) {
+  std::string name = each.param.method;
+  std::replace(name.begin(), name.end(), '-', '_');
+  if (each.param.settings.count("w_gradient")) name += "_own";
+  return name + (each.param.wide ? "_wide" : "_tall") + (each.param.intercept ? "_intercept" : "");
+});
+
+// 200 iterations on spectra-like data, 34 × 699 or 60 × 20. Rounding enters at 1e-16 an iteration; stable runs do
+// not let it grow, so 1e-9 of λ and of w holds at every one of them.
+TEST_P(CollapsedRun, TakesThePathOfTheDirectOne) {
+  const auto& [name, settings, wide, intercept] = GetParam();
+  const Split split = wide ? test::smooth_split(34, 17, 0, 699, 2) : test::smooth_split(60, 40, 0, 20, 2);
+  const auto direct = std::make_shared<LinearProblem>(split, least_squares(), intercept);
+  const CollapsedLeastSquares collapsed(direct);
+  const auto solver = method(name).make(settings);
+  const Start start{.lambda = lambda_of(-1.0), .seed = 7};
+  const auto direct_run = solver->start(*direct, start);
+  const auto collapsed_run = solver->start(collapsed, start);
+  for (int iteration = 1; iteration <= 200; ++iteration) {
+    direct_run->step();
+    collapsed_run->step();
+    const Iterate& a = direct_run->iterate();
+    const Iterate& b = collapsed_run->iterate();
+    ASSERT_LE(relative_error(b.lambda[0], a.lambda[0]), 1e-9) << "iteration " << iteration;
+    ASSERT_LE(relative_error(collapsed.expand(b.w), a.w), 1e-9) << "iteration " << iteration;
+    ASSERT_EQ(a.skipped_steps, b.skipped_steps) << "iteration " << iteration;
+  }
+  const double lambda = direct_run->iterate().lambda[0];
+  EXPECT_TRUE(std::isfinite(lambda));
+  EXPECT_GT(std::abs(lambda + 1.0), 1e-3) << "lambda did not move: the test shows little";
+}
+
+}  // namespace
+}  // namespace yosida

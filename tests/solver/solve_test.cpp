@@ -1,0 +1,134 @@
+// Single properties of solve() and of the solvers at convergence.
+#include "yosida/solver/solve.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/compare.hpp"
+#include "support/problem_case.hpp"
+#include "yosida/solver/my_hpo_bt.hpp"
+#include "yosida/solver/my_hpo_full.hpp"
+#include "yosida/solver/sho.hpp"
+
+namespace yosida {
+namespace {
+
+using test::lambda_of;
+using test::PlainProblem;
+using test::random_split;
+
+SolveOptions options(std::int64_t iterations) {
+  SolveOptions result;
+  result.start.lambda = lambda_of(-1.0);
+  result.budget.iterations = iterations;
+  return result;
+}
+
+class FixedPoint : public testing::TestWithParam<std::tuple<const Loss*, bool>> {};
+INSTANTIATE_TEST_SUITE_P(Losses, FixedPoint,
+                         testing::Combine(testing::Values(&least_squares(), &logistic()), testing::Bool()));
+
+// Where MY-HPO stands still: w = v = argmin L_T(·, λ), so ∇L_T(w, λ) = 0; Step 2 then says u = 0, and Step 3
+// φ₁ᵀ∇L_V(v) = 0. Residuals are under ε (absolute + relative, of numbers of size 1 to 10); each equation holds to a
+// modest multiple of ε: the curvatures of these problems, some 10, times the residuals.
+TEST_P(FixedPoint, OfFullMyHpoSolvesItsEquations) {
+  const auto& [loss, intercept] = GetParam();
+  const double epsilon = 1e-9;
+  const Split split = random_split(30, 20, 0, 6, 13, *loss);
+  const LinearProblem problem(split, *loss, intercept);
+  const PlainProblem plain(split, *loss, intercept);
+  const MyHpoFull full{{.rho = 0.5, .epsilon = epsilon}};
+  MyHpoFull::State state = full.init(problem, {.lambda = lambda_of(-1.0)});
+  int iterations = 0;
+  while (!state.converged && iterations < 2000) {
+    full.step(problem, state);
+    ++iterations;
+  }
+  ASSERT_TRUE(state.converged) << "lambda " << state.lambda[0];
+  const double lambda = state.lambda[0];
+  EXPECT_LE(plain.train_gradient(state.w, lambda).norm(), 100.0 * epsilon);
+  EXPECT_LE(state.u.norm(), 100.0 * epsilon);
+  Vector slope = state.v;
+  slope.head(6).array() -= state.v.head(6).mean();
+  if (intercept) slope[6] = 0.0;
+  EXPECT_LE(std::abs(slope.dot(plain.validation_gradient(state.v)) / lambda), 100.0 * epsilon);
+  EXPECT_GT(std::abs(lambda + 1.0), 0.01) << "it stands where it started: the test shows little";
+}
+
+// d = 1: all of v equal. Full MY-HPO says so instead of dividing 0 by 0.
+TEST(FlatResponse, IsFlaggedByFullMyHpo) {
+  for (const Loss* loss : {&least_squares(), &logistic()})
+    for (const bool intercept : {false, true}) {
+      const LinearProblem problem(random_split(20, 10, 0, 1, 6, *loss), *loss, intercept);
+      const MyHpoFull full;
+      MyHpoFull::State state = full.init(problem, {.lambda = lambda_of(-1.0)});
+      full.step(problem, state);
+      EXPECT_TRUE(state.flat_response);
+      EXPECT_EQ(state.lambda[0], -1.0);
+      EXPECT_TRUE(state.w.allFinite() && state.u.allFinite() && state.v.allFinite());
+      const Outcome outcome = solve(full, problem, options(5));
+      EXPECT_NE(outcome.message.find("lost its slope"), std::string::npos) << outcome.message;
+    }
+}
+
+// Equal columns have equal weights: v − v̄1 is rounding, and so is any step that divides by its square.
+TEST(FlatResponse, IsSeenThroughRounding) {
+  for (const Index d : {2, 3, 5, 7}) {
+    Split split = random_split(20, 10, 0, d, 6, least_squares());
+    for (Dataset* data : {&split.train, &split.validation}) {
+      auto x = data->x.dense().matrix();
+      for (Index j = 1; j < d; ++j) x.col(j) = x.col(0);
+    }
+    const LinearProblem problem(split, least_squares(), false);
+    const Outcome outcome = solve(MyHpoFull{}, problem, options(20));
+    EXPECT_NEAR(outcome.final.lambda[0], -1.0, 1e-6) << d << " equal columns";
+    EXPECT_NE(outcome.message.find("lost its slope"), std::string::npos) << outcome.message;
+  }
+}
+
+// Steps of 0.5 against a curvature of some 5: |1 − 0.5 · 5| = 1.5 a step, slowly away but finite.
+TEST(Diverged, IsSaidOfAFiniteEndFarAboveTheLossOfZero) {
+  const LinearProblem problem(random_split(20, 10, 0, 8, 9, least_squares()), least_squares(), false);
+  const MyHpoC c{{.alpha = 1.5, .beta = 1.5, .delta = 0.0, .rho = 0.1}};
+  const Outcome outcome = solve(c, problem, options(40));
+  EXPECT_EQ(outcome.status, StopReason::diverged) << outcome.message;
+  EXPECT_EQ(outcome.iterations, 40);
+  EXPECT_TRUE(outcome.final.w.allFinite());
+  EXPECT_GT(outcome.final.loss.validation, 10.0 * problem.validation_loss(Vector::Zero(8)));
+  EXPECT_LE(outcome.best.loss.validation, problem.validation_loss(Vector::Zero(8)));
+}
+
+TEST(StopReason, HasAName) {
+  EXPECT_EQ(to_string(StopReason::converged), "converged");
+  EXPECT_EQ(to_string(StopReason::iteration_limit), "iteration_limit");
+  EXPECT_EQ(to_string(StopReason::work_limit), "work_limit");
+  EXPECT_EQ(to_string(StopReason::time_limit), "time_limit");
+  EXPECT_EQ(to_string(StopReason::diverged), "diverged");
+  EXPECT_EQ(to_string(StopReason::stopped), "stopped");
+}
+
+// The paper's counts: two gradients an iteration, three with w's own.
+TEST(Work, IsThePapersCountPerIteration) {
+  const LinearProblem problem(random_split(20, 10, 0, 4, 9, logistic()), logistic(), false);
+  EXPECT_EQ(solve(Sho{}, problem, options(10)).work.paper_count(), 20);
+  EXPECT_EQ(solve(MyHpoC{}, problem, options(10)).work.paper_count(), 20);
+  EXPECT_EQ(solve(MyHpoC{{.w_gradient = WGradient::own}}, problem, options(10)).work.paper_count(), 30);
+  const Work bt = solve(MyHpoBt{}, problem, options(10)).work;
+  EXPECT_EQ(bt.paper_count(), 20);
+  EXPECT_GE(bt.loss_evaluations, 60);  // at least two for each of the three searches
+}
+
+// A budget that ends inside a step leaves the last whole iterate.
+TEST(WorkLimit, KeepsTheLastWholeIterate) {
+  const LinearProblem problem(random_split(20, 10, 0, 4, 9, least_squares()), least_squares(), false);
+  SolveOptions with = options(100);
+  with.budget.gradients = 7;  // three iterations of two, and one gradient more
+  const Outcome cut = solve(MyHpoC{}, problem, with);
+  const Outcome whole = solve(MyHpoC{}, problem, options(3));
+  EXPECT_EQ(cut.status, StopReason::work_limit);
+  EXPECT_EQ(cut.iterations, 3);
+  EXPECT_EQ(cut.final.w, whole.final.w);
+  EXPECT_EQ(cut.final.lambda, whole.final.lambda);
+}
+
+}  // namespace
+}  // namespace yosida
