@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "data/formats.hpp"
 #include "yosida/error.hpp"
@@ -82,7 +83,9 @@ class CsvReader {
     });
     if (has_header) name_columns(first);
     if (const auto column = target_column(stream_.name(), options_, columns_, names_)) target_ = *column;
-    features_ = target_ == no_target ? columns_ : columns_ - 1;
+    mark_ignored();
+    features_ =
+        columns_ - (target_ == no_target ? 0 : 1) - std::count(is_ignored_.begin(), is_ignored_.end(), true);
 
     if (!has_header) read_row(*record);
     read_rows();
@@ -101,6 +104,23 @@ class CsvReader {
             fmt::format("{}:{}: fields {} and {} are both named {}: the names of a header must differ",
                         stream_.name(), line_, entry->second + 1, field + 1, in_quotes(names_[field])));
       }
+    }
+  }
+
+  void mark_ignored() {
+    is_ignored_.assign(static_cast<std::size_t>(columns_), false);
+    for (const std::string& name : options_.ignore) {
+      const Index column = column_named(stream_.name(), "column to ignore", name, columns_, names_);
+      if (column == target_) {
+        throw InputError(fmt::format("{}: column {} is both the target and to be ignored", stream_.name(),
+                                     in_quotes(name)));
+      }
+      is_ignored_[column] = true;
+    }
+    if (options_.only.empty()) return;
+    const std::set<std::string_view> wanted(options_.only.begin(), options_.only.end());
+    for (std::size_t field = 0; field < names_.size(); ++field) {
+      if (static_cast<Index>(field) != target_ && !wanted.contains(names_[field])) is_ignored_[field] = true;
     }
   }
 
@@ -191,7 +211,7 @@ class CsvReader {
   double* store(double number, Index field, double* out) {
     if (field == target_) {
       y_.push_back(number);
-    } else {
+    } else if (!is_ignored_[field]) {
       *out++ = number;
     }
     return out;
@@ -199,6 +219,7 @@ class CsvReader {
 
   // The number that the text of a field is, NaN where the options let it be missing.
   double checked_number(std::string_view text, Index field) const {
+    if (is_ignored_[field]) return 0.0;
     const auto number =
         is_missing_marker(text) ? std::numeric_limits<double>::quiet_NaN() : parse_number(text);
     if (!number) throw refusal(text, field, "must be a number; encode text categories as numbers first");
@@ -211,11 +232,11 @@ class CsvReader {
     Dataset data;
     data.x = DenseDesign(values_.release(rows_ * features_), rows_, features_);
     data.y = Eigen::Map<const Vector>(y_.data(), static_cast<Index>(y_.size()));
-    if (!names_.empty() && target_ != no_target) {
-      data.target_name = names_[target_];
-      names_.erase(names_.begin() + target_);
+    if (!names_.empty() && target_ != no_target) data.target_name = names_[target_];
+    for (std::size_t field = 0; field < names_.size(); ++field) {
+      if (static_cast<Index>(field) != target_ && !is_ignored_[field])
+        data.feature_names.push_back(names_[field]);
     }
-    data.feature_names = std::move(names_);
     data.source = stream_.name();
     return data;
   }
@@ -309,6 +330,7 @@ class CsvReader {
   Index features_ = 0;  // the columns but for the target
   Index target_ = no_target;
   std::vector<std::string> names_;
+  std::vector<bool> is_ignored_;
 
   NumberBuffer values_;
   std::vector<double> y_;

@@ -43,6 +43,10 @@ bool is_readable(char kind, std::size_t bytes);
 /// each index of its first.
 Dataset read_array(ByteStream& stream, const ArrayLayout& layout, const ReadOptions& options);
 
+/// The column that a name (or an index, from 0 or, negative, from the end) means; `what` is its part in
+/// messages. Throws where there is none.
+Index column_named(const std::string& source, std::string_view what, const std::string& name, Index columns,
+                   const std::vector<std::string>& names);
 /// The column that `options.target` means among `columns`; `names` is empty where they have none.
 std::optional<Index> target_column(const std::string& source, const ReadOptions& options, Index columns,
                                    const std::vector<std::string>& names = {});

@@ -32,6 +32,8 @@ Dataset read_file(const std::filesystem::path& file, const ReadOptions& options)
   if (ending == ".csv") return read_csv(stream, Separator::comma, options);
   if (ending == ".tsv" || ending == ".tab") return read_csv(stream, Separator::tab, options);
   if (ending == ".txt" || ending == ".dat") return read_csv(stream, Separator::sniffed, options);
+  if (!options.ignore.empty())
+    throw InputError(fmt::format("{}: columns can be ignored in CSV and TSV files only", file.string()));
   if (ending == ".libsvm" || ending == ".svm" || ending == ".t") return read_libsvm(stream, options);
   if (ending == ".npy" || is_npy(stream)) return read_npy(stream, options);
   if (ending.starts_with(".idx") || ending.ends_with("-ubyte") || stem.ends_with("-ubyte") ||
@@ -88,6 +90,40 @@ void drop_incomplete_rows(Storage& x, Vector& y) {
   if (has_target) y.conservativeResize(kept);
 }
 
+std::optional<Index> parse_index(const std::string& text) {
+  Index index = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), index);
+  if (error != std::errc{} || stop != text.data() + text.size()) return std::nullopt;
+  return index;
+}
+
+// The column of that name or, where none has it, of that index.
+std::optional<Index> find_column(const std::string& name, Index columns,
+                                 const std::vector<std::string>& names) {
+  const auto named = std::find(names.begin(), names.end(), name);
+  if (named != names.end()) return named - names.begin();
+  const auto index = parse_index(name);
+  if (!index || *index < -columns || *index >= columns) return std::nullopt;
+  return *index < 0 ? *index + columns : *index;
+}
+
+InputError no_such_column(const std::string& source, std::string_view what, const std::string& name,
+                          Index columns, const std::vector<std::string>& names) {
+  if (parse_index(name)) {
+    return InputError(fmt::format("{}: there is no {} {}: the file has {} columns, 0 to {} or -{} to -1",
+                                  source, what, name, columns, columns - 1, columns));
+  }
+  if (names.empty()) {
+    return InputError(fmt::format(
+        "{}: there is no {} {}: the file names no columns, so give an index, from 0 to {} or from -{} to -1",
+        source, what, in_quotes(name), columns - 1, columns));
+  }
+  const std::string likely = nearest(name, names);
+  const std::string hint = likely.empty() ? "its" : fmt::format("did you mean {}? Its", in_quotes(likely));
+  return InputError(fmt::format("{}: there is no {} {}: {} {} columns are {}", source, what, in_quotes(name),
+                                hint, columns, comma_separated(names)));
+}
+
 }  // namespace
 
 Dataset read_dataset(const std::filesystem::path& file, const ReadOptions& options) try {
@@ -119,32 +155,16 @@ Dataset read_dataset(const std::filesystem::path& file, const ReadOptions& optio
 
 std::optional<Index> target_column(const std::string& source, const ReadOptions& options, Index columns,
                                    const std::vector<std::string>& names) {
-  const std::string& target = options.target;
-  if (target.empty()) return std::nullopt;
-  const auto named = std::find(names.begin(), names.end(), target);
-  if (named != names.end()) return named - names.begin();
+  if (options.target.empty()) return std::nullopt;
+  const auto column = find_column(options.target, columns, names);
+  if (column || options.target_optional) return column;
+  throw no_such_column(source, "target column", options.target, columns, names);
+}
 
-  Index index = 0;
-  const auto [stop, error] = std::from_chars(target.data(), target.data() + target.size(), index);
-  const bool is_index = error == std::errc{} && stop == target.data() + target.size();
-  if (is_index && -columns <= index && index < columns) return index < 0 ? index + columns : index;
-  if (options.target_optional) return std::nullopt;
-
-  if (is_index) {
-    throw InputError(
-        fmt::format("{}: there is no target column {}: the file has {} columns, 0 to {} or -{} to -1", source,
-                    target, columns, columns - 1, columns));
-  }
-  if (names.empty()) {
-    throw InputError(fmt::format(
-        "{}: there is no target column {}: the file names no columns, so give the index of the target, "
-        "from 0 to {} or from -{} to -1",
-        source, in_quotes(target), columns - 1, columns));
-  }
-  const std::string likely = nearest(target, names);
-  const std::string hint = likely.empty() ? "its" : fmt::format("did you mean {}? Its", in_quotes(likely));
-  throw InputError(fmt::format("{}: there is no target column {}: {} {} columns are {}", source,
-                               in_quotes(target), hint, columns, comma_separated(names)));
+Index column_named(const std::string& source, std::string_view what, const std::string& name, Index columns,
+                   const std::vector<std::string>& names) {
+  if (const auto column = find_column(name, columns, names)) return *column;
+  throw no_such_column(source, what, name, columns, names);
 }
 
 ReadOptions target_alone(const ReadOptions& options) {

@@ -55,6 +55,23 @@ TEST_F(Csv, AMissingMarkerInTheFirstRowIsNoHeader) {
   EXPECT_TRUE(std::isnan(dense(data)(0, 1)));
 }
 
+TEST_F(Csv, ColumnsToIgnoreMayHoldAnything) {
+  const std::string text = "id,a,note,y\nx1,1,\"hot, wet\",3\nx2,4,,6\n";
+  ReadOptions options{.target = "y", .target_file = {}};
+  options.ignore = {"id", "2"};
+  const Dataset data = read(text, options);
+  EXPECT_EQ(dense(data), matrix({{1}, {4}}));
+  EXPECT_EQ(data.feature_names, std::vector<std::string>{"a"});
+  EXPECT_EQ(data.y, vector({3, 6}));
+  options.ignore = {"nid"};
+  expect_error(text, options, {"column to ignore", "nid", "did you mean"});
+  options.ignore = {"y"};
+  expect_error(text, options, {"both the target and to be ignored"});
+  options.ignore = {};
+  options.only = {"a"};
+  EXPECT_EQ(dense(read(text, options)), matrix({{1}, {4}}));
+}
+
 TEST_F(Csv, QuotedFields) {
   const Dataset data = read("\"a, \"\"b\"\"\",\"c\nd\", e \r\n\"1\", \"2\" ,3\r\n4,5,6\r\n");
   EXPECT_EQ(data.feature_names, (std::vector<std::string>{"a, \"b\"", "c\nd", "e"}));

@@ -282,7 +282,7 @@ def my_hpo(problem, alpha, beta, delta, rho=1.0, lambda0=-1.0, w_gradient="share
         u = u + rho * (w - lam * phi1 - phi0)
 
 
-def my_hpo_full(problem, rho=1.0, lambda0=-1.0):
+def my_hpo_full(problem, rho=1.0, lambda0=-1.0, bounds=(-math.inf, math.inf)):
     lam = lambda0
     u = w = np.zeros(problem.d)
     b_w = problem.fit_intercept(w)
@@ -301,4 +301,5 @@ def my_hpo_full(problem, rho=1.0, lambda0=-1.0):
                 lambda at: m1 @ problem.loss.slope(at * m1 + m0, y) / n
                 - phi1 @ (u + rho * (w - at * phi1 - phi0)),
                 lambda at: m1**2 @ problem.loss.curvature(at * m1 + m0, y) / n + rho * square, lam)
+        lam = min(max(lam, bounds[0]), bounds[1])
         u = u + rho * (w - lam * phi1 - phi0)

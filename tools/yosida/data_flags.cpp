@@ -23,6 +23,7 @@ Dataset read_part(const DataFlags& flags, const std::string& file, const std::st
   options.target = target_file.empty() ? flags.target : "";
   options.target_file = target_file;
   options.missing = parse_missing(flags.missing);
+  options.ignore = flags.ignore;
   Dataset data = read_dataset(file, options);
   if (data.y.size() == 0)
     throw InputError(fmt::format(
@@ -105,6 +106,9 @@ void DataFlags::add_to(CLI::App& command) {
   command.add_option("--valid", validation, "validation rows (default: a part of --train)")->group(group);
   command.add_option("--test", test, "test rows, reported only")->group(group);
   command.add_option("--target", target, "the target's column: a name, or an index from 0 (-1 is the last)")
+      ->group(group);
+  command.add_option("--ignore", ignore, "columns of a CSV file to pass over: NAME,NAME,...")
+      ->delimiter(',')
       ->group(group);
   command
       .add_option("--train-target", train_target,

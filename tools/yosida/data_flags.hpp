@@ -20,6 +20,7 @@ struct DataFlags {
   std::string train, validation, test;
   std::string train_target, validation_target, test_target;
   std::string target;
+  std::vector<std::string> ignore;
   std::optional<double> validation_fraction;
   double test_fraction = 0.0;
   std::string model = "ridge";

@@ -21,6 +21,7 @@ int run_predict(const PredictFlags& flags) {
   ReadOptions options;
   options.target = flags.target.empty() ? model.target_name : flags.target;
   options.target_optional = flags.target.empty();
+  options.only = model.feature_names;
   options.missing = model.pretreatment.missing_fill.size() > 0 ? Missing::mean : Missing::refuse;
   const Vector values = model.predict(read_dataset(flags.data, options));
   std::string text = model.labels ? "label,probability\n" : "prediction\n";

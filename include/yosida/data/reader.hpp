@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "yosida/data/dataset.hpp"
 
@@ -26,6 +27,10 @@ struct ReadOptions {
   Missing missing = Missing::refuse;
   /// The column may be absent although `target` names it (prediction on unlabelled data).
   bool target_optional = false;
+  /// Columns of a CSV file to pass over (an identifier, text), by name or index as the target is.
+  std::vector<std::string> ignore = {};
+  /// Where not empty and the file names its columns: pass over all but these and the target.
+  std::vector<std::string> only = {};
 };
 
 /// Reads a data file, its format told by its ending: .csv; .tsv, .tab; .txt, .dat (the delimiter is seen from
