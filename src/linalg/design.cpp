@@ -21,6 +21,8 @@ constexpr Index kMaxBlockRows = 256;
 /// accumulator, whatever the number of threads: so the sum is the same on every machine.
 constexpr Index kChunkedSize = Index{1} << 17;
 constexpr int kChunks = 8;
+/// Below this a pass is over before threads have woken up.
+constexpr Index kParallelSize = Index{1} << 20;
 
 Index block_rows(Index cols) {
   const Index fit = kBlockBytes / (8 * std::max<Index>(cols, 1));
@@ -37,12 +39,17 @@ PassSums over_rows(Index rows, Index numbers, std::span<double> out, const Body&
   accumulators.assign(stride * kChunks, 0.0);
   double* const base = accumulators.data();
   PassSums sums[kChunks];
-  const int team = std::min(threads(), kChunks);
-#pragma omp parallel for num_threads(team) schedule(static) if (team > 1)
-  for (int chunk = 0; chunk < kChunks; ++chunk) {
+  const auto pass_over = [&](int chunk) {
     const Index begin = rows * chunk / kChunks;
     const Index end = rows * (chunk + 1) / kChunks;
     sums[chunk] = body(begin, end, base + static_cast<std::size_t>(chunk) * stride);
+  };
+  const int team = numbers < kParallelSize ? 1 : std::min(threads(), kChunks);
+  if (team > 1) {
+#pragma omp parallel for num_threads(team) schedule(static)
+    for (int chunk = 0; chunk < kChunks; ++chunk) pass_over(chunk);
+  } else {  // apart, because a team of one still allocates
+    for (int chunk = 0; chunk < kChunks; ++chunk) pass_over(chunk);
   }
   PassSums total;
   for (int chunk = 0; chunk < kChunks; ++chunk) {
@@ -58,8 +65,8 @@ void row_products(const SparseDesign& x, Index begin, Index count, const double*
   for (Index i = 0; i < count; ++i) {
     double sum = 0.0;
     const auto row = static_cast<std::size_t>(begin + i);
-    for (auto k = static_cast<std::size_t>(x.row_start[row]); k < static_cast<std::size_t>(x.row_start[row + 1]);
-         ++k)
+    for (auto k = static_cast<std::size_t>(x.row_start[row]);
+         k < static_cast<std::size_t>(x.row_start[row + 1]); ++k)
       sum += x.value[k] * w[x.column[k]];
     out[i] = sum;
   }
@@ -68,8 +75,8 @@ void row_products(const SparseDesign& x, Index begin, Index count, const double*
 void add_rows(const SparseDesign& x, Index begin, Index count, const double* r, double* out) {
   for (Index i = 0; i < count; ++i) {
     const auto row = static_cast<std::size_t>(begin + i);
-    for (auto k = static_cast<std::size_t>(x.row_start[row]); k < static_cast<std::size_t>(x.row_start[row + 1]);
-         ++k)
+    for (auto k = static_cast<std::size_t>(x.row_start[row]);
+         k < static_cast<std::size_t>(x.row_start[row + 1]); ++k)
       out[x.column[k]] += r[i] * x.value[k];
   }
 }
@@ -91,7 +98,8 @@ Index block_rows(const SparseDesign& x) {
 }
 
 std::shared_ptr<double> aligned_buffer(Index count) {
-  const std::size_t bytes = (static_cast<std::size_t>(std::max<Index>(count, 1)) * sizeof(double) + 63) / 64 * 64;
+  const std::size_t bytes =
+      (static_cast<std::size_t>(std::max<Index>(count, 1)) * sizeof(double) + 63) / 64 * 64;
   auto* memory = static_cast<double*>(std::aligned_alloc(64, bytes));
   if (memory == nullptr) throw std::bad_alloc();
   return {memory, [](double* p) { std::free(p); }};
@@ -101,7 +109,9 @@ std::shared_ptr<double> aligned_buffer(Index count) {
 
 DenseDesign::DenseDesign(Index rows, Index cols) : DenseDesign(aligned_buffer(rows * cols), rows, cols) {}
 
-DenseDesign::DenseDesign(const Matrix& values) : DenseDesign(values.rows(), values.cols()) { matrix() = values; }
+DenseDesign::DenseDesign(const Matrix& values) : DenseDesign(values.rows(), values.cols()) {
+  matrix() = values;
+}
 
 DenseDesign::DenseDesign(std::shared_ptr<double> buffer, Index rows, Index cols)
     : buffer_(std::move(buffer)), data_(buffer_.get()), rows_(rows), cols_(cols) {}
@@ -186,16 +196,18 @@ double Design::product_pass(std::span<const double> w, RowBlock map) const {
   return std::visit(
       [&](const auto& x) {
         const Index block = block_rows(x);
-        return over_rows(x.rows(), numbers(x), {}, [&](Index begin, Index end, double*) {
-          double products[kMaxBlockRows];
-          double total = 0.0;
-          for (Index i = begin; i < end; i += block) {
-            const Index count = std::min(block, end - i);
-            row_products(x, i, count, w.data(), products);
-            total += map(i, {products, static_cast<std::size_t>(count)});
-          }
-          return PassSums{.value = total};
-        }).value;
+        return over_rows(x.rows(), numbers(x), {},
+                         [&](Index begin, Index end, double*) {
+                           double products[kMaxBlockRows];
+                           double total = 0.0;
+                           for (Index i = begin; i < end; i += block) {
+                             const Index count = std::min(block, end - i);
+                             row_products(x, i, count, w.data(), products);
+                             total += map(i, {products, static_cast<std::size_t>(count)});
+                           }
+                           return PassSums{.value = total};
+                         })
+            .value;
       },
       storage_);
 }
@@ -265,7 +277,8 @@ Design stack_rows(const Design& upper, const Design& lower) {
   both.column.insert(both.column.end(), next.column.begin(), next.column.end());
   both.value.insert(both.value.end(), next.value.begin(), next.value.end());
   const std::int64_t offset = both.row_start.back();
-  for (std::size_t i = 1; i < next.row_start.size(); ++i) both.row_start.push_back(offset + next.row_start[i]);
+  for (std::size_t i = 1; i < next.row_start.size(); ++i)
+    both.row_start.push_back(offset + next.row_start[i]);
   return both;
 }
 
@@ -275,7 +288,8 @@ Design to_dense(const Design& design) {
   DenseDesign dense(x.rows(), x.cols());
   dense.matrix().setZero();
   for (std::size_t i = 0; i + 1 < x.row_start.size(); ++i)
-    for (auto k = static_cast<std::size_t>(x.row_start[i]); k < static_cast<std::size_t>(x.row_start[i + 1]); ++k)
+    for (auto k = static_cast<std::size_t>(x.row_start[i]); k < static_cast<std::size_t>(x.row_start[i + 1]);
+         ++k)
       dense.row(static_cast<Index>(i))[x.column[k]] = x.value[k];
   return dense;
 }

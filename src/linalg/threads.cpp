@@ -10,12 +10,14 @@
 namespace yosida {
 namespace {
 
+constexpr int kMaxThreads = 256;
 std::atomic<int> thread_count{0};
 
 }  // namespace
 
 void set_threads(int count) {
-  if (count < 1) throw InputError("threads = " + std::to_string(count) + ": must be at least 1");
+  if (count < 1 || count > kMaxThreads)
+    throw InputError("threads = " + std::to_string(count) + ": must be from 1 to " + std::to_string(kMaxThreads));
   thread_count = count;
   openblas_set_num_threads(count);
 }

@@ -24,11 +24,11 @@ Vector to_vector(const json& array) {
   return Eigen::Map<const Vector>(values.data(), static_cast<Index>(values.size()));
 }
 
-void check_widths(const FittedModel& model, const std::string& name) {
+void check_widths(const FittedModel& model) {
   Index width = model.features;
   const auto require = [&](Index size, const std::string& field) {
     if (size != width)
-      throw InputError(fmt::format("{}: field \"{}\" has {} values: must be {}", name, field, size, width));
+      throw InputError(fmt::format("field \"{}\" has {} values: must be {}", field, size, width));
   };
   if (model.pretreatment.missing_fill.size() > 0)
     require(model.pretreatment.missing_fill.size(), "missing_fill");
@@ -39,7 +39,7 @@ void check_widths(const FittedModel& model, const std::string& name) {
   }
   require(model.weights.size(), "weights");
   if (!model.feature_names.empty() && static_cast<Index>(model.feature_names.size()) != model.features)
-    throw InputError(fmt::format("{}: field \"feature_names\" has {} values: must be {}", name,
+    throw InputError(fmt::format("field \"feature_names\" has {} values: must be {}",
                                  model.feature_names.size(), model.features));
 }
 
@@ -93,8 +93,7 @@ FittedModel load_model(const std::filesystem::path& file) {
   try {
     const json root = json::parse(in);
     if (const int schema = root.at("schema").get<int>(); schema != kSchema)
-      throw InputError(
-          fmt::format("{}: schema {}: this version reads schema {}", file.string(), schema, kSchema));
+      throw InputError(fmt::format("schema = {}: this version reads schema {}", schema, kSchema));
     FittedModel model;
     model.model = root.at("model");
     loss_of_model(model.model);
@@ -116,8 +115,10 @@ FittedModel load_model(const std::filesystem::path& file) {
     if (root.contains("labels"))
       model.labels =
           Labels{.negative = root["labels"].at("negative"), .positive = root["labels"].at("positive")};
-    check_widths(model, file.string());
+    check_widths(model);
     return model;
+  } catch (const InputError& error) {  // an unknown model or step, a field of the wrong length
+    throw InputError(fmt::format("{}: {}", file.string(), error.what()));
   } catch (const json::exception& error) {
     throw InputError(fmt::format("{}: not a model saved by yosida ({})", file.string(), error.what()));
   }

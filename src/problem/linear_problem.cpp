@@ -69,6 +69,21 @@ Vector column_means(const Dataset& data) {
   return mean;
 }
 
+constexpr int kMaxMagnitudeDigits = 150;
+const double kMaxMagnitude = std::pow(10.0, kMaxMagnitudeDigits);
+
+/// The largest |number| of a data set; NaN where there is one.
+double largest_magnitude(const Dataset& data) {
+  double largest = data.y.cwiseAbs().maxCoeff<Eigen::PropagateNaN>();
+  if (data.x.is_sparse()) {
+    for (const double value : data.x.sparse().value)
+      largest = std::abs(value) <= largest ? largest : std::abs(value);  // false for NaN, which then stays
+  } else {
+    largest = std::max(largest, data.x.dense().matrix().cwiseAbs().maxCoeff<Eigen::PropagateNaN>());
+  }
+  return largest;
+}
+
 void check(const Dataset& data, const Dataset& train, const Loss& loss, const char* part) {
   const std::string name = std::string(part) + " rows (" + data.source + ")";
   if (data.rows() == 0) throw InputError(name + ": there are none; at least 1 is needed");
@@ -78,6 +93,10 @@ void check(const Dataset& data, const Dataset& train, const Loss& loss, const ch
   if (data.features() != train.features())
     throw InputError(name + ": " + std::to_string(data.features()) + " features, the training rows have " +
                      std::to_string(train.features()) + "; they must be the same");
+  if (const double largest = largest_magnitude(data); !(largest < kMaxMagnitude))
+    throw InputError(name + ": holds a number that is not finite, or of " +
+                     std::to_string(kMaxMagnitudeDigits) +
+                     " digits or more after pretreatment: its square would overflow");
   if (loss.is_classification() && !(data.y.array().abs() == 1.0).all())
     throw InputError(name + ": targets must be −1 or +1 for a " + std::string(loss.name()) + " problem");
 }

@@ -74,7 +74,8 @@ void MyHpoFull::step(const BilevelProblem& problem, State& state) const {
   const double lambda = state.lambda[0];
 
   // Step 1.  v = argmin L_T(·, λ);  φ₀ = v̄ 1;  φ₁ = (v − φ₀)/λ
-  problem.inner_solve(state.lambda, {}, state.v);
+  const InnerReport inner = problem.inner_solve(state.lambda, {}, state.v);
+  if (!std::isfinite(inner.gradient_norm)) state.v.setConstant(inner.gradient_norm);  // solve() sees it diverge
   state.phi.anchor(problem, state.v, lambda);
 
   // Step 2.  w = argmin L_T(w, λ) + uᵀ(w − v) + ρ/2 ‖w − v‖²      (λφ₁ + φ₀ = v)
@@ -82,10 +83,7 @@ void MyHpoFull::step(const BilevelProblem& problem, State& state) const {
   problem.inner_solve(state.lambda, {.proximal = ProximalTerm{state.u, state.v, rho}}, state.w);
 
   // Step 3.  λ⁺ = argmin L_V(λφ₁ + φ₀) + uᵀ(w − λφ₁ − φ₀) + ρ/2 ‖w − λφ₁ − φ₀‖²
-  // All of v equal but for rounding: ‖v − φ₀‖ ≤ 1e-12 ‖φ₀‖.
-  state.flat_response = std::abs(lambda) * state.phi.phi1.norm() <=
-                        1e-12 * std::abs(problem.ones().dot(state.v)) / problem.ones().norm();
-  if (!state.flat_response)
+  if (!state.phi.is_flat)
     state.lambda[0] = std::clamp(minimise_lambda(problem, state, rho), state.range.low, state.range.high);
 
   // Step 4.  u ← u + ρ (w − λ⁺φ₁ − φ₀)

@@ -16,7 +16,8 @@ void update_residuals(const BilevelProblem& problem, const MeanAnchored& phi, do
   state.dual_residual = rho * std::abs(state.lambda[0] - lambda) * phi.phi1.norm();
   const double root_d = problem.ones().norm();
   const double w_norm = state.w.head(penalised).norm();
-  state.converged = state.primal_residual <= epsilon * (root_d + std::max(w_norm, response_norm)) &&
+  state.flat_response = phi.is_flat;
+  state.converged = epsilon > 0.0 && state.primal_residual <= epsilon * (root_d + std::max(w_norm, response_norm)) &&
                     state.dual_residual <= epsilon * (root_d + u.norm());
 }
 

@@ -102,15 +102,129 @@ void check(const SolveOptions& options, const BilevelProblem& problem) {
   if (options.start.lambda.size() != problem.hyperparameters())
     throw InputError(fmt::format("lambda0 has {} values: the problem has {} hyperparameters",
                                  options.start.lambda.size(), problem.hyperparameters()));
-  if (!options.start.lambda.allFinite()) throw InputError("lambda0 must be finite");
   if (!(options.start.low < options.start.high))
     throw InputError(fmt::format("bounds = {},{}: the lower must be below the upper", options.start.low,
                                  options.start.high));
-  for (const double value : options.start.lambda)
+  for (const double value : options.start.lambda) {
+    if (!std::isfinite(value)) throw InputError(fmt::format("lambda0 = {}: must be finite", value));
     if (value < options.start.low || value > options.start.high)
       throw InputError(fmt::format("lambda0 = {}: must be inside the bounds {},{}", value, options.start.low,
                                    options.start.high));
+  }
 }
+
+/// One run, from the start of the solver to its outcome.
+class Loop {
+ public:
+  Loop(const Solver& solver, const BilevelProblem& problem, const SolveOptions& options)
+      : problem_(problem), options_(options), counted_(problem, options.budget.gradients) {
+    loss_of_zero_ = validation_loss_of_zero(problem);
+    if (!std::isfinite(loss_of_zero_))
+      throw InputError(fmt::format(
+          "the validation loss of w = 0 is {}: must be finite; the targets are too large", loss_of_zero_));
+    clock_.time([&] { run_ = solver.start(counted_, options.start); });
+    const double first = problem.validation_loss(run_->iterate().w);
+    if (!std::isfinite(first))
+      throw InputError(
+          fmt::format("lambda0 = {}: the validation loss of the first iterate is {}: must be finite",
+                      options.start.lambda[0], first));
+    watch(first);
+  }
+
+  Outcome run() {
+    while (!ended()) {
+      try {
+        clock_.time([&] { run_->step(); });
+      } catch (const BudgetSpent&) {  // the step is not whole: the last iterate stands
+        outcome_.status = StopReason::work_limit;
+        break;
+      }
+      const double validation =
+          is_finite(run_->iterate()) ? problem_.validation_loss(run_->iterate().w) : std::nan("");
+      if (!std::isfinite(validation)) {
+        outcome_.status = StopReason::diverged;
+        non_finite_ = true;
+        break;
+      }
+      ++outcome_.iterations;
+      watch(validation);
+    }
+    return finished();
+  }
+
+ private:
+  /// Whether a limit is met, or the solver or an observer has had enough; sets the status.
+  bool ended() {
+    const Budget& budget = options_.budget;
+    if (run_->iterate().converged) {
+      outcome_.status = StopReason::converged;
+    } else if (stop_asked_) {
+      outcome_.status = StopReason::stopped;
+    } else if (outcome_.iterations >= budget.iterations) {
+      outcome_.status = StopReason::iteration_limit;
+    } else if (clock_.seconds() >= budget.seconds) {
+      outcome_.status = StopReason::time_limit;
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  /// Takes note of the iterate: the last, perhaps the best, perhaps a point of the trace.
+  void watch(double validation) {
+    const Iterate& iterate = run_->iterate();
+    last_.take(iterate, validation, outcome_.iterations);
+    if (validation < best_.validation) best_.take(iterate, validation, outcome_.iterations);
+    outcome_.primal_residual = iterate.primal_residual;
+    outcome_.dual_residual = iterate.dual_residual;
+    outcome_.skipped_steps = iterate.skipped_steps;
+    last_work_ = counted_.work();
+    last_seconds_ = clock_.seconds();
+    const bool keep = options_.trace_every > 0 && outcome_.iterations % options_.trace_every == 0;
+    if (!keep && options_.observers.empty()) return;
+    TracePoint point = last_point(keep ? problem_.losses(iterate.w) : validation_only(validation));
+    for (const Observer& observer : options_.observers) stop_asked_ |= observer(point) == Watch::stop;
+    if (keep) outcome_.trace.push_back(std::move(point));
+  }
+
+  TracePoint last_point(const Losses& losses) const {
+    return {.iteration = outcome_.iterations,
+            .lambda = last_.lambda,
+            .loss = losses,
+            .primal_residual = outcome_.primal_residual,
+            .dual_residual = outcome_.dual_residual,
+            .work = last_work_,
+            .seconds = last_seconds_};
+  }
+
+  Outcome finished() {
+    // A loss of 0 at w = 0 leaves nothing to compare with.
+    if (loss_of_zero_ > 0.0 && last_.validation > kDivergedFactor * loss_of_zero_)
+      outcome_.status = StopReason::diverged;
+    outcome_.best = best_.solution(problem_);
+    outcome_.final = last_.solution(problem_);
+    if (options_.trace_every > 0 && outcome_.trace.back().iteration != outcome_.iterations)
+      outcome_.trace.push_back(last_point(outcome_.final.loss));
+    outcome_.work = counted_.work();
+    outcome_.seconds = clock_.seconds();
+    outcome_.message = sentence(outcome_, options_.budget, non_finite_, run_->iterate().flat_response);
+    return std::move(outcome_);
+  }
+
+  const BilevelProblem& problem_;
+  const SolveOptions& options_;
+  CountedProblem counted_;
+  std::unique_ptr<Run> run_;
+  Stopwatch clock_;
+  Snapshot best_;
+  Snapshot last_;
+  Work last_work_;
+  double last_seconds_ = 0.0;
+  double loss_of_zero_ = 0.0;
+  bool stop_asked_ = false;
+  bool non_finite_ = false;
+  Outcome outcome_;
+};
 
 }  // namespace
 
@@ -134,75 +248,7 @@ std::string_view to_string(StopReason reason) {
 
 Outcome solve(const Solver& solver, const BilevelProblem& problem, const SolveOptions& options) {
   check(options, problem);
-  const CountedProblem counted(problem, options.budget.gradients);
-  const double diverged_above = kDivergedFactor * validation_loss_of_zero(problem);
-  if (!std::isfinite(diverged_above)) throw InputError("the validation loss of w = 0 must be finite: scale the targets");
-  Outcome outcome;
-  Stopwatch clock;
-  Snapshot best;
-  Snapshot last;
-  std::unique_ptr<Run> run;
-  bool stop_asked = false;
-  bool non_finite = false;
-
-  const auto watch = [&](double validation) {
-    const Iterate& iterate = run->iterate();
-    last.take(iterate, validation, outcome.iterations);
-    if (validation < best.validation) best.take(iterate, validation, outcome.iterations);
-    outcome.primal_residual = iterate.primal_residual;
-    outcome.dual_residual = iterate.dual_residual;
-    outcome.skipped_steps = iterate.skipped_steps;
-    const bool keep = options.trace_every > 0 && outcome.iterations % options.trace_every == 0;
-    if (!keep && options.observers.empty()) return;
-    TracePoint point{.iteration = outcome.iterations,
-                     .lambda = iterate.lambda,
-                     .loss = keep ? problem.losses(iterate.w) : validation_only(validation),
-                     .primal_residual = iterate.primal_residual,
-                     .dual_residual = iterate.dual_residual,
-                     .work = counted.work(),
-                     .seconds = clock.seconds()};
-    for (const Observer& observer : options.observers) stop_asked |= observer(point) == Watch::stop;
-    if (keep) outcome.trace.push_back(std::move(point));
-  };
-
-  clock.time([&] { run = solver.start(counted, options.start); });
-  watch(problem.validation_loss(run->iterate().w));
-  while (true) {
-    if (run->iterate().converged) {
-      outcome.status = StopReason::converged;
-    } else if (stop_asked) {
-      outcome.status = StopReason::stopped;
-    } else if (outcome.iterations >= options.budget.iterations) {
-      outcome.status = StopReason::iteration_limit;
-    } else if (clock.seconds() >= options.budget.seconds) {
-      outcome.status = StopReason::time_limit;
-    } else {
-      try {
-        clock.time([&] { run->step(); });
-      } catch (const BudgetSpent&) {  // the step is not whole: the last iterate stands
-        outcome.status = StopReason::work_limit;
-        break;
-      }
-      const double validation =
-          is_finite(run->iterate()) ? problem.validation_loss(run->iterate().w) : std::nan("");
-      if (std::isfinite(validation)) {
-        ++outcome.iterations;
-        watch(validation);
-        continue;
-      }
-      outcome.status = StopReason::diverged;
-      non_finite = true;
-    }
-    break;
-  }
-
-  if (last.validation > diverged_above) outcome.status = StopReason::diverged;
-  outcome.best = best.solution(problem);
-  outcome.final = last.solution(problem);
-  outcome.work = counted.work();
-  outcome.seconds = clock.seconds();
-  outcome.message = sentence(outcome, options.budget, non_finite, run->iterate().flat_response);
-  return outcome;
+  return Loop(solver, problem, options).run();
 }
 
 }  // namespace yosida

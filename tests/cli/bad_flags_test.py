@@ -35,7 +35,7 @@ class Settings(Cli):
                 self.assertEqual(self.tune(*options, *flags)["loss"], self.tune(*options)["loss"])
 
     def test_values_outside_the_rule(self):
-        numbers = ["nan", "inf", "-1e-300", "1,5", ""]
+        numbers = ["nan", "inf", "-1e-300", "1,5"]
         for method in self.methods():
             for flag, _, rule in self.settings(method):
                 bad = {"a finite number > 0": [*numbers, "0"], "a finite number >= 0": numbers}.get(rule, ["neither"])
@@ -48,16 +48,23 @@ class Settings(Cli):
     def test_values_on_the_bound(self):
         for method in self.methods():
             for flag, _, rule in self.settings(method):
-                for value in {"a finite number > 0": ["1e-300"], "a finite number >= 0": ["0"]}.get(rule, rule.split(" or ")):
+                good = {"a finite number > 0": ["1e-300"], "a finite number >= 0": ["0"]}.get(rule, rule.split(" or "))
+                for value in good:
                     with self.subTest(f"{method} {flag}={value}"):
                         self.tune(*SPECTRA, "--method", method, f"{flag}={value}", "--max-iterations", 3)
+
+    def test_empty_values(self):
+        for flag in ["--alpha", "--x", "--method", "--json", "--lambda0"]:
+            with self.subTest(flag):
+                self.tune_refused(*SPECTRA, *given(flag, ""), names=[flag, "empty"])
 
     def test_a_setting_of_another_method(self):
         self.tune_refused(*SPECTRA, "--sigma", 1, names=["my-hpo-bt", "sigma", "yosida methods my-hpo-bt"])
         self.tune_refused(*SPECTRA, "--method", "my-hpo-full", "--alpha", 1, names=["my-hpo-full", "alpha"])
 
     def test_unknown_method(self):
-        for method, near in [("my-hpo-cc", "my-hpo-c"), ("myhpo-bt", "my-hpo-bt"), ("SHO", "sho"), ("sho_code", "sho-code")]:
+        for method, near in [("my-hpo-cc", "my-hpo-c"), ("myhpo-bt", "my-hpo-bt"), ("SHO", "sho"),
+                             ("sho_code", "sho-code")]:
             with self.subTest(method):
                 self.tune_refused(*SPECTRA, "--method", method, names=[method, f"did you mean {near}?"])
                 self.refused("methods", method, names=[method, f"did you mean {near}?"])
@@ -89,8 +96,8 @@ class Values(Cli):
         for flag, zero_is_bad in [("--valid-fraction", True), ("--test-fraction", False)]:
             for value in ["-0.1", "1", "2", "nan", "inf", "half", *(["0"] if zero_is_bad else [])]:
                 with self.subTest(f"{flag}={value}"):
-                    message = self.tune_refused("--train", "data.csv", "--target", "y", f"{flag}={value}", names=[value])
-                    self.assertIn("fraction", message)
+                    self.tune_refused("--train", "data.csv", "--target", "y", f"{flag}={value}",
+                                      names=["fraction", value])
 
     def test_lambda0(self):
         for value in ["nan", "inf", "-inf", "low"]:
@@ -105,11 +112,13 @@ class Values(Cli):
         for value in ["1", "1,", ",1", "2,1", "1,1", "nan,1", "0,inf", "-inf,0", "1,2,3", "low,high", "1;2"]:
             with self.subTest(value):
                 self.tune_refused(*SPECTRA, f"--bounds={value}", names=["bounds", value])
-        self.tune_refused(*SPECTRA, "--bounds=-3,-2", names=["lambda0 = -1", "-3,-2"])
+        self.tune_refused(*SPECTRA, "--bounds=-3,-2", "--lambda0=-1", names=["lambda0 = -1", "-3,-2"])
+        result = self.tune(*SPECTRA, "--bounds=-3,-2", "--max-iterations", 5)  # the method's own start moves inside
+        self.assertTrue(-3 <= result["lambda"][0] <= -2)
 
     def test_choices(self):
         for flag, value, names in [("--x", "whiten", ["raw, center, standardize, minmax, difference"]),
-                                   ("--x", "center,", ["raw, center"]), ("--x", "", ["raw, center"]),
+                                   ("--x", "center,", ["raw, center"]),
                                    ("--y", "minmax", ["raw, center, standardize"]),
                                    ("--model", "lasso", ["ridge or logistic"]), ("--data", "spectre", ["spectra"]),
                                    ("--missing", "guess", ["refuse, mean or drop"])]:
@@ -119,7 +128,8 @@ class Values(Cli):
 
     def test_differences_of_one_column(self):
         self.write_csv("thin.csv", *regression(20, columns=1))
-        self.tune_refused("--train", "thin.csv", "--target", "y", "--x", "difference", names=["thin.csv", "difference", "2"])
+        self.tune_refused("--train", "thin.csv", "--target", "y", "--x", "difference",
+                          names=["thin.csv", "difference", "2"])
 
     def test_check_grad_lambda(self):
         for value in ["nan", "inf", "low"]:

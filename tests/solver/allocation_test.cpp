@@ -1,12 +1,13 @@
 // After two warm-up steps the paper's single-loop solvers allocate nothing: every call of malloc and its kin in this
 // program passes through the counters below. Sanitizers bring their own malloc, so they skip this file.
+#include <cstdlib>  // defines __GLIBC__ where there is one
+
 #if !defined(__SANITIZE_ADDRESS__) && defined(__GLIBC__)
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <cerrno>
-#include <cstdlib>
 
 #include "support/problem_case.hpp"
 #include "support/threads_guard.hpp"

@@ -281,6 +281,39 @@ TEST_P(Contract, RefusesTargetsWhoseLossIsNotFinite) {
   EXPECT_THROW(run(problem, options(5)), InputError);
 }
 
+// One NaN among the numbers: refused before the first iteration, or seen in it. Never returned.
+TEST_P(Contract, NothingInfiniteLeavesFromDataWithANaN) {
+  for (const bool in_targets : {false, true})
+    for (const bool in_training : {false, true})
+      for (const bool intercept : {false, true}) {
+        Split split = random_split(24, 14, 6, 5, 3, least_squares());
+        Dataset& data = in_training ? split.train : split.validation;
+        (in_targets ? data.y[2] : data.x.dense().row(2)[1]) = std::nan("");
+        try {
+          const LinearProblem problem(split, least_squares(), intercept);
+          const Outcome outcome = run(problem, options(5));
+          EXPECT_EQ(outcome.status, StopReason::diverged);
+          EXPECT_TRUE(outcome.final.w.allFinite() && outcome.final.lambda.allFinite());
+          EXPECT_TRUE(std::isfinite(outcome.final.loss.validation));
+        } catch (const InputError& error) {
+          EXPECT_NE(std::string(error.what()).find("finite"), std::string::npos) << error.what();
+        }
+      }
+}
+
+TEST_P(Contract, SurvivesALambdaOfAnySize) {
+  for (const auto& problem : problems(method))
+    for (const double lambda : {1e300, -1e300}) {
+      SolveOptions with = options(5);
+      with.start.lambda = lambda_of(lambda);
+      try {
+        expect_finite(run(*problem, with));
+      } catch (const InputError& error) {
+        EXPECT_EQ(std::string(error.what()).find("lambda0 = "), 0U) << error.what();
+      }
+    }
+}
+
 TEST_P(Contract, RefusesTheWrongNumberOfLambdas) {
   const auto problem = problems(method).front();
   for (const Index count : {0, 2}) {

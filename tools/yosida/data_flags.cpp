@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "commands.hpp"
 #include "yosida/data/reader.hpp"
 #include "yosida/data/spectra.hpp"
 #include "yosida/error.hpp"
@@ -18,7 +19,8 @@ Missing parse_missing(const std::string& text) {
   throw InputError(fmt::format("missing = {}: must be refuse, mean or drop", text));
 }
 
-Dataset read_part(const DataFlags& flags, const std::string& file, const std::string& target_file) {
+Dataset read_part(const DataFlags& flags, const std::string& file, const std::string& target_file,
+                  const char* target_flag) {
   ReadOptions options;
   options.target = target_file.empty() ? flags.target : "";
   options.target_file = target_file;
@@ -26,9 +28,9 @@ Dataset read_part(const DataFlags& flags, const std::string& file, const std::st
   options.ignore = flags.ignore;
   Dataset data = read_dataset(file, options);
   if (data.y.size() == 0)
-    throw InputError(fmt::format(
-        "{}: no target: name its column with --target (a name or an index), or its file with --train-target",
-        file));
+    throw InputError(
+        fmt::format("{}: no target: name its column with --target (a name or an index), or its file with {}",
+                    file, target_flag));
   if (flags.dense) data.x = to_dense(data.x);
   return data;
 }
@@ -47,6 +49,9 @@ void require_alone(const DataFlags& flags) {
     if (!flags.train_target.empty()) refuse("--train-target", why);
     if (flags.validation_fraction) refuse("--valid-fraction", why);
     if (flags.test_fraction != 0.0) refuse("--test-fraction", why);
+    if (flags.missing != "refuse") refuse("--missing", why);
+    if (!flags.ignore.empty()) refuse("--ignore", why);
+    if (flags.dense) refuse("--dense", why);
   }
   if (!flags.validation.empty() && flags.validation_fraction)
     refuse("--valid-fraction", "does not go with --valid: the validation rows are given");
@@ -80,14 +85,14 @@ Split read_split(const DataFlags& flags, bool stratified) {
                                .seed = flags.seed};
   Split split;
   if (flags.validation.empty()) {
-    split = split_rows(read_part(flags, flags.train, flags.train_target), fractions);
+    split = split_rows(read_part(flags, flags.train, flags.train_target, "--train-target"), fractions);
   } else {
-    split.train = read_part(flags, flags.train, flags.train_target);
-    split.validation = read_part(flags, flags.validation, flags.validation_target);
+    split.train = read_part(flags, flags.train, flags.train_target, "--train-target");
+    split.validation = read_part(flags, flags.validation, flags.validation_target, "--valid-target");
     if (flags.test_fraction != 0.0)
       throw InputError("--test-fraction: goes with --valid-fraction; give the test rows as --test FILE");
   }
-  if (!flags.test.empty()) split.test = read_part(flags, flags.test, flags.test_target);
+  if (!flags.test.empty()) split.test = read_part(flags, flags.test, flags.test_target, "--test-target");
   widen(split);
   const std::string reference = flags.train;
   align_features(split.validation, split.train.feature_names, split.train.features(), reference, false);
@@ -127,7 +132,9 @@ void DataFlags::add_to(CLI::App& command) {
                   "an empty field: refuse, mean (of the training rows) or drop (the row) [refuse]")
       ->group(group);
   command.add_flag("--dense", dense, "turn a sparse file into a dense design")->group(group);
-  command.add_option("--seed", seed, "seed of splits, noise and built-in data [0]")->group(group);
+  command.add_option("--seed", seed, "seed of splits, noise and built-in data [0]")
+      ->check(whole_number())
+      ->group(group);
   const std::string model_group = "Model";
   command.add_option("--model", model, "ridge (a number) or logistic (two classes) [ridge]")
       ->group(model_group);
@@ -145,6 +152,7 @@ void DataFlags::add_to(CLI::App& command) {
 }
 
 Prepared prepare(const DataFlags& flags, const Loss& loss) {
+  parse_missing(flags.missing);
   require_alone(flags);
   const std::vector<XStep> x_steps = parse_x_steps(flags.x);
   const YStep y_step = loss.is_classification() ? YStep::raw : parse_y_step(flags.y.value_or("center"));

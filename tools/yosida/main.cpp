@@ -1,11 +1,56 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <new>
+#include <span>
 
 #include "commands.hpp"
 #include "yosida/error.hpp"
+#include "yosida/nearest.hpp"
+
+namespace yosida::cli {
+namespace {
+
+/// An empty value is a shell variable that was not set: never what was meant.
+void refuse_empty_values(CLI::App& app) {
+  const CLI::Validator not_empty(
+      [](const std::string& text) { return text.empty() ? "the value is empty" : std::string(); }, "");
+  for (CLI::Option* option : app.get_options())
+    if (option->get_items_expected_max() > 0) option->check(not_empty);
+  for (CLI::App* command : app.get_subcommands({})) refuse_empty_values(*command);
+}
+
+/// Names an unknown command and the nearest known one; the parser would only say that one is missing.
+void require_known_command(const CLI::App& app, std::span<char*> words) {
+  const auto commands = app.get_subcommands({});
+  if (commands.empty() || words.empty() || words[0][0] == '-') return;
+  std::vector<std::string> names;
+  for (const CLI::App* command : commands) {
+    if (command->get_name() == words[0]) return require_known_command(*command, words.subspan(1));
+    names.push_back(command->get_name());
+  }
+  const std::string near = nearest(words[0], names);
+  throw InputError(fmt::format("there is no command \"{}\"{}; the commands are {}", words[0],
+                               near.empty() ? "" : fmt::format(" (did you mean {}?)", near),
+                               fmt::join(names, ", ")));
+}
+
+}  // namespace
+
+CLI::Validator whole_number() {
+  return {[](const std::string& text) {
+            const bool digits = !text.empty() && text.size() < 20 &&
+                                text.find_first_not_of("0123456789") == std::string::npos;
+            return digits ? std::string() : fmt::format("{} must be a whole number, 0 or more", text);
+          },
+          ""};
+}
+
+}  // namespace yosida::cli
 
 int main(int argc, char** argv) {
   using namespace yosida;
@@ -24,8 +69,12 @@ int main(int argc, char** argv) {
   cli::add_methods(app, exit_code);
   cli::add_check_grad(app, exit_code);
   cli::add_data(app, exit_code);
+  cli::refuse_empty_values(app);
   try {
+    cli::require_known_command(app, {argv + 1, argv + std::max(argc, 1)});
     app.parse(argc, argv);
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+      throw OutputError(fmt::format("standard output: {}", std::strerror(errno)));
     return exit_code;
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? cli::kOk : cli::kBadInput;

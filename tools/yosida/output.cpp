@@ -31,9 +31,17 @@ void write_to(const std::string& path, const std::string& text) {
   if (!written || !closed) throw OutputError(fmt::format("{}: {}", path, std::strerror(errno)));
 }
 
-}  // namespace
+bool same_file(const std::string& a, const std::string& b) {
+  if (a.empty() || b.empty()) return false;
+  if (a == "-" || b == "-") return a == b;
+  std::error_code error;
+  if (fs::equivalent(a, b, error)) return is_plain(a);
+  return fs::weakly_canonical(fs::absolute(a), error) == fs::weakly_canonical(fs::absolute(b), error) &&
+         is_plain(a);
+}
 
-void require_writable(const std::string& path, const char* flag) {
+void require_writable(const OutputFile& output) {
+  const auto& [flag, path] = output;
   if (path.empty() || path == "-") return;
   std::error_code error;
   if (fs::is_directory(path, error))
@@ -45,6 +53,22 @@ void require_writable(const std::string& path, const char* flag) {
   if (::access(exists && !is_plain(path) ? path.c_str() : parent.c_str(), W_OK) != 0 ||
       (exists && ::access(path.c_str(), W_OK) != 0))
     throw InputError(fmt::format("{} {}: cannot be written ({})", flag, path, std::strerror(errno)));
+}
+
+}  // namespace
+
+void require_writable(const std::vector<OutputFile>& outputs, const std::vector<std::string>& inputs) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    require_writable(outputs[i]);
+    for (const std::string& input : inputs)
+      if (outputs[i].path != "-" && same_file(outputs[i].path, input))
+        throw InputError(
+            fmt::format("{} {}: would overwrite a file that is read", outputs[i].flag, outputs[i].path));
+    for (std::size_t j = 0; j < i; ++j)
+      if (same_file(outputs[i].path, outputs[j].path))
+        throw InputError(fmt::format("{} and {} name the same file {}: each needs its own", outputs[j].flag,
+                                     outputs[i].flag, outputs[i].path));
+  }
 }
 
 void write_file(const std::string& path, const std::string& text) {

@@ -16,11 +16,10 @@ struct PredictFlags {
 };
 
 int run_predict(const PredictFlags& flags) {
-  require_writable(flags.out, "--out");
+  require_writable({{"--out", flags.out}}, {flags.from, flags.data});
   const FittedModel model = load_model(flags.from);
   ReadOptions options;
-  options.target = flags.target.empty() ? model.target_name : flags.target;
-  options.target_optional = flags.target.empty();
+  options.target = flags.target;
   options.only = model.feature_names;
   options.missing = model.pretreatment.missing_fill.size() > 0 ? Missing::mean : Missing::refuse;
   const Vector values = model.predict(read_dataset(flags.data, options));
@@ -47,8 +46,9 @@ void add_predict(CLI::App& app, int& exit_code) {
       ->required();
   command->add_option("--out", flags->out,
                       "a CSV file: prediction, or label and probability of the larger label [-]");
-  command->add_option("--target", flags->target,
-                      "a column to leave out (by default the model's target, where it is there)");
+  command->add_option(
+      "--target", flags->target,
+      "a column to leave out, where columns have no names; with names the model reads only those it knows");
   command->footer("Example:\n  yosida predict --from model.json --data new.csv --out predictions.csv");
   command->callback([flags, &exit_code] { exit_code = run_predict(*flags); });
 }

@@ -89,9 +89,12 @@ SolveOptions solve_options(const TuneFlags& flags, const Method& method) {
     const LambdaBounds bounds = parse_bounds(flags.bounds);
     options.start.low = bounds.low;
     options.start.high = bounds.high;
+    // The method's own start is moved inside; one that was asked for is taken at its word.
+    if (!flags.lambda0) options.start.lambda[0] = std::clamp(method.lambda0, bounds.low, bounds.high);
   }
   const auto positive = [](const auto& value, const char* name) {
-    if (value && !(*value > 0)) throw InputError(fmt::format("{} = {}: must be > 0", name, *value));
+    if (value && !(*value > 0 && std::isfinite(static_cast<double>(*value))))
+      throw InputError(fmt::format("{} = {}: must be > 0 and finite", name, *value));
   };
   positive(flags.budget_gradients, "budget-gradients");
   positive(flags.max_iterations, "max-iterations");
@@ -338,13 +341,29 @@ FittedModel fitted_model(const TuneFlags& flags, const Prepared& data, const Vec
           .labels = data.labels};
 }
 
+/// Writes each file that has a name, also where another could not be written; then throws the first error.
+void write_all(const std::vector<std::pair<std::string, std::function<std::string()>>>& files) {
+  std::string problems;
+  for (const auto& [path, text] : files) {
+    if (path.empty()) continue;
+    try {
+      write_file(path, text());
+    } catch (const OutputError& error) {
+      problems += (problems.empty() ? "" : "; ") + std::string(error.what());
+    }
+  }
+  if (!problems.empty()) throw OutputError(problems);
+}
+
 int run_tune(const TuneFlags& flags) {
   const Method& chosen = method(flags.method);
   const std::unique_ptr<Solver> solver = chosen.make(flags.settings);
   SolveOptions options = solve_options(flags, chosen);
-  require_writable(flags.json_file, "--json");
-  require_writable(flags.trace_file, "--trace");
-  require_writable(flags.save_file, "--save");
+  const std::vector<OutputFile> outputs = {
+      {"--json", flags.json_file}, {"--trace", flags.trace_file}, {"--save", flags.save_file}};
+  const DataFlags& input = flags.data;
+  require_writable(outputs, {input.train, input.validation, input.test, input.train_target,
+                             input.validation_target, input.test_target});
   if (flags.threads) set_threads(*flags.threads);
 
   const Loss& loss = loss_of_model(flags.data.model);
@@ -372,12 +391,12 @@ int run_tune(const TuneFlags& flags) {
     tuned.refit = report_all(data.split, loss, intercept, w);
   }
 
-  const bool json_on_stdout = flags.json_file == "-";
-  if (!flags.quiet) print_result(json_on_stdout ? stderr : stdout, flags, data, tuned);
-  if (!flags.json_file.empty()) write_file(flags.json_file, result_json(flags, data, tuned));
-  if (!flags.trace_file.empty()) write_file(flags.trace_file, trace_csv(tuned.outcome.trace));
-  if (!flags.save_file.empty())
-    write_file(flags.save_file, to_json(fitted_model(flags, data, best.lambda, w)));
+  const bool file_on_stdout = std::any_of(outputs.begin(), outputs.end(),
+                                          [](const OutputFile& output) { return output.path == "-"; });
+  if (!flags.quiet) print_result(file_on_stdout ? stderr : stdout, flags, data, tuned);
+  write_all({{flags.json_file, [&] { return result_json(flags, data, tuned); }},
+             {flags.trace_file, [&] { return trace_csv(tuned.outcome.trace); }},
+             {flags.save_file, [&] { return to_json(fitted_model(flags, data, best.lambda, w)); }}});
   return tuned.outcome.status == StopReason::diverged ? kDiverged : kOk;
 }
 

@@ -10,6 +10,8 @@ namespace yosida {
 struct MeanAnchored {
   Vector phi0;
   Vector phi1;
+  /// All of v equal but for rounding, ‖v − φ₀‖ ≤ 1e-12 ‖v̄ 1‖: the response does not depend on λ.
+  bool is_flat = false;
 
   void anchor(const BilevelProblem& problem, const Vector& v, double lambda);
   /// out = λ φ₁ + φ₀

@@ -9,7 +9,7 @@ namespace yosida {
 ///   r = w⁺ − λ⁺φ₁ − φ₀,  s = ρ (λ⁺ − λ) φ₁.
 /// Writes r to `r` and both norms to `state`, and sets `converged` where, as ADMM solvers do,
 ///   ‖r‖ ≤ ε (√d + max(‖w⁺‖, ‖λ⁺φ₁ + φ₀‖))  and  ‖s‖ ≤ ε (√d + ‖u‖).
-/// The intercept takes no part.
+/// An ε of 0 never stops. The intercept takes no part.
 void update_residuals(const BilevelProblem& problem, const MeanAnchored& phi, double lambda, double rho,
                       double epsilon, const Vector& u, Vector& r, Iterate& state);
 
