@@ -72,14 +72,16 @@ Vector column_means(const Dataset& data) {
 constexpr int kMaxMagnitudeDigits = 150;
 const double kMaxMagnitude = std::pow(10.0, kMaxMagnitudeDigits);
 
+/// The larger of both; NaN where either is.
+double larger(double a, double b) { return a >= b || std::isnan(a) ? a : b; }
+
 /// The largest |number| of a data set; NaN where there is one.
 double largest_magnitude(const Dataset& data) {
   double largest = data.y.cwiseAbs().maxCoeff<Eigen::PropagateNaN>();
   if (data.x.is_sparse()) {
-    for (const double value : data.x.sparse().value)
-      largest = std::abs(value) <= largest ? largest : std::abs(value);  // false for NaN, which then stays
+    for (const double value : data.x.sparse().value) largest = larger(largest, std::abs(value));
   } else {
-    largest = std::max(largest, data.x.dense().matrix().cwiseAbs().maxCoeff<Eigen::PropagateNaN>());
+    largest = larger(largest, data.x.dense().matrix().cwiseAbs().maxCoeff<Eigen::PropagateNaN>());
   }
   return largest;
 }

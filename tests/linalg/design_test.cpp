@@ -54,7 +54,7 @@ TEST(DenseDesign, AdjoinsWhatFollowsInTheSameBuffer) {
   const DenseDesign lower = x.row_range(4, 6);
   EXPECT_TRUE(upper.adjoins(lower));
   EXPECT_FALSE(lower.adjoins(upper));
-  EXPECT_FALSE(upper.adjoins(x.row_range(5, 5)));        // a row is missing between
+  EXPECT_FALSE(upper.adjoins(x.row_range(5, 5)));           // a row is missing between
   EXPECT_FALSE(upper.adjoins(counting().row_range(4, 6)));  // another buffer
   EXPECT_FALSE(upper.adjoins(lower.narrowed(2)));
   EXPECT_FALSE(DenseDesign().adjoins(DenseDesign()));

@@ -44,7 +44,8 @@ TEST(CholeskySolve, SaysWhereTheMatrixIsNotPositiveDefinite) {
 }
 
 TEST(Svd, ReconstructsAndEqualsEigens) {
-  for (const auto& [rows, cols] : {std::pair<Index, Index>{1, 1}, {7, 3}, {3, 7}, {40, 40}, {90, 31}, {31, 90}}) {
+  for (const auto& [rows, cols] :
+       {std::pair<Index, Index>{1, 1}, {7, 3}, {3, 7}, {40, 40}, {90, 31}, {31, 90}}) {
     for (const bool full_v : {false, true}) {
       SCOPED_TRACE(testing::Message() << rows << " x " << cols << (full_v ? ", full V" : ""));
       Random random(2);
@@ -91,13 +92,15 @@ TEST(Qr, ReconstructsWithAnOrthonormalQAndATriangularR) {
   }
 }
 
-// RᵀR = AᵀA with A = [X − 1 sᵀ | 1 | y − t]: equal least-squares data. Row counts below, at and above one block
-// (64 rows, or three times the columns), and one where the factor has fewer rows than columns.
+// RᵀR = AᵀA with A = [X − 1 sᵀ | 1 | y − t]: equal least-squares data. Row counts below, at and above one
+// block (64 rows, or three times the columns), and one where the factor has fewer rows than columns.
 TEST(TriangularFactor, HasTheGramMatrixOfTheShiftedRows) {
   for (const double density : {1.0, 0.3})
     for (const bool with_ones : {false, true})
-      for (const auto& [rows, cols] : {std::pair<Index, Index>{1, 1}, {4, 9}, {9, 9}, {64, 5}, {65, 5}, {700, 30}}) {
-        SCOPED_TRACE(testing::Message() << rows << " x " << cols << ", density " << density << ", ones " << with_ones);
+      for (const auto& [rows, cols] :
+           {std::pair<Index, Index>{1, 1}, {4, 9}, {9, 9}, {64, 5}, {65, 5}, {700, 30}}) {
+        SCOPED_TRACE(testing::Message()
+                     << rows << " x " << cols << ", density " << density << ", ones " << with_ones);
         Random random(5);
         const Design x = random_design(rows, cols, density, random);
         const Vector shift = random_vector(cols, random);
@@ -168,8 +171,8 @@ TEST(ConjugateGradients, StartFromTheXGiven) {
 TEST(ConjugateGradients, HoldTheirLimitAndReportTheResidual) {
   const LinearSystem system(30);
   Vector x = Vector::Zero(30);
-  const CgReport report = conjugate_gradients(
-      [&](const Vector& p, Vector& out) { system.apply(p, out); }, system.b, x, 0.0, 4);
+  const CgReport report =
+      conjugate_gradients([&](const Vector& p, Vector& out) { system.apply(p, out); }, system.b, x, 0.0, 4);
   EXPECT_EQ(report.products, 4);
   const double residual = (system.b - system.h * x).norm();
   EXPECT_NEAR(report.residual_norm, residual, 1e-12 * system.b.norm());
@@ -178,8 +181,8 @@ TEST(ConjugateGradients, HoldTheirLimitAndReportTheResidual) {
 
 TEST(ConjugateGradients, LeaveXWhereThereIsNoCurvature) {
   Vector x = Vector::Zero(3);
-  const CgReport report = conjugate_gradients([](const Vector&, Vector& out) { out.setZero(); }, Vector::Ones(3), x,
-                                              1e-10, 10);
+  const CgReport report =
+      conjugate_gradients([](const Vector&, Vector& out) { out.setZero(); }, Vector::Ones(3), x, 1e-10, 10);
   EXPECT_TRUE(x.isZero(0.0));
   EXPECT_EQ(report.products, 1);
 }

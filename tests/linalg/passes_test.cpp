@@ -105,7 +105,8 @@ void check_fused_pass(const Case& c) {
   const Vector r = (m.array() * c.y.array() + 1.0).matrix();
   EXPECT_NEAR(sums.value, m.squaredNorm(), kTolerance * c.product_scale() * c.product_scale());
   EXPECT_NEAR(sums.weights, r.sum(), kTolerance * (r.lpNorm<1>() + c.product_scale() * c.y.norm()));
-  expect_near(out, c.out + c.plain.transpose() * r, c.transposed_scale(r) + c.plain.norm() * c.product_scale());
+  expect_near(out, c.out + c.plain.transpose() * r,
+              c.transposed_scale(r) + c.plain.norm() * c.product_scale());
 }
 
 void check_fused_pass2(const Case& c) {
@@ -113,7 +114,8 @@ void check_fused_pass2(const Case& c) {
   Vector out = c.out;
   const PassSums sums = c.x.fused_pass2(
       view(c.w), view(c.p),
-      [&](Index first, std::span<double> m, std::span<const double> s) { return maps.two(first, m, s); }, view(out));
+      [&](Index first, std::span<double> m, std::span<const double> s) { return maps.two(first, m, s); },
+      view(out));
   maps.expect_each_row_once();
   const Vector m = c.plain * c.w;
   const Vector s = c.plain * c.p;
@@ -143,7 +145,8 @@ void check_all(const Case& c) {
 
 class Passes : public testing::TestWithParam<double> {};  // the density; 1 is dense
 INSTANTIATE_TEST_SUITE_P(Designs, Passes, testing::Values(1.0, 0.5, 0.05), [](const auto& each) {
-  return each.param == 1.0 ? std::string("dense") : "sparse" + std::to_string(static_cast<int>(each.param * 100));
+  return each.param == 1.0 ? std::string("dense")
+                           : "sparse" + std::to_string(static_cast<int>(each.param * 100));
 });
 
 TEST_P(Passes, EqualPlainExpressionsForEverySmallShape) {
@@ -158,15 +161,15 @@ TEST_P(Passes, EqualPlainExpressionsForEverySmallShape) {
 // Over 2^17 numbers: added up in chunks. 5001 rows of 70 are also more than one block of a Gram matrix.
 TEST_P(Passes, EqualPlainExpressionsOverLargeDesigns) {
   for (const auto& [rows, cols] : {std::pair<Index, Index>{5001, 70}, {9, 20011}, {401, 331}}) {
-      SCOPED_TRACE(testing::Message() << rows << " x " << cols);
-      const Case c(rows, cols, GetParam(), 2);
-      check_multiply(c);
-      check_add_transposed(c);
-      check_product_pass(c);
-      check_fused_pass(c);
-      check_fused_pass2(c);
-      if (cols < 1000) check_weighted_gram(c);
-    }
+    SCOPED_TRACE(testing::Message() << rows << " x " << cols);
+    const Case c(rows, cols, GetParam(), 2);
+    check_multiply(c);
+    check_add_transposed(c);
+    check_product_pass(c);
+    check_fused_pass(c);
+    check_fused_pass2(c);
+    if (cols < 1000) check_weighted_gram(c);
+  }
 }
 
 // Fewer rows than chunks, however many numbers.
@@ -180,11 +183,13 @@ TEST(Passes, EqualPlainExpressionsOverFewLongRows) {
   }
 }
 
+// Over 2^20 numbers: as many threads as there may be.
 TEST_P(Passes, DoNotDependOnTheNumberOfThreads) {
   const test::ThreadsGuard guard;
-  const Index rows = GetParam() == 0.05 ? 60013 : 8009;
-  const Case c(rows, 61, GetParam(), 4);
-  ASSERT_GT(c.x.product_flops() / 2.0, 1 << 17) << "too small to be chunked";
+  const Index rows = GetParam() == 1.0 ? 19013 : GetParam() == 0.5 ? 38011 : 40009;
+  const Index cols = GetParam() == 0.05 ? 530 : 61;
+  const Case c(rows, cols, GetParam(), 4);
+  ASSERT_GT(c.x.product_flops() / 2.0, 1 << 20) << "too small for threads";
   struct Result {
     Vector m, transposed, fused, fused2;
     double values[5];

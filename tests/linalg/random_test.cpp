@@ -9,16 +9,21 @@
 namespace yosida {
 namespace {
 
-// Computed with a Python implementation written from the authors' reference C (xoshiro256plusplus.c, splitmix64.c).
+// Computed with a Python implementation written from the authors' reference C (xoshiro256plusplus.c,
+// splitmix64.c).
 TEST(Random, GivesTheKnownNumbersOfXoshiro256PlusPlus) {
   const struct {
     std::uint64_t seed;
     std::uint64_t outputs[5];
   } known[] = {
-      {0, {0x53175d61490b23df, 0x61da6f3dc380d507, 0x5c0fdf91ec9a7bfc, 0x02eebf8c3bbe5e1a, 0x7eca04ebaf4a5eea}},
-      {1, {0xcfc5d07f6f03c29b, 0xbf424132963fe08d, 0x19a37d5757aaf520, 0xbf08119f05cd56d6, 0x2f47184b86186fa4}},
-      {42, {0xd0764d4f4476689f, 0x519e4174576f3791, 0xfbe07cfb0c24ed8c, 0xb37d9f600cd835b8, 0xcb231c3874846a73}},
-      {~0ULL, {0x56ccf8ce948e27b2, 0xe68588432e5a5b90, 0xe3e9b5a48119ca8b, 0x460f19495532ae73, 0xa7d62040ea9263e1}},
+      {0,
+       {0x53175d61490b23df, 0x61da6f3dc380d507, 0x5c0fdf91ec9a7bfc, 0x02eebf8c3bbe5e1a, 0x7eca04ebaf4a5eea}},
+      {1,
+       {0xcfc5d07f6f03c29b, 0xbf424132963fe08d, 0x19a37d5757aaf520, 0xbf08119f05cd56d6, 0x2f47184b86186fa4}},
+      {42,
+       {0xd0764d4f4476689f, 0x519e4174576f3791, 0xfbe07cfb0c24ed8c, 0xb37d9f600cd835b8, 0xcb231c3874846a73}},
+      {~0ULL,
+       {0x56ccf8ce948e27b2, 0xe68588432e5a5b90, 0xe3e9b5a48119ca8b, 0x460f19495532ae73, 0xa7d62040ea9263e1}},
   };
   for (const auto& [seed, outputs] : known) {
     Random random(seed);
@@ -28,14 +33,16 @@ TEST(Random, GivesTheKnownNumbersOfXoshiro256PlusPlus) {
 
 TEST(Random, UniformIsTheUpper53Bits) {
   Random random(7);
-  for (const double value : {0.05536043647833311, 0.17211585444811772, 0.7175761283586594, 0.42720981929150526})
+  for (const double value :
+       {0.05536043647833311, 0.17211585444811772, 0.7175761283586594, 0.42720981929150526})
     EXPECT_EQ(random.uniform(), value);
 }
 
 // Box and Muller from the four uniforms above. The tolerance allows another libm's last bit.
 TEST(Random, NormalIsBoxMullerCosineFirst) {
   Random random(7);
-  for (const double value : {0.15864398364230053, 0.29788548717637203, -1.4267532562805325, 0.7021877504972655})
+  for (const double value :
+       {0.15864398364230053, 0.29788548717637203, -1.4267532562805325, 0.7021877504972655})
     EXPECT_NEAR(random.normal(), value, 1e-15);
 }
 
@@ -100,7 +107,8 @@ TEST(Random, ShuffleIsUniform) {
     for (const int each : place) EXPECT_NEAR(static_cast<double>(each) / kShuffles, 1.0 / 6.0, 0.0076);
 }
 
-// Moments of 200000 draws, each within 5 of its own standard deviations: √(1, 2, 15, 96)/√n for powers 1 to 4.
+// Moments of 200000 draws, each within 5 of its own standard deviations: √(1, 2, 15, 96)/√n for powers 1
+// to 4.
 TEST(Random, NormalHasTheMomentsOfAStandardNormal) {
   Random random(12);
   constexpr int kDraws = 200000;

@@ -20,8 +20,8 @@ double curvature(const Loss& loss, double m, double y) {
   return m;
 }
 
-/// Five points: f'(x) ≈ (f(x−2h) − 8f(x−h) + 8f(x+h) − f(x+2h)) / 12h, with error h⁴ f⁽⁵⁾/30 and rounding ε|f|/h.
-/// With h = 1e-3, |f| ≤ 50 and derivatives under 1 that is under 1e-10.
+/// Five points: f'(x) ≈ (f(x−2h) − 8f(x−h) + 8f(x+h) − f(x+2h)) / 12h, with error h⁴ f⁽⁵⁾/30 and rounding
+/// ε|f|/h. With h = 1e-3, |f| ≤ 50 and derivatives under 1 that is under 1e-10.
 template <typename F>
 double derivative(F f, double x) {
   constexpr double h = 1e-3;
@@ -30,7 +30,8 @@ double derivative(F f, double x) {
 
 struct Losses : testing::TestWithParam<const Loss*> {
   std::vector<double> targets() const {
-    return GetParam()->is_classification() ? std::vector<double>{-1.0, 1.0} : std::vector<double>{-1.7, 0.0, 3.2};
+    return GetParam()->is_classification() ? std::vector<double>{-1.0, 1.0}
+                                           : std::vector<double>{-1.7, 0.0, 3.2};
   }
 };
 INSTANTIATE_TEST_SUITE_P(All, Losses, testing::Values(&least_squares(), &logistic()),

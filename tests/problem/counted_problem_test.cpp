@@ -78,7 +78,8 @@ TEST_F(CountedProblemTest, AddsWhatAnInnerSolveReports) {
 }
 
 TEST_F(CountedProblemTest, StartsFromTheCostOfCollapsing) {
-  const auto direct = std::make_shared<LinearProblem>(random_split(9, 5, 0, 40, 1, least_squares()), least_squares(), false);
+  const auto direct =
+      std::make_shared<LinearProblem>(random_split(9, 5, 0, 40, 1, least_squares()), least_squares(), false);
   const CollapsedLeastSquares collapsed(direct);
   const CountedProblem counted(collapsed);
   EXPECT_EQ(counted.work().factorisations, collapsed.setup_work());

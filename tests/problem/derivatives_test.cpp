@@ -42,7 +42,8 @@ TEST_P(Derivatives, MatchFiniteDifferences) {
 }
 
 TEST_P(Derivatives, LossesEqualThePlainExpressions) {
-  EXPECT_LE(relative_error(problem.train_loss(w, lambda_of(lambda)), built.plain.train_loss(full, lambda)), kRounding);
+  EXPECT_LE(relative_error(problem.train_loss(w, lambda_of(lambda)), built.plain.train_loss(full, lambda)),
+            kRounding);
   EXPECT_LE(relative_error(problem.validation_loss(w), built.plain.validation_loss(full)), kRounding);
 }
 
@@ -52,7 +53,8 @@ TEST_P(Derivatives, TrainingOnesEqualThePlainExpressions) {
   problem.train_gradient(w, lambda_of(lambda), out);
   EXPECT_LE(relative_error(out, b.transpose() * built.plain.train_gradient(full, lambda)), kRounding);
   problem.hessian_product(w, lambda_of(lambda), p, out);
-  EXPECT_LE(relative_error(out, b.transpose() * built.plain.train_hessian(full, lambda) * (b * p)), kRounding);
+  EXPECT_LE(relative_error(out, b.transpose() * built.plain.train_hessian(full, lambda) * (b * p)),
+            kRounding);
   problem.cross_product(w, lambda_of(lambda), lambda_of(0.7), out);
   EXPECT_LE(relative_error(out, 0.7 * b.transpose() * built.plain.cross(full, lambda)), kRounding);
   Vector transposed(1);
@@ -73,13 +75,15 @@ TEST_P(Derivatives, CoordinatesKeepNormsAndMeans) {
   const Eigen::MatrixXd& b = built.basis;
   EXPECT_LE(relative_error(b.transpose() * b, Eigen::MatrixXd::Identity(size, size)), kRounding);
   EXPECT_LE(relative_error(b * problem.ones(), built.plain.penalised), kRounding);
-  EXPECT_NEAR(problem.ones().dot(w), built.plain.penalised.dot(full), kRounding * full.norm() * std::sqrt(size));
+  EXPECT_NEAR(problem.ones().dot(w), built.plain.penalised.dot(full),
+              kRounding * full.norm() * std::sqrt(size));
 }
 
 TEST_P(Derivatives, LossesOnEverySplitAreDataTerms) {
   const Losses losses = problem.losses(w);
-  EXPECT_LE(relative_error(losses.train, built.plain.data_term(built.plain.x_train, built.plain.y_train, full)),
-            kRounding);
+  EXPECT_LE(
+      relative_error(losses.train, built.plain.data_term(built.plain.x_train, built.plain.y_train, full)),
+      kRounding);
   EXPECT_LE(relative_error(losses.validation, built.plain.validation_loss(full)), kRounding);
   const Dataset& test = *built.direct->split().test;
   Eigen::MatrixXd x(test.rows(), full.size());
@@ -92,7 +96,8 @@ TEST_P(Derivatives, LossesOnEverySplitAreDataTerms) {
 /// A problem with one function wrong, by 1e-3 of its size in the first entry.
 class WrongProblem : public test::ForwardingProblem {
  public:
-  WrongProblem(const BilevelProblem& problem, std::string wrong) : ForwardingProblem(problem), wrong_(std::move(wrong)) {}
+  WrongProblem(const BilevelProblem& problem, std::string wrong)
+      : ForwardingProblem(problem), wrong_(std::move(wrong)) {}
 
   void train_gradient(const Vector& w, const Vector& lambda, Vector& g) const override {
     problem_.train_gradient(w, lambda, g);
@@ -106,7 +111,8 @@ class WrongProblem : public test::ForwardingProblem {
     problem_.cross_product(w, lambda, q, out);
     spoil("cross_product", out);
   }
-  void cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p, Vector& out) const override {
+  void cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
+                                Vector& out) const override {
     problem_.cross_product_transposed(w, lambda, p, out);
     spoil("cross_product_transposed", out);
   }
@@ -133,7 +139,8 @@ INSTANTIATE_TEST_SUITE_P(Every, GradientChecker,
                                          "validation_hessian_product"),
                          [](const auto& each) { return std::string(each.param); });
 
-// The error of the spoiled function shows at its own size; every function that does not build on it stays clean.
+// The error of the spoiled function shows at its own size; every function that does not build on it stays
+// clean.
 TEST_P(GradientChecker, CatchesADerivativeWrongByAThousandth) {
   const std::string wrong = GetParam();
   const BuiltProblem built(ProblemCase{&logistic(), false, true, false, false});

@@ -42,13 +42,15 @@ class InterceptFit : public InnerSolve {};
 
 const auto name_of = [](const auto& each) { return each.param.name(); };
 INSTANTIATE_TEST_SUITE_P(Every, InnerSolve, testing::ValuesIn(test::all_problem_cases()), name_of);
-INSTANTIATE_TEST_SUITE_P(Every, RidgeInnerSolve, testing::ValuesIn(test::problem_cases([](const ProblemCase& c) {
+INSTANTIATE_TEST_SUITE_P(Every, RidgeInnerSolve,
+                         testing::ValuesIn(test::problem_cases([](const ProblemCase& c) {
                            return c.loss->is_quadratic();
                          })),
                          name_of);
-INSTANTIATE_TEST_SUITE_P(
-    Every, InterceptFit,
-    testing::ValuesIn(test::problem_cases([](const ProblemCase& c) { return c.intercept; })), name_of);
+INSTANTIATE_TEST_SUITE_P(Every, InterceptFit, testing::ValuesIn(test::problem_cases([](const ProblemCase& c) {
+                           return c.intercept;
+                         })),
+                         name_of);
 
 TEST_P(InnerSolve, MeetsTheOptimalityConditions) {
   const Vector zero = Vector::Zero(built.basis.rows());
@@ -56,7 +58,8 @@ TEST_P(InnerSolve, MeetsTheOptimalityConditions) {
     Vector w = Vector::Zero(size);
     const InnerReport report = problem.inner_solve(lambda_of(lambda), {}, w);
     EXPECT_TRUE(report.converged);
-    EXPECT_LE(optimality(built.plain, built.basis * w, lambda, zero, zero, 0.0), kOptimal) << "lambda " << lambda;
+    EXPECT_LE(optimality(built.plain, built.basis * w, lambda, zero, zero, 0.0), kOptimal)
+        << "lambda " << lambda;
   }
 }
 
@@ -67,7 +70,8 @@ TEST_P(InnerSolve, MeetsTheOptimalityConditionsWithAProximalTerm) {
     for (const double lambda : {-7.0, 0.5}) {
       Vector w = Vector::Zero(size);
       problem.inner_solve(lambda_of(lambda), {.proximal = ProximalTerm{u, v, rho}}, w);
-      EXPECT_LE(optimality(built.plain, built.basis * w, lambda, built.basis * u, built.basis * v, rho), kOptimal)
+      EXPECT_LE(optimality(built.plain, built.basis * w, lambda, built.basis * u, built.basis * v, rho),
+                kOptimal)
           << "rho " << rho << ", lambda " << lambda;
     }
 }

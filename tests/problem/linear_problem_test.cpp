@@ -27,18 +27,42 @@ TEST(LinearProblem, SaysWhatIsWrongWithItsData) {
   const Split good = random_split(6, 4, 3, 2, 1, least_squares());
   Split bad = good;
   bad.validation = random_split(6, 4, 3, 3, 1, least_squares()).validation;
-  EXPECT_EQ(refusal(bad, least_squares()),
-            "validation rows (random validation): 3 features, the training rows have 2; they must be the same");
+  EXPECT_EQ(
+      refusal(bad, least_squares()),
+      "validation rows (random validation): 3 features, the training rows have 2; they must be the same");
   bad = good;
   bad.test->y.resize(2);
-  EXPECT_EQ(refusal(bad, least_squares()), "test rows (random test): 3 rows but 2 targets; each row needs one");
+  EXPECT_EQ(refusal(bad, least_squares()),
+            "test rows (random test): 3 rows but 2 targets; each row needs one");
   bad = good;
   bad.train.x = DenseDesign(0, 2);
   bad.train.y.resize(0);
-  EXPECT_EQ(refusal(bad, least_squares()), "training rows (random train): there are none; at least 1 is needed");
+  EXPECT_EQ(refusal(bad, least_squares()),
+            "training rows (random train): there are none; at least 1 is needed");
   EXPECT_EQ(refusal(good, logistic()),
             "training rows (random train): targets must be −1 or +1 for a logistic problem");
   EXPECT_EQ(refusal(good, least_squares()), "accepted");
+}
+
+// Wherever it stands: among the targets or the features, first or last, of a dense or a sparse design.
+TEST(LinearProblem, RefusesNumbersThatAreNotFiniteOrTooLargeToSquare) {
+  for (const double density : {1.0, 0.5})
+    for (const double bad : {std::nan(""), HUGE_VAL, -HUGE_VAL, 1e200})
+      for (const bool in_targets : {false, true})
+        for (const bool first : {true, false}) {
+          Split split = random_split(6, 4, 3, 2, 1, least_squares(), density);
+          Dataset& data = split.validation;
+          double* numbers = density < 1.0 ? data.x.sparse().value.data() : data.x.dense().row(0);
+          const std::size_t count = density < 1.0 ? data.x.sparse().value.size() : 8;
+          if (in_targets) {
+            data.y[first ? 0 : data.y.size() - 1] = bad;
+          } else {
+            numbers[first ? 0 : count - 1] = bad;
+          }
+          EXPECT_NE(refusal(split, least_squares()).find("not finite"), std::string::npos)
+              << bad << (density < 1.0 ? ", sparse" : ", dense") << (in_targets ? ", target" : ", feature")
+              << (first ? ", first" : ", last");
+        }
 }
 
 TEST(LinearProblem, RefusesDataWithoutFeatures) {
@@ -70,7 +94,8 @@ TEST(CollapseIfCheaper, CollapsesOnlyWhatIsQuadraticAndPays) {
       std::make_shared<LinearProblem>(test::smooth_split(34, 17, 0, 699, 1), least_squares(), false);
   EXPECT_NE(dynamic_cast<const CollapsedLeastSquares*>(collapse_if_cheaper(ridge, 2500).get()), nullptr);
   EXPECT_EQ(collapse_if_cheaper(ridge, 1), ridge);
-  const auto logit = std::make_shared<LinearProblem>(random_split(9, 5, 0, 40, 1, logistic()), logistic(), false);
+  const auto logit =
+      std::make_shared<LinearProblem>(random_split(9, 5, 0, 40, 1, logistic()), logistic(), false);
   EXPECT_EQ(collapse_if_cheaper(logit, 1e9), logit);
 }
 
@@ -83,7 +108,8 @@ TEST(CollapsedLeastSquares, HasFewWeightsForFewRows) {
   EXPECT_GT(collapsed.setup_work(), 0.0);
 }
 
-// Smooth rows are nearly dependent (singular values fall to 1e-3 of the first): the two forms must still agree.
+// Smooth rows are nearly dependent (singular values fall to 1e-3 of the first): the two forms must still
+// agree.
 TEST(CollapsedLeastSquares, EqualsTheDirectProblemOnSmoothData) {
   for (const bool intercept : {false, true})
     for (const auto& [n, d] : {std::pair<Index, Index>{34, 699}, {60, 20}, {20, 20}, {21, 20}, {19, 20}}) {
@@ -94,8 +120,10 @@ TEST(CollapsedLeastSquares, EqualsTheDirectProblemOnSmoothData) {
       built.problem->fit_intercept(w);  // as every solver does; else the gradient leaves the basis, along x̄
       const Vector full = built.problem->expand(w);
       const Vector lambda = test::lambda_of(-3.0);
-      EXPECT_LE(relative_error(built.problem->train_loss(w, lambda), built.direct->train_loss(full, lambda)), 1e-10);
-      EXPECT_LE(relative_error(built.problem->validation_loss(w), built.direct->validation_loss(full)), 1e-10);
+      EXPECT_LE(relative_error(built.problem->train_loss(w, lambda), built.direct->train_loss(full, lambda)),
+                1e-10);
+      EXPECT_LE(relative_error(built.problem->validation_loss(w), built.direct->validation_loss(full)),
+                1e-10);
       Vector g(w.size());
       Vector full_g(full.size());
       built.problem->train_gradient(w, lambda, g);

@@ -1,5 +1,6 @@
-// After two warm-up steps the paper's single-loop solvers allocate nothing: every call of malloc and its kin in this
-// program passes through the counters below. Sanitizers bring their own malloc, so they skip this file.
+// After two warm-up steps the paper's single-loop solvers allocate nothing: every call of malloc and its kin
+// in this program passes through the counters below. Sanitizers bring their own malloc, so they skip this
+// file.
 #include <cstdlib>  // defines __GLIBC__ where there is one
 
 #if !defined(__SANITIZE_ADDRESS__) && defined(__GLIBC__)
@@ -68,7 +69,8 @@ struct Case {
 std::vector<Case> cases() {
   std::vector<Case> all;
   for (const char* method : {"sho", "my-hpo-c", "my-hpo-bt"})
-    for (const Form form : {Form::dense, Form::sparse, Form::collapsed, Form::large_dense, Form::large_sparse})
+    for (const Form form :
+         {Form::dense, Form::sparse, Form::collapsed, Form::large_dense, Form::large_sparse})
       for (const bool intercept : {false, true}) {
         all.push_back({method, &least_squares(), form, intercept});
         if (form != Form::collapsed) all.push_back({method, &logistic(), form, intercept});

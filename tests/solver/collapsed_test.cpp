@@ -26,7 +26,9 @@ std::vector<Case> cases() {
       const char* const step = wide ? "0.005" : "0.1";
       all.push_back({"sho", {{"alpha", step}, {"beta", "0.1"}}, wide, intercept});
       all.push_back({"my-hpo-c", {{"alpha", step}, {"beta", step}, {"delta", "0.1"}}, wide, intercept});
-      all.push_back({"my-hpo-bt", {{"alpha", "0.1"}, {"beta", "0.1"}, {"delta", "0.5"}, {"w_gradient", "own"}}, wide,
+      all.push_back({"my-hpo-bt",
+                     {{"alpha", "0.1"}, {"beta", "0.1"}, {"delta", "0.5"}, {"w_gradient", "own"}},
+                     wide,
                      intercept});
       all.push_back({"my-hpo-bt", {{"alpha", "0.1"}, {"beta", "0.1"}, {"delta", "0.5"}}, wide, intercept});
       all.push_back({"my-hpo-full", {{"epsilon", "0"}}, wide, intercept});
@@ -42,8 +44,8 @@ INSTANTIATE_TEST_SUITE_P(Every, CollapsedRun, testing::ValuesIn(cases()), [](con
   return name + (each.param.wide ? "_wide" : "_tall") + (each.param.intercept ? "_intercept" : "");
 });
 
-// 200 iterations on spectra-like data, 34 × 699 or 60 × 20. Rounding enters at 1e-16 an iteration; stable runs do
-// not let it grow, so 1e-9 of λ and of w holds at every one of them.
+// 200 iterations on spectra-like data, 34 × 699 or 60 × 20. Rounding enters at 1e-16 an iteration; stable
+// runs do not let it grow, so 1e-9 of λ and of w holds at every one of them.
 TEST_P(CollapsedRun, TakesThePathOfTheDirectOne) {
   const auto& [name, settings, wide, intercept] = GetParam();
   const Split split = wide ? test::smooth_split(34, 17, 0, 699, 2) : test::smooth_split(60, 40, 0, 20, 2);

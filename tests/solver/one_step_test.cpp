@@ -95,8 +95,7 @@ TEST_P(ShoStep, FollowsTheAlgorithm) {
   Vector phi1 = phi0;
   for (int k = 0; k < kSteps; ++k) {
     const double lambda_hat = lambda + sigma * noise.normal();
-    const Vector g =
-        weights_only(plain.train_gradient(with_intercept(lambda_hat * phi1 + phi0), lambda_hat));
+    const Vector g = weights_only(plain.train_gradient(with_intercept(lambda_hat * phi1 + phi0), lambda_hat));
     phi1 -= alpha * lambda_hat * g;
     phi0 -= alpha * g;
     lambda -= beta * phi1.dot(plain.validation_gradient(with_intercept(lambda * phi1 + phi0)));
@@ -113,7 +112,10 @@ TEST_P(ShoStep, FollowsTheAlgorithm) {
 // The authors' code: φ ~ 0.01 N(0, 1), no noise, Adam (0.9, 0.999, 1e-8) on λ.
 TEST_P(ShoStep, FollowsItsAuthorsCode) {
   const double alpha = 0.1, beta = 0.01;
-  const Sho sho{{.alpha = alpha, .beta = beta, .sigma = 0.0, .phi_scale = 0.01,
+  const Sho sho{{.alpha = alpha,
+                 .beta = beta,
+                 .sigma = 0.0,
+                 .phi_scale = 0.01,
                  .lambda_optimizer = Sho::Optimizer::adam}};
   start.lambda = lambda_of(-3.5);
   Sho::State state = sho.init(problem, start);
@@ -140,7 +142,8 @@ TEST_P(ShoStep, FollowsItsAuthorsCode) {
 
 class MyHpoFullStep : public OneStep {
  protected:
-  /// argmin_w L_T(w, λ) + uᵀ(w − v) + ρ/2 ‖w − v‖², by Newton's method (the penalty e^{−1} keeps it from overshooting).
+  /// argmin_w L_T(w, λ) + uᵀ(w − v) + ρ/2 ‖w − v‖², by Newton's method (the penalty e^{−1} keeps it from
+  /// overshooting).
   Vector minimise(double lambda, const Vector& u, const Vector& v, double rho) const {
     Vector w = v;
     for (int i = 0; i < 40; ++i) {
@@ -262,10 +265,11 @@ TEST_P(SimplifiedStep, WithBacktrackingFollowsTheAlgorithm) {
       const Vector penalised = weights_only(gap);
       return u.dot(penalised) + 0.5 * rho * penalised.squaredNorm();
     };
-    const Vector p = (own ? weights_only(plain.train_gradient(w, lambda)) : g) + u + rho * weights_only(w - v);
-    const double t_w = backtrack(
-        [&](double t) { return plain.train_loss(w - t * p, lambda) + augmentation(w - t * p - v); }, beta,
-        p.squaredNorm(), halvings[1]);
+    const Vector p =
+        (own ? weights_only(plain.train_gradient(w, lambda)) : g) + u + rho * weights_only(w - v);
+    const double t_w =
+        backtrack([&](double t) { return plain.train_loss(w - t * p, lambda) + augmentation(w - t * p - v); },
+                  beta, p.squaredNorm(), halvings[1]);
     w = with_intercept(w - t_w * p);
 
     const double slope = phi1.dot(plain.validation_gradient(v) - u - rho * weights_only(w - v));

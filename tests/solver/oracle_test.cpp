@@ -30,7 +30,8 @@ class RidgePath {
     }
     const Eigen::MatrixXd x = plain_.x_train.rowwise() - x_mean_.transpose();
     eigen_.compute(x.transpose() * x / n);
-    rotated_ = eigen_.eigenvectors().transpose() * (x.transpose() * (plain_.y_train.array() - y_mean_).matrix()) / n;
+    rotated_ =
+        eigen_.eigenvectors().transpose() * (x.transpose() * (plain_.y_train.array() - y_mean_).matrix()) / n;
   }
   double operator()(double lambda) const {
     const Vector d = eigen_.eigenvalues().cwiseMax(0.0).array() + 2.0 * std::exp(lambda);
@@ -47,8 +48,9 @@ class RidgePath {
   Vector rotated_;
 };
 
-/// Two scales of signal, each overfitted where the other is not: λ ↦ L_V(w*(λ)) has a valley for each. Feature 1 is
-/// strong and helps; feature 2 is weaker and its training slope is spoiled, feature 3 is tiny and helps again.
+/// Two scales of signal, each overfitted where the other is not: λ ↦ L_V(w*(λ)) has a valley for each.
+/// Feature 1 is strong and helps; feature 2 is weaker and its training slope is spoiled, feature 3 is tiny
+/// and helps again.
 Split two_valleys(double spoiled) {
   Split split;
   Random random(3);
@@ -102,13 +104,14 @@ std::vector<Data> ridge_data() {
           {"two valleys, the right lower", two_valleys(1.2)}};
 }
 
-// The oracle is the minimum of a curve; no point of a grid may lie under it. Both sides solve the inner problem to
-// about 1e-12, so the curve is known to that: 1e-9 of it is the margin.
+// The oracle is the minimum of a curve; no point of a grid may lie under it. Both sides solve the inner
+// problem to about 1e-12, so the curve is known to that: 1e-9 of it is the margin.
 TEST(Oracle, LiesUnderAGridOf2000PointsForRidge) {
   for (const bool intercept : {false, true})
     for (const Data& data : ridge_data())
       for (const bool collapsed : {false, true}) {
-        SCOPED_TRACE(testing::Message() << data.name << ", intercept " << intercept << ", collapsed " << collapsed);
+        SCOPED_TRACE(testing::Message()
+                     << data.name << ", intercept " << intercept << ", collapsed " << collapsed);
         const BuiltProblem built(data.split, least_squares(), intercept, collapsed);
         const RidgePath path(data.split, intercept);
         const Oracle oracle = find_oracle(*built.problem, -22.0, 5.0);
@@ -119,7 +122,8 @@ TEST(Oracle, LiesUnderAGridOf2000PointsForRidge) {
       }
 }
 
-// At least two minima, so that descent from one side would end in the wrong one; the answer changes sides with the data.
+// At least two minima, so that descent from one side would end in the wrong one; the answer changes sides
+// with the data.
 TEST(Oracle, FindsTheLowerOfTwoValleys) {
   const RidgePath left(two_valleys(0.5), false);
   const RidgePath right(two_valleys(1.2), false);
@@ -172,12 +176,13 @@ TEST(Oracle, ReachesABoundWhereTheCurveFallsToIt) {
   EXPECT_GT(oracle.validation, whole.validation);
 }
 
-// e^low = 1e-12 κ and e^high = 10 κ, κ the largest eigenvalue of XᵀX/N (of the centred X with an intercept: the
-// exact intercept takes the mean's part), to what 30 power iterations give.
+// e^low = 1e-12 κ and e^high = 10 κ, κ the largest eigenvalue of XᵀX/N (of the centred X with an intercept:
+// the exact intercept takes the mean's part), to what 30 power iterations give.
 TEST(DefaultBounds, SpanTheScaleOfTheData) {
   const Split split = test::smooth_split(34, 17, 0, 120, 4);
   const BuiltProblem built(split, least_squares(), false, false);
-  const Eigen::MatrixXd h = built.plain.data_hessian(built.plain.x_train, built.plain.y_train, Vector::Zero(120));
+  const Eigen::MatrixXd h =
+      built.plain.data_hessian(built.plain.x_train, built.plain.y_train, Vector::Zero(120));
   const double curvature = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(h).eigenvalues().maxCoeff();
   const LambdaBounds bounds = default_bounds(*built.problem, -1.0);
   EXPECT_NEAR(bounds.low, std::log(1e-12 * curvature), 1e-6);

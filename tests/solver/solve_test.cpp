@@ -28,8 +28,8 @@ INSTANTIATE_TEST_SUITE_P(Losses, FixedPoint,
                          testing::Combine(testing::Values(&least_squares(), &logistic()), testing::Bool()));
 
 // Where MY-HPO stands still: w = v = argmin L_T(·, λ), so ∇L_T(w, λ) = 0; Step 2 then says u = 0, and Step 3
-// φ₁ᵀ∇L_V(v) = 0. Residuals are under ε (absolute + relative, of numbers of size 1 to 10); each equation holds to a
-// modest multiple of ε: the curvatures of these problems, some 10, times the residuals.
+// φ₁ᵀ∇L_V(v) = 0. Residuals are under ε (absolute + relative, of numbers of size 1 to 10); each equation
+// holds to a modest multiple of ε: the curvatures of these problems, some 10, times the residuals.
 TEST_P(FixedPoint, OfFullMyHpoSolvesItsEquations) {
   const auto& [loss, intercept] = GetParam();
   const double epsilon = 1e-9;

@@ -12,7 +12,9 @@ class ForwardingProblem : public BilevelProblem {
   Index weights() const override { return problem_.weights(); }
   Index hyperparameters() const override { return problem_.hyperparameters(); }
   bool has_intercept() const override { return problem_.has_intercept(); }
-  double train_loss(const Vector& w, const Vector& lambda) const override { return problem_.train_loss(w, lambda); }
+  double train_loss(const Vector& w, const Vector& lambda) const override {
+    return problem_.train_loss(w, lambda);
+  }
   void train_gradient(const Vector& w, const Vector& lambda, Vector& g) const override {
     problem_.train_gradient(w, lambda, g);
   }
@@ -22,7 +24,8 @@ class ForwardingProblem : public BilevelProblem {
   void cross_product(const Vector& w, const Vector& lambda, const Vector& q, Vector& out) const override {
     problem_.cross_product(w, lambda, q, out);
   }
-  void cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p, Vector& out) const override {
+  void cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
+                                Vector& out) const override {
     problem_.cross_product_transposed(w, lambda, p, out);
   }
   double validation_loss(const Vector& w) const override { return problem_.validation_loss(w); }

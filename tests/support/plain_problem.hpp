@@ -38,7 +38,9 @@ struct PlainProblem {
     return h;
   }
   /// ∂/∂λ of the training gradient.
-  Vector cross(const Vector& w, double lambda) const { return 2.0 * std::exp(lambda) * w.cwiseProduct(penalised); }
+  Vector cross(const Vector& w, double lambda) const {
+    return 2.0 * std::exp(lambda) * w.cwiseProduct(penalised);
+  }
   double validation_loss(const Vector& w) const { return data_term(x_valid, y_valid, w); }
   Vector validation_gradient(const Vector& w) const { return data_gradient(x_valid, y_valid, w); }
   Eigen::MatrixXd validation_hessian(const Vector& w) const { return data_hessian(x_valid, y_valid, w); }

@@ -16,7 +16,7 @@ struct ProblemCase {
   bool sparse;
   bool intercept;
   bool collapsed;
-  bool wide;  // fewer training rows than features
+  bool wide;                // fewer training rows than features
   bool many_valid = false;  // more validation rows than features
 
   std::string name() const {

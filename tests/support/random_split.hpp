@@ -60,8 +60,8 @@ inline Matrix matrix_of(const Design& x) {
 }
 
 /// y = 0.3 + xᵀw* / √d + noise with w* and x standard normal; its sign where the loss wants labels.
-inline Dataset random_dataset(Index rows, const Vector& w_star, const Loss& loss, double density, Random& random,
-                              std::string source) {
+inline Dataset random_dataset(Index rows, const Vector& w_star, const Loss& loss, double density,
+                              Random& random, std::string source) {
   Dataset data;
   data.x = random_design(rows, w_star.size(), density, random);
   data.y = matrix_of(data.x) * w_star / std::sqrt(static_cast<double>(w_star.size()));
@@ -74,8 +74,8 @@ inline Dataset random_dataset(Index rows, const Vector& w_star, const Loss& loss
 }
 
 /// No test rows where n_test = 0.
-inline Split random_split(Index n_train, Index n_valid, Index n_test, Index d, std::uint64_t seed, const Loss& loss,
-                          double density = 1.0) {
+inline Split random_split(Index n_train, Index n_valid, Index n_test, Index d, std::uint64_t seed,
+                          const Loss& loss, double density = 1.0) {
   Random random(seed);
   const Vector w_star = random_vector(d, random);
   Split split;
