@@ -17,7 +17,8 @@ std::atomic<int> thread_count{0};
 
 void set_threads(int count) {
   if (count < 1 || count > kMaxThreads)
-    throw InputError("threads = " + std::to_string(count) + ": must be from 1 to " + std::to_string(kMaxThreads));
+    throw InputError("threads = " + std::to_string(count) + ": must be from 1 to " +
+                     std::to_string(kMaxThreads));
   thread_count = count;
   openblas_set_num_threads(count);
 }

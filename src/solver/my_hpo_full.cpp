@@ -75,7 +75,8 @@ void MyHpoFull::step(const BilevelProblem& problem, State& state) const {
 
   // Step 1.  v = argmin L_T(·, λ);  φ₀ = v̄ 1;  φ₁ = (v − φ₀)/λ
   const InnerReport inner = problem.inner_solve(state.lambda, {}, state.v);
-  if (!std::isfinite(inner.gradient_norm)) state.v.setConstant(inner.gradient_norm);  // solve() sees it diverge
+  if (!std::isfinite(inner.gradient_norm))
+    state.v.setConstant(inner.gradient_norm);  // solve() sees it diverge
   state.phi.anchor(problem, state.v, lambda);
 
   // Step 2.  w = argmin L_T(w, λ) + uᵀ(w − v) + ρ/2 ‖w − v‖²      (λφ₁ + φ₀ = v)

@@ -154,7 +154,11 @@ TEST(InnerSolve, IsTheSameInRowSpaceAndInFeatureSpace) {
 
 class LargeInnerSolve : public testing::TestWithParam<std::tuple<const Loss*, bool>> {};
 INSTANTIATE_TEST_SUITE_P(Losses, LargeInnerSolve,
-                         testing::Combine(testing::Values(&least_squares(), &logistic()), testing::Bool()));
+                         testing::Combine(testing::Values(&least_squares(), &logistic()), testing::Bool()),
+                         [](const auto& each) {
+                           return std::string(std::get<0>(each.param)->name()) +
+                                  (std::get<1>(each.param) ? "_intercept" : "");
+                         });
 
 // More than kMaxCholesky unknowns in both spaces' reach: conjugate gradients.
 TEST_P(LargeInnerSolve, ByConjugateGradientsMeetsTheOptimalityConditions) {

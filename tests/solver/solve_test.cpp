@@ -25,7 +25,11 @@ SolveOptions options(std::int64_t iterations) {
 
 class FixedPoint : public testing::TestWithParam<std::tuple<const Loss*, bool>> {};
 INSTANTIATE_TEST_SUITE_P(Losses, FixedPoint,
-                         testing::Combine(testing::Values(&least_squares(), &logistic()), testing::Bool()));
+                         testing::Combine(testing::Values(&least_squares(), &logistic()), testing::Bool()),
+                         [](const auto& each) {
+                           return std::string(std::get<0>(each.param)->name()) +
+                                  (std::get<1>(each.param) ? "_intercept" : "");
+                         });
 
 // Where MY-HPO stands still: w = v = argmin L_T(·, λ), so ∇L_T(w, λ) = 0; Step 2 then says u = 0, and Step 3
 // φ₁ᵀ∇L_V(v) = 0. Residuals are under ε (absolute + relative, of numbers of size 1 to 10); each equation
@@ -85,7 +89,14 @@ TEST(FlatResponse, IsSeenThroughRounding) {
   }
 }
 
-// Steps of 0.5 against a curvature of some 5: |1 − 0.5 · 5| = 1.5 a step, slowly away but finite.
+// Nothing moves any more, and still ε = 0 asks for every iteration of the budget.
+TEST(Convergence, IsNeverSaidWhereEpsilonIsZero) {
+  const LinearProblem problem(random_split(20, 10, 0, 1, 6, least_squares()), least_squares(), false);
+  EXPECT_EQ(solve(MyHpoFull{{.epsilon = 0.0}}, problem, options(30)).status, StopReason::iteration_limit);
+  EXPECT_EQ(solve(MyHpoFull{{.epsilon = 1e-6}}, problem, options(30)).status, StopReason::converged);
+}
+
+// Steps of 1.5 against a largest curvature of some 3: |1 − 1.5 · 3| a step, away but not yet out of range.
 TEST(Diverged, IsSaidOfAFiniteEndFarAboveTheLossOfZero) {
   const LinearProblem problem(random_split(20, 10, 0, 8, 9, least_squares()), least_squares(), false);
   const MyHpoC c{{.alpha = 1.5, .beta = 1.5, .delta = 0.0, .rho = 0.1}};
