@@ -6,16 +6,14 @@
 
 namespace yosida {
 
-std::vector<std::pair<std::string, double>> equivalents(const Loss& loss, double lambda, const Dataset& train,
-                                                        bool intercept) {
+Equivalents equivalents(const Loss& loss, double lambda, const Dataset& train, bool intercept) {
   const double penalty = 2.0 * std::exp(lambda);
   const double n = static_cast<double>(train.rows());
   if (!loss.is_classification()) {
     const double s_y = intercept ? std::sqrt(variance(train.y)) : std::sqrt(train.y.squaredNorm() / n);
     return {{"sklearn_ridge_alpha", n * penalty}, {"glmnet_lambda", penalty * s_y}};
   }
-  std::vector<std::pair<std::string, double>> all = {{"sklearn_logistic_C", 1.0 / (n * penalty)},
-                                                     {"glmnet_lambda", penalty}};
+  Equivalents all = {{"sklearn_logistic_C", 1.0 / (n * penalty)}, {"glmnet_lambda", penalty}};
   if (!intercept) all.emplace_back("liblinear_c", 1.0 / (n * penalty));
   return all;
 }

@@ -35,7 +35,7 @@ const std::vector<Setting<MyHpoBt::Settings>>& MyHpoBt::table() {
       settings::real("rho", &Settings::rho, Bound::non_negative(), "weight of the proximal terms",
                      "the paper, all experiments"),
       settings::real("epsilon", &Settings::epsilon, Bound::non_negative(),
-                     "stop when ‖r‖ and ‖s‖ are under it, absolute + relative; 0 never stops",
+                     "stop when ‖r‖, ‖s‖ and the gradients are under it, all relative; 0 never stops",
                      "ours: small, so that in practice the budget decides, as in the paper"),
       settings::choice("w_gradient", &Settings::w_gradient, {"shared", "own"},
                        "the gradient of the w-update: v's (2 gradients an iteration) or w's own (3)",
@@ -66,11 +66,12 @@ void MyHpoBt::step(const BilevelProblem& problem, State& state) const {
   // v⁺ = v − t ∇L_T(v, λ), t from α on down until L_T(·, λ) falls;  φ₀ = v̄⁺ 1;  φ₁ = (v⁺ − φ₀)/λ
   problem.train_gradient(v, state.lambda, g);
   drop_intercept(problem, g);
+  const double train_gradient = g.norm();
   const auto train = [&](double t) {
     trial = v - t * g;
     return problem.train_loss(trial, state.lambda);
   };
-  v -= counted(backtrack(train, alpha, g.squaredNorm())) * g;
+  v -= counted(backtrack(train, alpha, train_gradient * train_gradient)) * g;
   problem.fit_intercept(v);
   phi.anchor(problem, v, lambda);
 
@@ -106,6 +107,7 @@ void MyHpoBt::step(const BilevelProblem& problem, State& state) const {
 
   // u⁺ = u + ρ (w⁺ − λ⁺φ₁ − φ₀)
   update_residuals(problem, phi, lambda, rho, epsilon, u, state.r, state);
+  require_rest(state, epsilon, train_gradient, slope, g.norm());
   u += rho * state.r;
 }
 

@@ -50,7 +50,7 @@ const std::vector<Setting<MyHpoFull::Settings>>& MyHpoFull::table() {
       settings::real("rho", &Settings::rho, Bound::positive(), "weight of the proximal terms",
                      "the paper, all experiments"),
       settings::real("epsilon", &Settings::epsilon, Bound::non_negative(),
-                     "stop when ‖r‖ and ‖s‖ are under it, absolute + relative; 0 never stops",
+                     "stop when ‖r‖ and ‖s‖ are under it, relative to ‖w‖; 0 never stops",
                      "ours: the paper does not state its value"),
   };
   return rows;

@@ -103,12 +103,19 @@ LambdaBounds default_bounds(const BilevelProblem& problem, double lambda0) {
   problem.fit_intercept(w);
   Vector direction(problem.weights());
   Vector product(problem.weights());
+  // With an intercept: of L_T with the intercept refitted, the Schur complement of its column.
+  Vector column(problem.weights());
+  const Index last = problem.weights() - 1;
+  if (problem.has_intercept())
+    problem.hessian_product(w, unpenalised, Vector::Unit(problem.weights(), last), column);
   problem.train_gradient(w, unpenalised, direction);
   double curvature = 0.0;
-  for (int iteration = 0; iteration < kPowerIterations && direction.norm() > 0.0; ++iteration) {
+  for (int iteration = 0; iteration < kPowerIterations; ++iteration) {
     drop_intercept(problem, direction);
+    if (!(direction.norm() > 0.0)) break;
     direction.normalize();
     problem.hessian_product(w, unpenalised, direction, product);
+    if (problem.has_intercept()) product -= (product[last] / column[last]) * column;
     curvature = std::max(curvature, direction.dot(product));
     direction.swap(product);
   }

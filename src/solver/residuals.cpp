@@ -14,11 +14,10 @@ void update_residuals(const BilevelProblem& problem, const MeanAnchored& phi, do
   r.tail(r.size() - penalised).setZero();
   state.primal_residual = r.norm();
   state.dual_residual = rho * std::abs(state.lambda[0] - lambda) * phi.phi1.norm();
-  const double root_d = problem.ones().norm();
-  const double w_norm = state.w.head(penalised).norm();
+  const double scale = std::max(state.w.head(penalised).norm(), response_norm);
   state.flat_response = phi.is_flat;
-  state.converged = epsilon > 0.0 && state.primal_residual <= epsilon * (root_d + std::max(w_norm, response_norm)) &&
-                    state.dual_residual <= epsilon * (root_d + u.norm());
+  state.converged = epsilon > 0.0 && state.primal_residual <= epsilon * scale &&
+                    state.dual_residual <= epsilon * std::max(u.norm(), rho * scale);
 }
 
 }  // namespace yosida

@@ -61,7 +61,7 @@ struct Tuned {
   Report best, final;
   std::optional<Report> refit;
   std::optional<OracleGap> oracle;
-  std::vector<std::pair<std::string, double>> equivalents;
+  Equivalents equivalents, refit_equivalents;
 };
 
 LambdaBounds parse_bounds(const std::string& text) {
@@ -164,14 +164,16 @@ OracleGap compare_with_oracle(const std::shared_ptr<const LinearProblem>& linear
 }
 
 /// w*(λ) on training and validation rows together.
-Vector refit(const LinearProblem& problem, const Vector& lambda) {
+Vector refit(const LinearProblem& problem, const Dataset& rows, const Vector& lambda) {
   Split both = problem.split();
-  both.train = train_and_validation(both);
-  const LinearProblem joined(both, problem.loss(), problem.has_intercept());
-  Vector w = Vector::Zero(joined.weights());
-  joined.fit_intercept(w);
-  joined.inner_solve(lambda, {}, w);
-  return w;
+  both.train = rows;
+  const auto joined = collapse_if_cheaper(
+      std::make_shared<const LinearProblem>(both, problem.loss(), problem.has_intercept()),
+      std::numeric_limits<double>::infinity());
+  Vector w = Vector::Zero(joined->weights());
+  joined->fit_intercept(w);
+  joined->inner_solve(lambda, {}, w);
+  return joined->expand(w);
 }
 
 // ---- JSON ----
@@ -197,6 +199,12 @@ void add_report(json& target, const Report& report, bool classification) {
   }
 }
 
+json equivalents_json(const Equivalents& equivalents) {
+  json result = json::object();
+  for (const auto& [name, value] : equivalents) result[name] = number(value);
+  return result;
+}
+
 json lambda_array(const Vector& lambda) { return std::vector<double>(lambda.begin(), lambda.end()); }
 
 json work_json(const Work& work) {
@@ -219,7 +227,7 @@ std::string result_json(const TuneFlags& flags, const Prepared& data, const Tune
                {"status", to_string(outcome.status)},
                {"message", outcome.message},
                {"lambda", lambda_array(outcome.best.lambda)}};
-  for (const auto& [name, value] : tuned.equivalents) root["equivalents"][name] = number(value);
+  root["equivalents"] = equivalents_json(tuned.equivalents);
   add_report(root, tuned.best, classification);
   root["work"] = work_json(outcome.work);
   root["residuals"] = {{"primal", number(outcome.primal_residual)}, {"dual", number(outcome.dual_residual)}};
@@ -231,6 +239,7 @@ std::string result_json(const TuneFlags& flags, const Prepared& data, const Tune
   add_report(root["final"], tuned.final, classification);
   if (tuned.refit) {
     root["refit"] = json::object();
+    root["refit"]["equivalents"] = equivalents_json(tuned.refit_equivalents);
     add_report(root["refit"], *tuned.refit, classification);
   }
   if (tuned.oracle)
@@ -272,6 +281,13 @@ void print_report(std::FILE* out, const Report& report, bool classification) {
   }
 }
 
+std::string in_words(const Equivalents& equivalents) {
+  std::string text;
+  for (const auto& [name, value] : equivalents)
+    text += fmt::format("{}{} = {:.6g}", text.empty() ? "" : ", ", name, value);
+  return text;
+}
+
 std::string percent(double share) { return fmt::format("{:+.3g} %", 100.0 * share); }
 
 void print_result(std::FILE* out, const TuneFlags& flags, const Prepared& data, const Tuned& tuned) {
@@ -285,15 +301,13 @@ void print_result(std::FILE* out, const TuneFlags& flags, const Prepared& data, 
   if (!data.note.empty()) fmt::print(out, "note: {}\n", data.note);
   fmt::print(out, "\n  {:<14} {:.6g}  (penalty e^lambda = {:.4g}, found at iteration {})\n", "lambda", lambda,
              std::exp(lambda), outcome.best.iteration);
-  std::string same;
-  for (const auto& [name, value] : tuned.equivalents)
-    same += fmt::format("{}{} = {:.6g}", same.empty() ? "" : ", ", name, value);
-  fmt::print(out, "  {:<14} {}\n  {:<14} (for the pretreated rows: x {}{})\n\n", "the same as", same, "",
-             flags.data.x, classification ? "" : ", y " + flags.data.y.value_or("center"));
+  fmt::print(out, "  {:<14} {}\n  {:<14} (for the pretreated training rows: x {}{})\n\n", "the same as",
+             in_words(tuned.equivalents), "", flags.data.x,
+             classification ? "" : ", y " + flags.data.y.value_or("center"));
   fmt::print(out, "  {:<14} {:>12} {:>12} {:>12}\n", "", "train", "validation", "test");
   print_report(out, tuned.best, classification);
   if (tuned.refit) {
-    fmt::print(out, "  refitted on training and validation rows:\n");
+    fmt::print(out, "  refitted on training and validation rows ({}):\n", in_words(tuned.refit_equivalents));
     print_report(out, *tuned.refit, classification);
   }
   fmt::print(out, "\n  {:<14} {}: {}\n", "stopped", to_string(outcome.status), outcome.message);
@@ -387,8 +401,10 @@ int run_tune(const TuneFlags& flags) {
   if (flags.oracle) tuned.oracle = compare_with_oracle(linear, flags, options.start.lambda[0], best);
   Vector w = best.w;
   if (flags.refit) {
-    w = refit(*linear, best.lambda);
+    const Dataset rows = train_and_validation(data.split);
+    w = refit(*linear, rows, best.lambda);
     tuned.refit = report_all(data.split, loss, intercept, w);
+    tuned.refit_equivalents = equivalents(loss, best.lambda[0], rows, intercept);
   }
 
   const bool file_on_stdout = std::any_of(outputs.begin(), outputs.end(),

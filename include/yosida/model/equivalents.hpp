@@ -9,12 +9,14 @@
 
 namespace yosida {
 
+/// Names and values, in the order they are shown.
+using Equivalents = std::vector<std::pair<std::string, double>>;
+
 /// λ in the terms of the programs people know, for the same (pretreated) training rows.
 /// e^λ‖w‖² has no ½, so with N rows: Ridge(alpha = 2N e^λ), LogisticRegression(C = 1/(2N e^λ)),
 /// liblinear -c the same C (only without an intercept, which it would penalise), glmnet
 /// (alpha = 0, standardize = FALSE) lambda = 2e^λ for binomial and 2e^λ s_y for gaussian, which rescales y by
 /// its population standard deviation (root mean square without an intercept).
-std::vector<std::pair<std::string, double>> equivalents(const Loss& loss, double lambda, const Dataset& train,
-                                                        bool intercept);
+Equivalents equivalents(const Loss& loss, double lambda, const Dataset& train, bool intercept);
 
 }  // namespace yosida
