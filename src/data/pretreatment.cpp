@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -21,21 +22,26 @@ Enum parse_name(std::string_view text, const std::array<std::string_view, N>& na
   throw InputError(fmt::format("{} = {}: must be one of {}", flag, text, fmt::join(names, ", ")));
 }
 
+/// Two passes: the second takes out the rounding of the first, which grows with the rows.
 Vector dense_means(const DenseDesign& x) {
+  const double n = static_cast<double>(x.rows());
   Vector mean = Vector::Zero(x.cols());
   for (Index i = 0; i < x.rows(); ++i) mean += x.matrix().row(i).transpose();
-  return mean / static_cast<double>(x.rows());
+  mean /= n;
+  Vector rest = Vector::Zero(x.cols());
+  for (Index i = 0; i < x.rows(); ++i) rest += x.matrix().row(i).transpose() - mean;
+  return mean + rest / n;
 }
 
-/// A column whose spread is nothing but rounding counts as constant.
-double spread_or_one(double spread, double magnitude) { return spread > 1e-14 * magnitude ? spread : 1.0; }
-
-/// Population standard deviations, 1 for a constant column. Two passes: no cancellation.
+/// Population standard deviations, 1 for a constant column.
 Vector dense_deviations(const DenseDesign& x, const Vector& mean) {
   Vector square = Vector::Zero(x.cols());
   for (Index i = 0; i < x.rows(); ++i) square += (x.matrix().row(i).transpose() - mean).cwiseAbs2();
   Vector deviation = (square / static_cast<double>(x.rows())).cwiseSqrt();
-  for (Index j = 0; j < x.cols(); ++j) deviation[j] = spread_or_one(deviation[j], std::abs(mean[j]));
+  const Eigen::RowVectorXd low = x.matrix().colwise().minCoeff();
+  const Eigen::RowVectorXd high = x.matrix().colwise().maxCoeff();
+  for (Index j = 0; j < x.cols(); ++j)
+    if (low[j] == high[j] || deviation[j] == 0.0) deviation[j] = 1.0;
   return deviation;
 }
 
@@ -43,9 +49,14 @@ Vector sparse_deviations(const SparseDesign& x) {
   const auto n = static_cast<double>(x.rows());
   Vector mean = Vector::Zero(x.cols());
   Vector count = Vector::Zero(x.cols());
+  Vector low = Vector::Constant(x.cols(), std::numeric_limits<double>::infinity());
+  Vector high = -low;
   for (std::size_t k = 0; k < x.value.size(); ++k) {
-    mean[x.column[k]] += x.value[k] / n;
-    count[x.column[k]] += 1.0;
+    const Index j = x.column[k];
+    mean[j] += x.value[k] / n;
+    count[j] += 1.0;
+    low[j] = std::min(low[j], x.value[k]);
+    high[j] = std::max(high[j], x.value[k]);
   }
   // The zeros that are not stored deviate by the mean.
   Vector square = (n - count.array()) * mean.array().square();
@@ -54,7 +65,10 @@ Vector sparse_deviations(const SparseDesign& x) {
     square[x.column[k]] += deviation * deviation;
   }
   Vector deviation = (square / n).cwiseSqrt();
-  for (Index j = 0; j < x.cols(); ++j) deviation[j] = spread_or_one(deviation[j], std::abs(mean[j]));
+  for (Index j = 0; j < x.cols(); ++j) {
+    const bool is_constant = count[j] == 0.0 || (count[j] == n && low[j] == high[j]);
+    if (is_constant || deviation[j] == 0.0) deviation[j] = 1.0;
+  }
   return deviation;
 }
 

@@ -199,7 +199,8 @@ std::string_view broken_rule(double number, bool is_target, Missing missing) {
   if (!std::isnan(number) || missing == Missing::drop) return "";
   if (is_target) return "must be a number, as it is the target; tune --missing drop leaves out such rows";
   if (missing == Missing::mean) return "";
-  return "must be a number; tune --missing mean reads it as the mean of its column, --missing drop leaves out "
+  return "must be a number; tune --missing mean reads it as the mean of its column, --missing drop leaves "
+         "out "
          "such rows";
 }
 

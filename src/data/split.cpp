@@ -109,7 +109,11 @@ Split split_rows(Dataset data, const std::vector<Index>& order, Index train_rows
   if (!data.x.is_sparse()) {
     std::vector<Index> permutation = order;
     std::vector<bool> taken(static_cast<std::size_t>(data.rows()), false);
-    for (const Index row : order) taken[static_cast<std::size_t>(row)] = true;
+    for (const Index row : order) {
+      if (taken[static_cast<std::size_t>(row)])
+        throw InputError(fmt::format("{}: row {} is in two parts of a split", data.source, row));
+      taken[static_cast<std::size_t>(row)] = true;
+    }
     for (Index row = 0; row < data.rows(); ++row)
       if (!taken[static_cast<std::size_t>(row)]) permutation.push_back(row);
     DenseDesign rows = data.x.dense().unshared();

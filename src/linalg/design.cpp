@@ -1,7 +1,5 @@
 #include "yosida/linalg/design.hpp"
 
-#include <cblas.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -9,6 +7,7 @@
 #include <numeric>
 
 #include "linalg/kernels.hpp"
+#include "yosida/linalg/factor.hpp"
 #include "yosida/linalg/threads.hpp"
 
 namespace yosida {
@@ -18,7 +17,7 @@ namespace {
 constexpr Index kBlockBytes = 16 * 1024;
 constexpr Index kMaxBlockRows = 256;
 /// Designs with more numbers than this are passed over in kChunks pieces, each with its own
-/// accumulator, whatever the number of threads: so the sum is the same on every machine.
+/// accumulator, whatever the number of threads: so the sum does not depend on it.
 constexpr Index kChunkedSize = Index{1} << 17;
 constexpr int kChunks = 8;
 /// Below this a pass is over before threads have woken up.
@@ -256,8 +255,7 @@ Matrix Design::weighted_gram(std::span<const double> weight) const {
       const Index count = std::min(block, rows() - i);
       for (Index k = 0; k < count; ++k)
         scaled.row(k) = std::sqrt(weight[static_cast<std::size_t>(i + k)]) * dense().matrix().row(i + k);
-      cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, static_cast<int>(d), static_cast<int>(count), 1.0,
-                  scaled.data(), static_cast<int>(d), 1.0, gram.data(), static_cast<int>(d));
+      add_gram(scaled.topRows(count), gram);
     }
   }
   gram.triangularView<Eigen::StrictlyUpper>() = gram.transpose();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <stdexcept>
 #include <vector>
 
@@ -26,6 +27,12 @@ namespace {
 
 using ColumnMajor = Eigen::MatrixXd;
 
+/// BLAS splits sums by its number of threads; with one, results are the same whatever the machine is doing.
+void use_one_blas_thread() {
+  static std::once_flag once;
+  std::call_once(once, [] { openblas_set_num_threads(1); });
+}
+
 void check(int info, const char* routine) {
   if (info != 0)
     throw std::runtime_error(std::string("LAPACK ") + routine + " failed, info " + std::to_string(info));
@@ -33,6 +40,7 @@ void check(int info, const char* routine) {
 
 /// R of A = QR, A overwritten with LAPACK's reflectors.
 void householder(ColumnMajor& a, std::vector<double>& tau) {
+  use_one_blas_thread();
   const int m = static_cast<int>(a.rows());
   const int n = static_cast<int>(a.cols());
   tau.resize(static_cast<std::size_t>(std::min(m, n)));
@@ -67,6 +75,7 @@ void copy_rows(const Design& x, Index begin, Index count, const Vector& shift, C
 }  // namespace
 
 bool cholesky_solve(Matrix& h, Vector& b) {
+  use_one_blas_thread();
   const int n = static_cast<int>(h.rows());
   const int one = 1;
   int info = 0;
@@ -78,6 +87,7 @@ bool cholesky_solve(Matrix& h, Vector& b) {
 
 Svd svd(const Matrix& a, bool full_v) {
   // Aᵀ = V diag(s) Uᵀ is what LAPACK sees in a row-major A: its left vectors are our V.
+  use_one_blas_thread();
   Matrix copy = a;
   const int m = static_cast<int>(a.cols());
   const int n = static_cast<int>(a.rows());
@@ -151,7 +161,15 @@ Matrix triangular_factor(const Design& x, const Vector& shift, bool with_ones, c
   return stack.topRows(held);
 }
 
+void add_gram(Eigen::Ref<const Matrix> a, Matrix& gram) {
+  use_one_blas_thread();
+  cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, static_cast<int>(a.cols()), static_cast<int>(a.rows()),
+              1.0, a.data(), static_cast<int>(a.outerStride()), 1.0, gram.data(),
+              static_cast<int>(gram.cols()));
+}
+
 Matrix product(Eigen::Ref<const Matrix> a, Eigen::Ref<const Matrix> b) {
+  use_one_blas_thread();
   Matrix result(a.rows(), b.cols());
   cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(a.rows()),
               static_cast<int>(b.cols()), static_cast<int>(a.cols()), 1.0, a.data(),

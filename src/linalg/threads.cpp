@@ -1,7 +1,5 @@
 #include "yosida/linalg/threads.hpp"
 
-#include <cblas.h>
-
 #include <atomic>
 #include <thread>
 
@@ -20,7 +18,6 @@ void set_threads(int count) {
     throw InputError("threads = " + std::to_string(count) + ": must be from 1 to " +
                      std::to_string(kMaxThreads));
   thread_count = count;
-  openblas_set_num_threads(count);
 }
 
 int threads() {

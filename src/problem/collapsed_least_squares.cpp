@@ -211,16 +211,19 @@ InnerReport CollapsedLeastSquares::inner_solve(const Vector& lambda, const Inner
   const auto s = singular_values_.array();
   const double c = 2.0 * std::exp(lambda[0]) + (options.proximal ? options.proximal->rho : 0.0);
   const auto curvature = s.square() / train_rows_ + c;
-  auto a = w.head(rank()).array();
-  a = s * z_.array() / train_rows_;
+  Eigen::ArrayXd right = s * z_.array() / train_rows_;
   if (options.proximal)
-    a += options.proximal->rho * options.proximal->v.head(rank()).array() -
-         options.proximal->u.head(rank()).array();
+    right += options.proximal->rho * options.proximal->v.head(rank()).array() -
+             options.proximal->u.head(rank()).array();
   // A direction without curvature is one without data: its weight is 0.
-  a = (curvature > 0.0).select(a / curvature, 0.0);
+  auto a = w.head(rank()).array();
+  a = (curvature > 0.0).select(right / curvature, 0.0);
   fit_intercept(w);
   InnerReport report;
   report.converged = true;
+  report.gradient_norm = (curvature * a - right).matrix().norm();
+  // It takes the training gradient at 0 and a division: one gradient, as everywhere on a collapsed problem.
+  report.work.train_gradients = 1;
   report.work.factorisations =
       8.0 * static_cast<double>(rank()) / (2.0 * direct_->split().train.x.product_flops());
   return report;

@@ -5,7 +5,7 @@
 namespace yosida {
 
 CountedProblem::CountedProblem(const BilevelProblem& problem, std::int64_t limit)
-    : problem_(problem), limit_(limit) {
+    : ForwardingProblem(problem), limit_(limit) {
   work_.factorisations = problem.setup_work();
 }
 
@@ -30,14 +30,15 @@ void CountedProblem::hessian_product(const Vector& w, const Vector& lambda, cons
   problem_.hessian_product(w, lambda, p, out);
 }
 
-// Cross products touch no data (C = 2 e^λ w for a penalty): they are not counted.
 void CountedProblem::cross_product(const Vector& w, const Vector& lambda, const Vector& q,
                                    Vector& out) const {
+  work_ += problem_.cross_work();
   problem_.cross_product(w, lambda, q, out);
 }
 
 void CountedProblem::cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
                                               Vector& out) const {
+  work_ += problem_.cross_work();
   problem_.cross_product_transposed(w, lambda, p, out);
 }
 
@@ -59,7 +60,9 @@ void CountedProblem::validation_hessian_product(const Vector& w, const Vector& p
 InnerReport CountedProblem::inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const {
   InnerOptions limited = options;
   limited.max_count = std::min(options.max_count, limit_ - work_.paper_count());
+  if (limited.max_count < 1) throw BudgetSpent{};
   const InnerReport report = problem_.inner_solve(lambda, limited, w);
+  if (work_.inner_solves == 0) work_.factorisations += problem_.inner_setup_work();
   work_ += report.work;
   ++work_.inner_solves;
   if (!report.converged && report.work.paper_count() >= limited.max_count) throw BudgetSpent{};

@@ -12,40 +12,44 @@
 namespace yosida {
 namespace {
 
+/// Completes what a person wrote of a method with what its algorithm's table says.
 template <Algorithm A>
-void fill(Method& method, const typename A::Settings& defaults) {
+Method with_algorithm(Method method, const typename A::Settings& defaults = {}) {
   method.settings = settings::describe(A::table(), defaults);
   method.make = [name = method.name, defaults](const SettingValues& values) -> std::unique_ptr<Solver> {
     return std::make_unique<AlgorithmSolver<A>>(A{settings::apply(name, A::table(), defaults, values)});
   };
+  return method;
+}
+
+Method described(std::string name, std::string summary) {
+  Method method;
+  method.name = std::move(name);
+  method.summary = std::move(summary);
+  return method;
 }
 
 std::vector<Method> build() {
-  std::vector<Method> all;
-  const auto add = [&](std::string name, std::string summary, double lambda0, bool row_space, bool inner,
-                       std::int64_t iterations) -> Method& {
-    return all.emplace_back(
-        Method{std::move(name), std::move(summary), lambda0, row_space, inner, iterations, {}, {}});
+  Method full =
+      described(MyHpoFull::name, "MY-HPO with every update solved to its minimum (the paper's appendix)");
+  full.solves_inner_problems = true;
+  full.default_iterations = 500;
+  Method sho_code = described("sho-code", "sho with the settings of its authors' published code");
+  sho_code.lambda0 = -3.5;
+  return {
+      with_algorithm<MyHpoBt>(
+          described(MyHpoBt::name, "simplified MY-HPO with backtracking (the paper's Algorithm 1)")),
+      with_algorithm<MyHpoC>(
+          described(MyHpoC::name, "simplified MY-HPO with constant steps (the paper's Algorithm 1)")),
+      with_algorithm<MyHpoFull>(std::move(full)),
+      with_algorithm<Sho>(
+          described(Sho::name, "stochastic hyperparameter optimisation, the paper's baseline")),
+      with_algorithm<Sho>(std::move(sho_code), {.alpha = 1e-4,
+                                                .beta = 0.01,
+                                                .sigma = 0.0,
+                                                .phi_scale = 0.01,
+                                                .lambda_optimizer = Sho::Optimizer::adam}),
   };
-  fill<MyHpoBt>(add("my-hpo-bt", "simplified MY-HPO with backtracking (the paper's Algorithm 1)", -1.0, true,
-                    false, 2500),
-                {});
-  fill<MyHpoC>(add("my-hpo-c", "simplified MY-HPO with constant steps (the paper's Algorithm 1)", -1.0, true,
-                   false, 2500),
-               {});
-  fill<MyHpoFull>(add("my-hpo-full", "MY-HPO with every update solved to its minimum (the paper's appendix)",
-                      -1.0, true, true, 500),
-                  {});
-  fill<Sho>(
-      add("sho", "stochastic hyperparameter optimisation, the paper's baseline", -1.0, true, false, 2500),
-      {});
-  fill<Sho>(add("sho-code", "sho with the settings of its authors' published code", -3.5, false, false, 2500),
-            {.alpha = 1e-4,
-             .beta = 0.01,
-             .sigma = 0.0,
-             .phi_scale = 0.01,
-             .lambda_optimizer = Sho::Optimizer::adam});
-  return all;
 }
 
 }  // namespace

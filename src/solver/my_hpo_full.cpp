@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "solver/one_lambda.hpp"
-#include "yosida/solver/residuals.hpp"
+#include "solver/residuals.hpp"
 
 namespace yosida {
 namespace {
@@ -13,8 +13,7 @@ namespace {
 /// derivative, halved where that does not fall: one step where L_V is quadratic.
 double minimise_lambda(const BilevelProblem& problem, MyHpoFull::State& state, double rho) {
   const Vector& phi1 = state.phi.phi1;
-  const double phi1_square = phi1.squaredNorm();
-  const auto slope_at = [&](double lambda) {
+  const auto slope_at = [&](double lambda) {  // leaves the response at λ in state.response
     state.phi.respond(lambda, state.response);
     problem.validation_gradient(state.response, state.g);
     state.r = state.w - state.response;
@@ -22,22 +21,19 @@ double minimise_lambda(const BilevelProblem& problem, MyHpoFull::State& state, d
   };
   double lambda = state.lambda[0];
   double slope = slope_at(lambda);
-  const double tolerance = 1e-13 * (std::abs(slope) + std::abs(phi1.dot(state.u)) + rho * phi1_square);
+  // What rounding leaves of the three terms' difference.
+  const double tolerance = 1e-14 * phi1.norm() * (state.g.norm() + state.u.norm() + rho * state.w.norm());
   for (int iteration = 0; iteration < 50 && std::abs(slope) > tolerance; ++iteration) {
-    state.phi.respond(lambda, state.response);
     problem.validation_hessian_product(state.response, phi1, state.curvature);
-    const double curvature = phi1.dot(state.curvature) + rho * phi1_square;
-    double move = -slope / curvature;
-    double trial = lambda + move;
-    double trial_slope = slope_at(trial);
+    double move = -slope / (phi1.dot(state.curvature) + rho * phi1.squaredNorm());
+    double trial_slope = slope_at(lambda + move);
     // The derivative is increasing (the objective is convex): a step that overshoots is halved.
     for (int halving = 0; halving < 40 && std::abs(trial_slope) > std::abs(slope); ++halving) {
       move *= 0.5;
-      trial = lambda + move;
-      trial_slope = slope_at(trial);
+      trial_slope = slope_at(lambda + move);
     }
-    if (trial == lambda || std::abs(trial_slope) >= std::abs(slope)) break;  // as near as rounding allows
-    lambda = trial;
+    if (std::abs(trial_slope) >= std::abs(slope)) break;  // as near as rounding allows
+    lambda += move;
     slope = trial_slope;
   }
   return lambda;
@@ -57,8 +53,8 @@ const std::vector<Setting<MyHpoFull::Settings>>& MyHpoFull::table() {
 }
 
 MyHpoFull::State MyHpoFull::init(const BilevelProblem& problem, const Start& start) const {
-  require_one_lambda(problem, "my-hpo-full");
-  require_nonzero(start.lambda, "my-hpo-full");
+  require_one_lambda(problem, name);
+  require_off_pole(start, name);
   State state;
   state.range = start;
   state.lambda = start.lambda;
@@ -72,16 +68,18 @@ MyHpoFull::State MyHpoFull::init(const BilevelProblem& problem, const Start& sta
 void MyHpoFull::step(const BilevelProblem& problem, State& state) const {
   const auto& [rho, epsilon] = settings;
   const double lambda = state.lambda[0];
+  const auto note = [&](const InnerReport& report) {
+    if (!report.converged) ++state.inexact_solves;
+    if (!std::isfinite(report.gradient_norm)) state.failed = true;
+  };
 
   // Step 1.  v = argmin L_T(·, λ);  φ₀ = v̄ 1;  φ₁ = (v − φ₀)/λ
-  const InnerReport inner = problem.inner_solve(state.lambda, {}, state.v);
-  if (!std::isfinite(inner.gradient_norm))
-    state.v.setConstant(inner.gradient_norm);  // solve() sees it diverge
+  note(problem.inner_solve(state.lambda, {}, state.v));
   state.phi.anchor(problem, state.v, lambda);
 
   // Step 2.  w = argmin L_T(w, λ) + uᵀ(w − v) + ρ/2 ‖w − v‖²      (λφ₁ + φ₀ = v)
   state.w = state.v;
-  problem.inner_solve(state.lambda, {.proximal = ProximalTerm{state.u, state.v, rho}}, state.w);
+  note(problem.inner_solve(state.lambda, {.proximal = ProximalTerm{state.u, state.v, rho}}, state.w));
 
   // Step 3.  λ⁺ = argmin L_V(λφ₁ + φ₀) + uᵀ(w − λφ₁ − φ₀) + ρ/2 ‖w − λφ₁ − φ₀‖²
   if (!state.phi.is_flat)

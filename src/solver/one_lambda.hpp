@@ -4,6 +4,7 @@
 
 #include "yosida/error.hpp"
 #include "yosida/problem/bilevel_problem.hpp"
+#include "yosida/solver/iterate.hpp"
 
 namespace yosida {
 
@@ -14,11 +15,15 @@ inline void require_one_lambda(const BilevelProblem& problem, const char* method
                      std::to_string(problem.hyperparameters()));
 }
 
-/// The mean-anchored response divides by λ: a start at its pole is refused.
-inline void require_nonzero(const Vector& lambda, const char* method) {
-  if (lambda[0] == 0.0)
+/// The mean-anchored response divides by λ: a start at its pole, or a bound that would hold λ there, is
+/// refused.
+inline void require_off_pole(const Start& start, const char* method) {
+  if (start.lambda[0] == 0.0)
     throw InputError(std::string("lambda0 = 0: must not be 0 for ") + method +
                      ", whose response divides by lambda; -1 is the paper's start");
+  if (start.low == 0.0 || start.high == 0.0)
+    throw InputError(std::string("a bound of 0: must not be 0 for ") + method +
+                     ", whose response divides by lambda; -0.1 keeps lambda below its pole");
 }
 
 /// The intercept is fitted, not stepped: its entry of a direction is 0.

@@ -22,13 +22,15 @@ class Path {
   }
   double operator()(double lambda) {
     lambda_[0] = lambda;
-    problem_.inner_solve(lambda_, {}, w_);
+    if (!problem_.inner_solve(lambda_, {}, w_).converged) ++inexact_solves_;
     const double value = problem_.validation_loss(w_);
     return std::isfinite(value) ? value : std::numeric_limits<double>::infinity();
   }
+  std::int64_t inexact_solves() const { return inexact_solves_; }
 
  private:
   const BilevelProblem& problem_;
+  std::int64_t inexact_solves_ = 0;
   Vector w_;
   Vector lambda_{1};
 };
@@ -69,6 +71,9 @@ void polish(Path& path, double a, double b, Oracle& best) {
 
 Oracle find_oracle(const BilevelProblem& problem, double low, double high) {
   require_one_lambda(problem, "the oracle");
+  if (!std::isfinite(low) || !std::isfinite(high) || !(low < high))
+    throw InputError("bounds = " + std::to_string(low) + "," + std::to_string(high) +
+                     ": the oracle needs two finite numbers, the lower first");
   Path path(problem);
   const auto count = static_cast<std::size_t>(std::ceil((high - low) * kPointsPerUnit)) + 1;
   std::vector<double> lambda(count);
@@ -90,6 +95,7 @@ Oracle find_oracle(const BilevelProblem& problem, double low, double high) {
     if (below_left && below_right && value[i] <= promising)
       polish(path, lambda[std::min(i + 1, count - 1)], lambda[i == 0 ? 0 : i - 1], best);
   }
+  best.inexact_solves = path.inexact_solves();
   return best;
 }
 

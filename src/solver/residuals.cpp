@@ -1,4 +1,4 @@
-#include "yosida/solver/residuals.hpp"
+#include "solver/residuals.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -45,7 +45,7 @@ const std::vector<Setting<Sho::Settings>>& Sho::table() {
 }
 
 Sho::State Sho::init(const BilevelProblem& problem, const Start& start) const {
-  require_one_lambda(problem, "sho");
+  require_one_lambda(problem, name);
   State state;
   state.range = start;
   state.random = Random(start.seed);

@@ -49,9 +49,9 @@ struct Snapshot {
 };
 
 /// A residual may be missing (NaN), but not infinite.
-bool is_finite(const Iterate& iterate) {
-  return iterate.lambda.allFinite() && iterate.w.allFinite() && !std::isinf(iterate.primal_residual) &&
-         !std::isinf(iterate.dual_residual);
+bool is_usable(const Iterate& iterate) {
+  return !iterate.failed && iterate.lambda.allFinite() && iterate.w.allFinite() &&
+         !std::isinf(iterate.primal_residual) && !std::isinf(iterate.dual_residual);
 }
 
 Losses validation_only(double value) {
@@ -86,7 +86,7 @@ std::string sentence(const Outcome& outcome, const Budget& budget, bool non_fini
           non_finite
               ? fmt::format("iteration {} is not finite: the run diverged", outcome.iterations + 1)
               : std::string("the run ended with a validation loss over 10 times that of w = 0: it diverged");
-      text += "; the best finite iterate is reported. Smaller steps or my-hpo-bt may help";
+      text += "; the best finite iterate is reported. Smaller steps may help";
       break;
     case StopReason::stopped:
       text = "stopped by the caller";
@@ -94,6 +94,8 @@ std::string sentence(const Outcome& outcome, const Budget& budget, bool non_fini
   }
   if (outcome.skipped_steps > 0)
     text += fmt::format("; backtracking skipped {} steps", outcome.skipped_steps);
+  if (outcome.inexact_solves > 0)
+    text += fmt::format("; {} inner problems were not solved to their tolerance", outcome.inexact_solves);
   if (flat_response) text += "; the response lost its slope (all weights equal), so lambda could not move";
   return text;
 }
@@ -122,7 +124,13 @@ class Loop {
     if (!std::isfinite(loss_of_zero_))
       throw InputError(fmt::format(
           "the validation loss of w = 0 is {}: must be finite; the targets are too large", loss_of_zero_));
-    clock_.time([&] { run_ = solver.start(counted_, options.start); });
+    try {
+      clock_.time([&] { run_ = solver.start(counted_, options.start); });
+    } catch (const BudgetSpent&) {
+      throw InputError(
+          fmt::format("budget of {} gradient computations: too small for the start of this method",
+                      options.budget.gradients));
+    }
     const double first = problem.validation_loss(run_->iterate().w);
     if (!std::isfinite(first))
       throw InputError(
@@ -140,7 +148,7 @@ class Loop {
         break;
       }
       const double validation =
-          is_finite(run_->iterate()) ? problem_.validation_loss(run_->iterate().w) : std::nan("");
+          is_usable(run_->iterate()) ? problem_.validation_loss(run_->iterate().w) : std::nan("");
       if (!std::isfinite(validation)) {
         outcome_.status = StopReason::diverged;
         non_finite_ = true;
@@ -162,6 +170,8 @@ class Loop {
       outcome_.status = StopReason::stopped;
     } else if (outcome_.iterations >= budget.iterations) {
       outcome_.status = StopReason::iteration_limit;
+    } else if (counted_.work().paper_count() >= budget.gradients) {
+      outcome_.status = StopReason::work_limit;
     } else if (clock_.seconds() >= budget.seconds) {
       outcome_.status = StopReason::time_limit;
     } else {
@@ -178,6 +188,8 @@ class Loop {
     outcome_.primal_residual = iterate.primal_residual;
     outcome_.dual_residual = iterate.dual_residual;
     outcome_.skipped_steps = iterate.skipped_steps;
+    outcome_.inexact_solves = iterate.inexact_solves;
+    flat_response_ = iterate.flat_response;
     last_work_ = counted_.work();
     last_seconds_ = clock_.seconds();
     const bool keep = options_.trace_every > 0 && outcome_.iterations % options_.trace_every == 0;
@@ -207,7 +219,7 @@ class Loop {
       outcome_.trace.push_back(last_point(outcome_.final.loss));
     outcome_.work = counted_.work();
     outcome_.seconds = clock_.seconds();
-    outcome_.message = sentence(outcome_, options_.budget, non_finite_, run_->iterate().flat_response);
+    outcome_.message = sentence(outcome_, options_.budget, non_finite_, flat_response_);
     return std::move(outcome_);
   }
 
@@ -223,6 +235,7 @@ class Loop {
   double loss_of_zero_ = 0.0;
   bool stop_asked_ = false;
   bool non_finite_ = false;
+  bool flat_response_ = false;
   Outcome outcome_;
 };
 

@@ -47,7 +47,8 @@ class Schema(TuneCase):
                        "logistic": ["sklearn_logistic_C", "glmnet_lambda"]}[model]
         self.assertEqual(set(result), {
             "schema", "yosida", "method", "model", "status", "message", "lambda", "equivalents", "loss", *metrics,
-            "work", "residuals", "iterations", "best_iteration", "skipped_steps", "seconds", "final", "data",
+            "work", "residuals", "iterations", "best_iteration", "skipped_steps", "inexact_solves", "seconds", "final",
+            "data",
             *(["oracle"] if oracle else []), *(["refit"] if refit else [])})
         self.assertEqual(result["schema"], 1)
         self.assertEqual(result["model"], model)

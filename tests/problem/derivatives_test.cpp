@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "support/compare.hpp"
-#include "support/forwarding_problem.hpp"
 #include "support/problem_case.hpp"
+#include "yosida/problem/forwarding_problem.hpp"
 #include "yosida/problem/gradient_check.hpp"
 
 namespace yosida {
@@ -94,7 +94,7 @@ TEST_P(Derivatives, LossesOnEverySplitAreDataTerms) {
 }
 
 /// A problem with one function wrong, by 1e-3 of its size in the first entry.
-class WrongProblem : public test::ForwardingProblem {
+class WrongProblem : public ForwardingProblem {
  public:
   WrongProblem(const BilevelProblem& problem, std::string wrong)
       : ForwardingProblem(problem), wrong_(std::move(wrong)) {}

@@ -93,7 +93,9 @@ def ridge(yosida, seed, x, y, intercept, folder):
     oracle = result["oracle"]
     low, high = oracle["bounds"]
     # The program finds the curvature by 30 power iterations: a few per cent are enough for a bound.
-    kappa = np.linalg.norm(train.x, 2) ** 2 / len(train.y)
+    # With an intercept it is that of the centred features, as the intercept follows the weights.
+    centred = train.x - (train.x.mean(axis=0) if intercept == "--intercept" else 0.0)
+    kappa = np.linalg.norm(centred, 2) ** 2 / len(train.y)
     check(f"{name}: bounds", max(abs(low - np.log(1e-12 * kappa)), abs(high - np.log(10.0 * kappa))), 0.05)
     least = minimum(valid_loss, low, high, 4000)
     check(f"{name}: oracle, validation", abs(oracle["validation"] / least - 1.0), 1e-8)

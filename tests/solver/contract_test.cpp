@@ -27,7 +27,7 @@ std::vector<std::shared_ptr<const BilevelProblem>> problems(const Method& method
   };
   std::vector<std::shared_ptr<const BilevelProblem>> all = {
       linear(least_squares(), false, 1.0), linear(logistic(), true, 1.0), linear(logistic(), false, 0.4)};
-  if (method.stays_in_row_space)
+  if (method.make({})->stays_in_row_space())
     all.push_back(std::make_shared<CollapsedLeastSquares>(linear(least_squares(), true, 1.0)));
   return all;
 }

@@ -9,6 +9,7 @@
 #include "support/plain_problem.hpp"
 #include "support/problem_case.hpp"
 #include "yosida/solver/my_hpo_bt.hpp"
+#include "yosida/solver/my_hpo_c.hpp"
 #include "yosida/solver/my_hpo_full.hpp"
 #include "yosida/solver/sho.hpp"
 

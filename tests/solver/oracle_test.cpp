@@ -7,6 +7,7 @@
 
 #include "support/compare.hpp"
 #include "support/problem_case.hpp"
+#include "yosida/problem/forwarding_problem.hpp"
 
 namespace yosida {
 namespace {
@@ -134,6 +135,34 @@ TEST(Oracle, FindsTheLowerOfTwoValleys) {
   const double lambda_left = find_oracle(*built_left.problem, -22.0, 5.0).lambda;
   const double lambda_right = find_oracle(*built_right.problem, -22.0, 5.0).lambda;
   EXPECT_LT(lambda_left + 4.0, lambda_right);
+}
+
+/// A made-up curve: w*(λ) = λ and L_V(w) = h(w).
+class Curve : public ForwardingProblem {
+ public:
+  Curve(const BilevelProblem& any, double (*h)(double)) : ForwardingProblem(any), h_(h) {}
+  InnerReport inner_solve(const Vector& lambda, const InnerOptions&, Vector& w) const override {
+    w[0] = lambda[0];
+    InnerReport report;
+    report.converged = true;
+    return report;
+  }
+  double validation_loss(const Vector& w) const override { return h_(w[0]); }
+
+ private:
+  double (*h_)(double);
+};
+
+// The grid has 8 points a unit. A valley at 2 shows its bottom, 1, on it; a steeper one at −3 + 1/16, between
+// two points, shows 1.02 and is 0.99 deep. It must be looked into all the same.
+TEST(Oracle, PolishesValleysThatOnlySeemHigher) {
+  const LinearProblem any(random_split(4, 4, 0, 1, 1, least_squares()), least_squares(), false);
+  const Curve curve(any, [](double x) {
+    return std::min(1.0 + (x - 2.0) * (x - 2.0), 0.99 + 7.68 * (x + 2.9375) * (x + 2.9375));
+  });
+  const Oracle oracle = find_oracle(curve, -8.0, 8.0);
+  EXPECT_NEAR(oracle.lambda, -2.9375, 1e-6);
+  EXPECT_NEAR(oracle.validation, 0.99, 1e-12);
 }
 
 /// w*(λ) of a logistic problem by plain Newton steps from the w given.

@@ -60,12 +60,20 @@ void Progress::show(const TracePoint& point) {
   std::fflush(stderr);
 }
 
-Observer interruption() {
+Interruption::Interruption() {
   struct sigaction action {};
   action.sa_handler = [](int) { interrupted = 1; };
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+}
+
+Interruption::~Interruption() {
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
+}
+
+Observer Interruption::observer() const {
   return [](const TracePoint&) { return interrupted != 0 ? Watch::stop : Watch::go_on; };
 }
 

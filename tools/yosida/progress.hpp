@@ -24,8 +24,15 @@ class Progress {
   double last_shown_ = -1.0;
 };
 
-/// Ends the run at the next iteration once Ctrl-C (or a termination signal) was sent; a second one kills the
-/// process.
-Observer interruption();
+/// While it lives, Ctrl-C (or a termination signal) ends the run at the next iteration; a second one
+/// kills the process.
+class Interruption {
+ public:
+  Interruption();
+  ~Interruption();
+  Interruption(const Interruption&) = delete;
+  Interruption& operator=(const Interruption&) = delete;
+  Observer observer() const;
+};
 
 }  // namespace yosida::cli

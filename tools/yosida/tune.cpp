@@ -14,7 +14,6 @@
 #include "yosida/model/fitted_model.hpp"
 #include "yosida/model/metrics.hpp"
 #include "yosida/problem/collapse.hpp"
-#include "yosida/problem/collapsed_least_squares.hpp"
 #include "yosida/solver/methods.hpp"
 #include "yosida/solver/oracle.hpp"
 
@@ -115,8 +114,11 @@ SolveOptions solve_options(const TuneFlags& flags, const Method& method) {
 /// How many iterations the budget allows, for the choice of the cheapest form of the problem.
 double expected_iterations(const Budget& budget, const Method& method) {
   if (method.solves_inner_problems) return std::numeric_limits<double>::infinity();
-  return std::min({static_cast<double>(budget.iterations), 0.5 * static_cast<double>(budget.gradients),
-                   static_cast<double>(method.default_iterations)});
+  const bool only_time = std::isfinite(budget.seconds);
+  const auto unlimited = std::numeric_limits<std::int64_t>::max();
+  if (only_time && budget.iterations == unlimited && budget.gradients == unlimited)
+    return static_cast<double>(method.default_iterations);
+  return std::min(static_cast<double>(budget.iterations), 0.5 * static_cast<double>(budget.gradients));
 }
 
 PartReport report_part(const Dataset& data, const Loss& loss, bool intercept, const Vector& w) {
@@ -147,8 +149,7 @@ Report report_all(const Split& split, const Loss& loss, bool intercept, const Ve
 /// The oracle inside the bounds asked for (or the default ones), and how far the answer is from it.
 OracleGap compare_with_oracle(const std::shared_ptr<const LinearProblem>& linear, const TuneFlags& flags,
                               double lambda0, const Solution& best) {
-  std::shared_ptr<const BilevelProblem> problem = linear;
-  if (linear->loss().is_quadratic()) problem = std::make_shared<CollapsedLeastSquares>(linear);
+  const auto problem = collapse_if_cheaper(linear, std::numeric_limits<double>::infinity());
   const LambdaBounds bounds =
       flags.bounds.empty() ? default_bounds(*problem, lambda0) : parse_bounds(flags.bounds);
   Oracle oracle = find_oracle(*problem, bounds.low, bounds.high);
@@ -217,7 +218,8 @@ json work_json(const Work& work) {
           {"gradient_equivalents", number(work.gradient_equivalents())}};
 }
 
-std::string result_json(const TuneFlags& flags, const Prepared& data, const Tuned& tuned) {
+std::string result_json(const TuneFlags& flags, const Prepared& data, const Split& split,
+                        const Tuned& tuned) {
   const Outcome& outcome = tuned.outcome;
   const bool classification = data.labels.has_value();
   json root = {{"schema", kSchema},
@@ -234,6 +236,7 @@ std::string result_json(const TuneFlags& flags, const Prepared& data, const Tune
   root["iterations"] = outcome.iterations;
   root["best_iteration"] = outcome.best.iteration;
   root["skipped_steps"] = outcome.skipped_steps;
+  root["inexact_solves"] = outcome.inexact_solves;
   root["seconds"] = outcome.seconds;
   root["final"] = {{"lambda", lambda_array(outcome.final.lambda)}, {"iteration", outcome.final.iteration}};
   add_report(root["final"], tuned.final, classification);
@@ -248,16 +251,17 @@ std::string result_json(const TuneFlags& flags, const Prepared& data, const Tune
                       {"gap", number(tuned.oracle->gap)},
                       {"lambda_gap", number(tuned.oracle->lambda_gap)},
                       {"bounds", {tuned.oracle->oracle.low, tuned.oracle->oracle.high}}};
-  root["data"] = {{"source", data.split.train.source},
-                  {"train_rows", data.split.train.rows()},
-                  {"validation_rows", data.split.validation.rows()},
-                  {"test_rows", data.split.test ? data.split.test->rows() : 0},
-                  {"features", data.split.train.features()},
+  root["data"] = {{"source", split.train.source},
+                  {"train_rows", split.train.rows()},
+                  {"validation_rows", split.validation.rows()},
+                  {"test_rows", split.test ? split.test->rows() : 0},
+                  {"features", split.train.features()},
                   {"x", flags.data.x},
                   {"y", classification ? "labels" : flags.data.y.value_or("center")},
                   {"intercept", !flags.data.no_intercept},
                   {"seed", flags.data.seed}};
-  return root.dump(2) + "\n";
+  // A path may hold bytes that are no UTF-8: they are shown as such, not a reason to lose the result.
+  return root.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
 // ---- text ----
@@ -290,14 +294,14 @@ std::string in_words(const Equivalents& equivalents) {
 
 std::string percent(double share) { return fmt::format("{:+.3g} %", 100.0 * share); }
 
-void print_result(std::FILE* out, const TuneFlags& flags, const Prepared& data, const Tuned& tuned) {
+void print_result(std::FILE* out, const TuneFlags& flags, const Prepared& data, const Split& split,
+                  const Tuned& tuned) {
   const Outcome& outcome = tuned.outcome;
   const bool classification = data.labels.has_value();
   const double lambda = outcome.best.lambda[0];
   fmt::print(out, "{} with {} on {}: {} training, {} validation, {} test rows, {} features\n",
-             flags.data.model, flags.method, data.split.train.source, data.split.train.rows(),
-             data.split.validation.rows(), data.split.test ? data.split.test->rows() : 0,
-             data.split.train.features());
+             flags.data.model, flags.method, split.train.source, split.train.rows(), split.validation.rows(),
+             split.test ? split.test->rows() : 0, split.train.features());
   if (!data.note.empty()) fmt::print(out, "note: {}\n", data.note);
   fmt::print(out, "\n  {:<14} {:.6g}  (penalty e^lambda = {:.4g}, found at iteration {})\n", "lambda", lambda,
              std::exp(lambda), outcome.best.iteration);
@@ -314,10 +318,17 @@ void print_result(std::FILE* out, const TuneFlags& flags, const Prepared& data, 
   fmt::print(out, "  {:<14} {} iterations, {} gradient computations, {:.0f} gradient equivalents, {:.3g} s\n",
              "cost", outcome.iterations, outcome.work.paper_count(), outcome.work.gradient_equivalents(),
              outcome.seconds);
-  if (tuned.oracle)
+  if (tuned.oracle) {
+    const Oracle& oracle = tuned.oracle->oracle;
     fmt::print(out, "  {:<14} lambda {:.6g}, validation loss {:.6g}; this model {}, this lambda {}\n",
-               "oracle", tuned.oracle->oracle.lambda, tuned.oracle->oracle.validation,
-               percent(tuned.oracle->gap), percent(tuned.oracle->lambda_gap));
+               "oracle", oracle.lambda, oracle.validation, percent(tuned.oracle->gap),
+               percent(tuned.oracle->lambda_gap));
+    if (oracle.at_bound())
+      fmt::print(out, "  {:<14} its lambda lies on the bound of the search; see --bounds\n", "");
+    if (oracle.inexact_solves > 0)
+      fmt::print(out, "  {:<14} {} of its inner problems were not solved to their tolerance\n", "",
+                 oracle.inexact_solves);
+  }
 }
 
 std::string trace_csv(const Trace& trace) {
@@ -340,9 +351,9 @@ std::string trace_csv(const Trace& trace) {
   return text;
 }
 
-FittedModel fitted_model(const TuneFlags& flags, const Prepared& data, const Vector& lambda,
-                         const Vector& w) {
-  const Index d = data.split.train.features();
+FittedModel fitted_model(const TuneFlags& flags, const Prepared& data, const Split& split,
+                         const Vector& lambda, const Vector& w) {
+  const Index d = split.train.features();
   return {.model = flags.data.model,
           .method = flags.method,
           .lambda = {lambda.begin(), lambda.end()},
@@ -351,7 +362,7 @@ FittedModel fitted_model(const TuneFlags& flags, const Prepared& data, const Vec
           .pretreatment = data.pretreatment,
           .features = data.features,
           .feature_names = data.feature_names,
-          .target_name = data.split.train.target_name,
+          .target_name = split.train.target_name,
           .labels = data.labels};
 }
 
@@ -362,11 +373,20 @@ void write_all(const std::vector<std::pair<std::string, std::function<std::strin
     if (path.empty()) continue;
     try {
       write_file(path, text());
-    } catch (const OutputError& error) {
+    } catch (const std::exception& error) {
       problems += (problems.empty() ? "" : "; ") + std::string(error.what());
     }
   }
   if (!problems.empty()) throw OutputError(problems);
+}
+
+/// Runs what is extra; a failure there must not cost the result that is already found.
+void try_extra(const char* flag, FunctionRef<void()> extra) {
+  try {
+    extra();
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "yosida: {} could not be done: {}\n", flag, error.what());
+  }
 }
 
 int run_tune(const TuneFlags& flags) {
@@ -383,36 +403,43 @@ int run_tune(const TuneFlags& flags) {
   const Loss& loss = loss_of_model(flags.data.model);
   Prepared data = prepare(flags.data, loss);
   const bool intercept = !flags.data.no_intercept;
-  const auto linear = std::make_shared<const LinearProblem>(data.split, loss, intercept);
+  const auto linear = std::make_shared<const LinearProblem>(std::move(data.split), loss, intercept);
+  const Split& split = linear->split();
   const std::shared_ptr<const BilevelProblem> problem =
-      chosen.stays_in_row_space ? collapse_if_cheaper(linear, expected_iterations(options.budget, chosen))
-                                : linear;
+      solver->stays_in_row_space() ? collapse_if_cheaper(linear, expected_iterations(options.budget, chosen))
+                                   : linear;
 
   Tuned tuned;
   {
     Progress progress(flags.method, options.budget, flags.quiet);
-    options.observers = {progress.observer(), interruption()};
+    const Interruption interruption;
+    options.observers = {progress.observer(), interruption.observer()};
     tuned.outcome = solve(*solver, *problem, options);
   }
   const Solution& best = tuned.outcome.best;
-  tuned.best = report_all(data.split, loss, intercept, best.w);
-  tuned.final = report_all(data.split, loss, intercept, tuned.outcome.final.w);
-  tuned.equivalents = equivalents(loss, best.lambda[0], data.split.train, intercept);
-  if (flags.oracle) tuned.oracle = compare_with_oracle(linear, flags, options.start.lambda[0], best);
+  tuned.best = report_all(split, loss, intercept, best.w);
+  tuned.final = report_all(split, loss, intercept, tuned.outcome.final.w);
+  tuned.equivalents = equivalents(loss, best.lambda[0], split.train, intercept);
   Vector w = best.w;
-  if (flags.refit) {
-    const Dataset rows = train_and_validation(data.split);
-    w = refit(*linear, rows, best.lambda);
-    tuned.refit = report_all(data.split, loss, intercept, w);
-    tuned.refit_equivalents = equivalents(loss, best.lambda[0], rows, intercept);
-  }
+  // Whoever has stopped the run wants its result now.
+  const bool was_stopped = tuned.outcome.status == StopReason::stopped;
+  if (flags.oracle && !was_stopped)
+    try_extra("--oracle",
+              [&] { tuned.oracle = compare_with_oracle(linear, flags, options.start.lambda[0], best); });
+  if (flags.refit && !was_stopped)
+    try_extra("--refit", [&] {
+      const Dataset rows = train_and_validation(split);
+      w = refit(*linear, rows, best.lambda);
+      tuned.refit = report_all(split, loss, intercept, w);
+      tuned.refit_equivalents = equivalents(loss, best.lambda[0], rows, intercept);
+    });
 
   const bool file_on_stdout = std::any_of(outputs.begin(), outputs.end(),
                                           [](const OutputFile& output) { return output.path == "-"; });
-  if (!flags.quiet) print_result(file_on_stdout ? stderr : stdout, flags, data, tuned);
-  write_all({{flags.json_file, [&] { return result_json(flags, data, tuned); }},
+  if (!flags.quiet) print_result(file_on_stdout ? stderr : stdout, flags, data, split, tuned);
+  write_all({{flags.json_file, [&] { return result_json(flags, data, split, tuned); }},
              {flags.trace_file, [&] { return trace_csv(tuned.outcome.trace); }},
-             {flags.save_file, [&] { return to_json(fitted_model(flags, data, best.lambda, w)); }}});
+             {flags.save_file, [&] { return to_json(fitted_model(flags, data, split, best.lambda, w)); }}});
   return tuned.outcome.status == StopReason::diverged ? kDiverged : kOk;
 }
 

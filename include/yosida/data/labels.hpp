@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "yosida/data/split.hpp"
 
 namespace yosida {

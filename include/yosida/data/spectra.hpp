@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <string>
+
 #include "yosida/data/split.hpp"
 
 namespace yosida {

@@ -89,7 +89,8 @@ class Design {
 
   /// What a fused pass does with a block of rows: `products` holds x_iᵀw for rows
   /// [first, first + products.size()) and is overwritten with the weights r_i of these rows.
-  /// The return values of all blocks are added up.
+  /// The return values of all blocks are added up. It is called inside a parallel region: it must not
+  /// throw, nor pass over a design itself.
   using RowBlock = FunctionRef<double(Index first, std::span<double> products)>;
   /// Reads the design once: per block of rows, the products x_iᵀw, then `map`, then
   /// out += Σ r_i x_i while the block is still in cache. Calls `map` from several threads where

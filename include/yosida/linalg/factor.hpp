@@ -28,6 +28,9 @@ Qr qr(const Matrix& a);
 Matrix triangular_factor(const Design& x, const Vector& shift, bool with_ones, const Vector& y,
                          double y_shift);
 
+/// gram += AᵀA, its lower triangle.
+void add_gram(Eigen::Ref<const Matrix> a, Matrix& gram);
+
 /// A B by BLAS, which is built for the machine it runs on.
 Matrix product(Eigen::Ref<const Matrix> a, Eigen::Ref<const Matrix> b);
 

@@ -2,8 +2,9 @@
 
 namespace yosida {
 
-/// How many threads passes over large designs and factorisations may use: all cores unless set.
-/// Results do not depend on it for passes over designs; factorisations agree to rounding.
+/// How many threads passes over large designs may use: all cores unless set. Results do not depend on
+/// it, to the last bit. For the same reason factorisations use one BLAS thread: the first of them sets
+/// OpenBLAS to one thread for the process.
 void set_threads(int count);
 int threads();
 

@@ -25,7 +25,7 @@ struct ProximalTerm {
 
 struct InnerOptions {
   std::optional<ProximalTerm> proximal;
-  /// Stop when ‖gradient‖ ≤ tolerance × ‖gradient at w = 0‖.
+  /// Stop when ‖gradient‖ ≤ tolerance × max(‖∇L_T at w = 0, unpenalised‖, ‖u − ρv‖ of a proximal term).
   double tolerance = 1e-11;
   /// At most so many gradients and Hessian products.
   std::int64_t max_count = std::numeric_limits<std::int64_t>::max();
@@ -75,14 +75,18 @@ class BilevelProblem {
   virtual void fit_intercept(Vector& w) const { static_cast<void>(w); }
   /// What one fit_intercept costs.
   virtual Work intercept_work() const { return {}; }
+  /// What one cross product, of either kind, costs: nothing where it touches no data.
+  virtual Work cross_work() const { return {}; }
 
   /// The vector of ones over the penalised weights (0 at the intercept), in the problem's own
   /// coordinates: the paper's φ₀ = v̄ 1 is ones (onesᵀ v) / (onesᵀ ones).
   virtual const Vector& ones() const = 0;
   /// From the problem's own coordinates to one weight per feature and the intercept. May allocate.
   virtual Vector expand(const Vector& w) const { return w; }
-  /// What building the problem cost (collapsing it, say).
+  /// What building the problem cost (collapsing it, say), in gradient equivalents.
   virtual double setup_work() const { return 0.0; }
+  /// What the first inner solve of a run costs beside the solve itself.
+  virtual double inner_setup_work() const { return 0.0; }
 
   /// The data terms of w on every split: for watching, never counted. May allocate.
   virtual Losses losses(const Vector& w) const = 0;

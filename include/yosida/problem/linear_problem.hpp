@@ -37,6 +37,7 @@ class LinearProblem : public BilevelProblem {
   InnerReport inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const override;
   void fit_intercept(Vector& w) const override;
   Work intercept_work() const override;
+  double inner_setup_work() const override;
   const Vector& ones() const override { return ones_; }
   Losses losses(const Vector& w) const override;
 
@@ -44,6 +45,8 @@ class LinearProblem : public BilevelProblem {
   struct RowSpace;
   Index features() const { return split_.train.features(); }
   const RowSpace& row_space() const;
+  /// Inner solves go through the span of the training rows.
+  bool solves_in_row_space() const;
 
   Split split_;
   const Loss& loss_;

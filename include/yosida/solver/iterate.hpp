@@ -26,6 +26,10 @@ struct Iterate {
   bool converged = false;
   /// Steps that backtracking gave up on.
   std::int64_t skipped_steps = 0;
+  /// Inner problems that were not solved to their tolerance.
+  std::int64_t inexact_solves = 0;
+  /// Set where the solver has met numbers that are not finite: the run ends as diverged.
+  bool failed = false;
   /// Set where the response has lost its slope (φ₁ = 0), so that λ cannot move.
   bool flat_response = false;
 };

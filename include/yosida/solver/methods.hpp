@@ -14,12 +14,10 @@ namespace yosida {
 struct Method {
   std::string name;
   std::string summary;
-  double lambda0;
-  /// Iterates stay in the span of the training rows and the ones vector, so a collapsed problem serves.
-  bool stays_in_row_space;
+  double lambda0 = -1.0;
   /// Steps solve inner problems, so collapsing pays at once.
-  bool solves_inner_problems;
-  std::int64_t default_iterations;
+  bool solves_inner_problems = false;
+  std::int64_t default_iterations = 2500;
   std::vector<SettingInfo> settings;
   /// Throws InputError for an unknown setting or a value outside its bounds.
   std::function<std::unique_ptr<Solver>(const SettingValues&)> make;

@@ -1,12 +1,16 @@
 #pragma once
 
-#include "yosida/solver/my_hpo_c.hpp"
+#include <vector>
+
+#include "yosida/solver/settings.hpp"
+#include "yosida/solver/simplified.hpp"
 
 namespace yosida {
 
 /// Simplified MY-HPO with backtracking: each of the three steps starts from α, β, δ and is halved
 /// until its own objective falls by at least half of step × ‖direction‖².
 struct MyHpoBt {
+  static constexpr const char* name = "my-hpo-bt";
   struct Settings {
     double alpha = 0.1;
     double beta = 0.1;
@@ -19,6 +23,7 @@ struct MyHpoBt {
   static const std::vector<Setting<Settings>>& table();
 
   Settings settings;
+  bool stays_in_row_space() const { return true; }
   State init(const BilevelProblem& problem, const Start& start) const;
   void step(const BilevelProblem& problem, State& state) const;
 };

@@ -10,9 +10,10 @@ namespace yosida {
 
 /// The paper's Algorithm "MY-HPO": every update solved to its minimum. Few, dear iterations.
 struct MyHpoFull {
+  static constexpr const char* name = "my-hpo-full";
   struct Settings {
     double rho = 1.0;
-    double epsilon = 1e-6;
+    double epsilon = 1e-4;
   };
   struct State : Iterate {
     Vector u, v;
@@ -23,6 +24,7 @@ struct MyHpoFull {
   static const std::vector<Setting<Settings>>& table();
 
   Settings settings;
+  bool stays_in_row_space() const { return true; }
   State init(const BilevelProblem& problem, const Start& start) const;
   void step(const BilevelProblem& problem, State& state) const;
 };

@@ -103,6 +103,15 @@ S apply(std::string_view method, const std::vector<Setting<S>>& table, S default
   return defaults;
 }
 
+/// Throws InputError where a value breaks its rule, for settings that did not come as text.
+template <typename S>
+void verify(std::string_view method, const std::vector<Setting<S>>& table, const S& values) {
+  S copy = values;
+  for (const Setting<S>& setting : table)
+    if (const std::string text = setting.text(values); !setting.assign(copy, text))
+      refuse_value(method, setting.name, text, setting.rule);
+}
+
 template <typename S>
 std::vector<SettingInfo> describe(const std::vector<Setting<S>>& table, const S& defaults) {
   std::vector<SettingInfo> infos;

@@ -13,6 +13,7 @@ namespace yosida {
 /// "SHO (local)": gradient steps on the hypernetwork G_φ(λ) = λ φ₁ + φ₀ and on λ in turn.
 /// Two gradients an iteration. It returns w = G_φ(λ).
 struct Sho {
+  static constexpr const char* name = "sho";
   enum class Optimizer { plain, adam };
   struct Settings {
     double alpha = 0.001;
@@ -32,6 +33,8 @@ struct Sho {
   static const std::vector<Setting<Settings>>& table();
 
   Settings settings;
+  /// A random φ is no combination of training rows.
+  bool stays_in_row_space() const { return settings.phi_scale == 0.0; }
   State init(const BilevelProblem& problem, const Start& start) const;
   void step(const BilevelProblem& problem, State& state) const;
 };

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <concepts>
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -8,12 +11,13 @@
 
 #include "yosida/problem/bilevel_problem.hpp"
 #include "yosida/solver/iterate.hpp"
+#include "yosida/solver/settings.hpp"
 
 namespace yosida {
 
 /// Why a run ended. Each test stands beside its name.
 enum class StopReason {
-  converged,        ///< the solver's own test: for MY-HPO ‖r‖ ≤ ε-bound and ‖s‖ ≤ ε-bound
+  converged,        ///< the solver's own test: for MY-HPO ‖r‖ and ‖s‖ ≤ ε × the size of w
   iteration_limit,  ///< iterations ≥ Budget::iterations
   work_limit,       ///< the next step would bring paper_count above Budget::gradients
   time_limit,       ///< seconds ≥ Budget::seconds
@@ -69,8 +73,9 @@ struct Outcome {
   double primal_residual = 0.0;
   double dual_residual = 0.0;
   std::int64_t iterations = 0;
-  std::int64_t skipped_steps = 0;
-  double seconds = 0.0;  ///< of the solver; watching is off the clock
+  std::int64_t skipped_steps = 0;   ///< that backtracking gave up on
+  std::int64_t inexact_solves = 0;  ///< inner problems not solved to their tolerance
+  double seconds = 0.0;             ///< of the solver; watching is off the clock
   Trace trace;
 };
 
@@ -87,23 +92,34 @@ class Solver {
  public:
   virtual ~Solver() = default;
   virtual std::unique_ptr<Run> start(const BilevelProblem& problem, const Start& start) const = 0;
+  /// True where iterates never leave the span of the training rows and the vector of ones, so that a
+  /// collapsed problem serves as well as the problem itself.
+  virtual bool stays_in_row_space() const = 0;
 };
 
-/// An algorithm is a struct with Settings, State (derived from Iterate), init and step; this makes a Solver
-/// of it.
+/// An algorithm is a struct with a name, Settings and their table, State (derived from Iterate), init and
+/// step.
 template <typename A>
 concept Algorithm = requires(const A algorithm, const BilevelProblem& problem, const Start& start,
                              typename A::State& state) {
+  { A::name } -> std::convertible_to<std::string_view>;
+  { A::table() } -> std::convertible_to<std::vector<Setting<typename A::Settings>>>;
   { algorithm.settings } -> std::convertible_to<typename A::Settings>;
+  { algorithm.stays_in_row_space() } -> std::same_as<bool>;
   { algorithm.init(problem, start) } -> std::same_as<typename A::State>;
   { algorithm.step(problem, state) } -> std::same_as<void>;
   requires std::derived_from<typename A::State, Iterate>;
 };
 
+/// Makes a Solver of an algorithm.
 template <Algorithm A>
 class AlgorithmSolver final : public Solver {
  public:
-  explicit AlgorithmSolver(A algorithm) : algorithm_(std::move(algorithm)) {}
+  /// Throws InputError where a setting breaks its rule.
+  explicit AlgorithmSolver(A algorithm) : algorithm_(std::move(algorithm)) {
+    settings::verify(A::name, A::table(), algorithm_.settings);
+  }
+  bool stays_in_row_space() const override { return algorithm_.stays_in_row_space(); }
   std::unique_ptr<Run> start(const BilevelProblem& problem, const Start& start) const override {
     return std::make_unique<AlgorithmRun>(algorithm_, problem, start);
   }

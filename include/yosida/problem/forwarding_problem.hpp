@@ -2,9 +2,10 @@
 
 #include "yosida/problem/bilevel_problem.hpp"
 
-namespace yosida::test {
+namespace yosida {
 
-/// Forwards everything: tests override what they change.
+/// Forwards every call to another problem: what wraps a problem overrides only what it changes, and
+/// a function added to BilevelProblem is forwarded in one place. The problem must outlive it.
 class ForwardingProblem : public BilevelProblem {
  public:
   explicit ForwardingProblem(const BilevelProblem& problem) : problem_(problem) {}
@@ -38,13 +39,15 @@ class ForwardingProblem : public BilevelProblem {
   }
   void fit_intercept(Vector& w) const override { problem_.fit_intercept(w); }
   Work intercept_work() const override { return problem_.intercept_work(); }
+  Work cross_work() const override { return problem_.cross_work(); }
   const Vector& ones() const override { return problem_.ones(); }
   Vector expand(const Vector& w) const override { return problem_.expand(w); }
   double setup_work() const override { return problem_.setup_work(); }
+  double inner_setup_work() const override { return problem_.inner_setup_work(); }
   Losses losses(const Vector& w) const override { return problem_.losses(w); }
 
  protected:
   const BilevelProblem& problem_;
 };
 
-}  // namespace yosida::test
+}  // namespace yosida

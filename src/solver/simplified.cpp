@@ -1,0 +1,35 @@
+#include "solver/simplified.hpp"
+
+#include <cmath>
+
+#include "solver/one_lambda.hpp"
+
+namespace yosida {
+
+SimplifiedState simplified_init(const BilevelProblem& problem, const Start& start, const char* method) {
+  require_one_lambda(problem, method);
+  require_off_pole(start, method);
+  SimplifiedState state;
+  state.range = start;
+  state.lambda = start.lambda;
+  state.v = state.u = state.g = state.p = state.r = state.trial = Vector::Zero(problem.weights());
+  state.phi.phi0 = state.phi.phi1 = state.v;
+  problem.fit_intercept(state.v);
+  state.w = state.v;
+  return state;
+}
+
+void w_direction(const BilevelProblem& problem, WGradient which, double rho, SimplifiedState& state) {
+  if (which == WGradient::own) problem.train_gradient(state.w, state.lambda, state.g);
+  state.p = state.g + state.u + rho * (state.w - state.v);
+  drop_intercept(problem, state.p);
+}
+
+void require_rest(SimplifiedState& state, double epsilon, double train_gradient, double slope,
+                  double validation_gradient) {
+  if (state.first_gradient == 0.0) state.first_gradient = train_gradient;
+  state.converged = state.converged && train_gradient <= epsilon * state.first_gradient &&
+                    std::abs(slope) <= epsilon * state.phi.phi1.norm() * validation_gradient;
+}
+
+}  // namespace yosida
