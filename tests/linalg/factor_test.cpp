@@ -117,6 +117,18 @@ TEST(TriangularFactor, HasTheGramMatrixOfTheShiftedRows) {
       }
 }
 
+TEST(AddGram, AddsToTheLowerTriangle) {
+  Random random(8);
+  const Matrix a = random_matrix(25, 9, random);
+  const Matrix before = random_matrix(9, 9, random);
+  Matrix gram = before;
+  add_gram(a.topRows(20), gram);
+  const Matrix expected = before + a.topRows(20).transpose() * a.topRows(20);
+  EXPECT_LE(relative_error(Matrix(gram.triangularView<Eigen::Lower>()),
+                           Matrix(expected.triangularView<Eigen::Lower>())),
+            kTolerance);
+}
+
 TEST(Product, EqualsEigensAlsoForBlocks) {
   Random random(7);
   const Matrix a = random_matrix(40, 30, random);

@@ -65,6 +65,27 @@ TEST_F(CountedProblemTest, ChargesTheInterceptsFitAsALoss) {
   EXPECT_EQ(counted_ridge.work().gradient_equivalents(), 0.0);
 }
 
+// A penalty's cross products touch no data; those of other problems say what they cost.
+TEST_F(CountedProblemTest, ChargesCrossProductsWhatTheySay) {
+  struct Dear : ForwardingProblem {
+    using ForwardingProblem::ForwardingProblem;
+    Work cross_work() const override {
+      Work work;
+      work.hessian_products = 1;
+      return work;
+    }
+  };
+  const CountedProblem counted(problem);
+  counted.cross_product(w, lambda, one, out);
+  counted.cross_product_transposed(w, lambda, p, one);
+  EXPECT_EQ(counted.work().gradient_equivalents(), 0.0);
+  const Dear dear(problem);
+  const CountedProblem counted_dear(dear);
+  counted_dear.cross_product(w, lambda, one, out);
+  counted_dear.cross_product_transposed(w, lambda, p, one);
+  EXPECT_EQ(counted_dear.work().paper_count(), 2);
+}
+
 TEST_F(CountedProblemTest, AddsWhatAnInnerSolveReports) {
   const CountedProblem counted(problem);
   counted.train_gradient(w, lambda, out);

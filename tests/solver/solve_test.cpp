@@ -7,6 +7,7 @@
 #include "support/problem_case.hpp"
 #include "yosida/error.hpp"
 #include "yosida/problem/counted_problem.hpp"
+#include "yosida/problem/forwarding_problem.hpp"
 #include "yosida/solver/methods.hpp"
 #include "yosida/solver/my_hpo_bt.hpp"
 #include "yosida/solver/my_hpo_c.hpp"
@@ -98,6 +99,26 @@ TEST(Convergence, IsNeverSaidWhereEpsilonIsZero) {
   const LinearProblem problem(random_split(20, 10, 0, 1, 6, least_squares()), least_squares(), false);
   EXPECT_EQ(solve(MyHpoFull{{.epsilon = 0.0}}, problem, options(30)).status, StopReason::iteration_limit);
   EXPECT_EQ(solve(MyHpoFull{{.epsilon = 1e-6}}, problem, options(30)).status, StopReason::converged);
+}
+
+/// Inner solves that do what they should and say they did not.
+struct Inexact : ForwardingProblem {
+  using ForwardingProblem::ForwardingProblem;
+  InnerReport inner_solve(const Vector& lambda, const InnerOptions& with, Vector& w) const override {
+    InnerReport report = problem_.inner_solve(lambda, with, w);
+    report.converged = false;
+    return report;
+  }
+};
+
+TEST(InexactSolves, AreCountedAndSaid) {
+  const LinearProblem problem(random_split(20, 10, 0, 4, 9, least_squares()), least_squares(), false);
+  const Outcome exact = solve(MyHpoFull{}, problem, options(3));
+  EXPECT_EQ(exact.inexact_solves, 0);
+  const Outcome inexact = solve(MyHpoFull{}, Inexact(problem), options(3));
+  EXPECT_EQ(inexact.inexact_solves, 6);  // two a step
+  EXPECT_NE(inexact.message.find("6 inner problems were not solved"), std::string::npos) << inexact.message;
+  EXPECT_EQ(inexact.final.w, exact.final.w);
 }
 
 // Steps of 1.5 against a largest curvature of some 3: |1 − 1.5 · 3| a step, away but not yet out of range.
