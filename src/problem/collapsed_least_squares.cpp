@@ -8,8 +8,6 @@
 namespace yosida {
 namespace {
 
-std::span<const double> as_span(const Vector& v) { return {v.data(), static_cast<std::size_t>(v.size())}; }
-
 double cube(double x) { return x * x * x; }
 
 /// X basis
@@ -54,7 +52,7 @@ CollapsedLeastSquares::CollapsedLeastSquares(std::shared_ptr<const LinearProblem
   Vector mean = Vector::Zero(d);
   if (intercept_) {
     const Vector weight = Vector::Constant(n, 1.0 / train_rows_);
-    train.x.add_transposed(as_span(weight), {mean.data(), static_cast<std::size_t>(d)});
+    train.x.add_transposed(as_span(weight), as_span(mean, d));
     target_mean_ = train.y.mean();
   }
 
@@ -185,13 +183,13 @@ double CollapsedLeastSquares::validation_loss(const Vector& w) const {
 
 void CollapsedLeastSquares::validation_gradient(const Vector& w, Vector& g) const {
   g.setZero();
-  validation_.fused_pass(as_span(with_offset(w, intercept_offset(w))),
-                         [&](Index first, std::span<double> m) {
-                           for (std::size_t i = 0; i < m.size(); ++i)
-                             m[i] -= validation_z_[first + static_cast<Index>(i)];
-                           return 0.0;
-                         },
-                         {g.data(), static_cast<std::size_t>(g.size())});
+  validation_.fused_pass(
+      as_span(with_offset(w, intercept_offset(w))),
+      [&](Index first, std::span<double> m) {
+        for (std::size_t i = 0; i < m.size(); ++i) m[i] -= validation_z_[first + static_cast<Index>(i)];
+        return 0.0;
+      },
+      as_span(g));
   g /= validation_rows_;
   if (intercept_) g.head(rank()) += g[rank()] * train_mean_;  // t moves with w at a fixed b
 }
@@ -199,8 +197,8 @@ void CollapsedLeastSquares::validation_gradient(const Vector& w, Vector& g) cons
 void CollapsedLeastSquares::validation_hessian_product(const Vector&, const Vector& p, Vector& out) const {
   const double t = intercept_ ? p[rank()] + train_mean_.dot(p.head(rank())) : 0.0;
   out.setZero();
-  validation_.fused_pass(as_span(with_offset(p, t)), [](Index, std::span<double>) { return 0.0; },
-                         {out.data(), static_cast<std::size_t>(out.size())});
+  validation_.fused_pass(
+      as_span(with_offset(p, t)), [](Index, std::span<double>) { return 0.0; }, as_span(out));
   out /= validation_rows_;
   if (intercept_) out.head(rank()) += out[rank()] * train_mean_;
 }

@@ -11,8 +11,6 @@
 namespace yosida {
 namespace {
 
-std::span<const double> as_span(const Vector& v) { return {v.data(), static_cast<std::size_t>(v.size())}; }
-
 std::span<const double> rows_of(const Vector& y, Index first, std::size_t count) {
   return {y.data() + first, count};
 }
@@ -31,13 +29,14 @@ void mean_gradient(const Dataset& data, const Loss& loss, bool intercept, const 
   const double b = intercept_of(data, w, intercept);
   const double n = static_cast<double>(data.rows());
   g.setZero();
-  const PassSums sums = data.x.fused_pass(as_span(w),
-                                          [&](Index first, std::span<double> m) {
-                                            add(m, b);
-                                            loss.slopes(m, rows_of(data.y, first, m.size()), m);
-                                            return 0.0;
-                                          },
-                                          {g.data(), static_cast<std::size_t>(data.features())});
+  const PassSums sums = data.x.fused_pass(
+      as_span(w),
+      [&](Index first, std::span<double> m) {
+        add(m, b);
+        loss.slopes(m, rows_of(data.y, first, m.size()), m);
+        return 0.0;
+      },
+      as_span(g, data.features()));
   if (intercept) g[data.features()] = sums.weights;
   g /= n;
 }
@@ -72,7 +71,7 @@ void mean_hessian_product(const Dataset& data, const Loss& loss, bool intercept,
 Vector column_means(const Dataset& data) {
   Vector mean = Vector::Zero(data.features());
   const Vector weight = Vector::Constant(data.rows(), 1.0 / static_cast<double>(data.rows()));
-  data.x.add_transposed(as_span(weight), {mean.data(), static_cast<std::size_t>(mean.size())});
+  data.x.add_transposed(as_span(weight), as_span(mean));
   return mean;
 }
 
@@ -303,7 +302,7 @@ double mean_loss(const Dataset& data, const Loss& loss, bool intercept, const Ve
 
 Vector margins(const Dataset& data, bool intercept, const Vector& w) {
   Vector m(data.rows());
-  data.x.multiply(as_span(w), {m.data(), static_cast<std::size_t>(m.size())});
+  data.x.multiply(as_span(w), as_span(m));
   if (intercept) m.array() += w[data.features()];
   return m;
 }

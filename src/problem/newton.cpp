@@ -10,9 +10,6 @@ namespace {
 
 constexpr int kMaxIterations = 200;
 
-std::span<const double> as_span(const Vector& v) { return {v.data(), static_cast<std::size_t>(v.size())}; }
-std::span<double> as_span(Vector& v) { return {v.data(), static_cast<std::size_t>(v.size())}; }
-
 class Newton {
  public:
   Newton(const InnerProblem& problem, Vector& a)
@@ -51,7 +48,7 @@ class Newton {
     p_.loss.slopes(as_span(margins_), as_span(p_.y), as_span(slopes_));
     slopes_ /= n_;
     gradient_.setZero();
-    p_.x.add_transposed(as_span(slopes_), {gradient_.data(), static_cast<std::size_t>(k_)});
+    p_.x.add_transposed(as_span(slopes_), as_span(gradient_, k_));
     gradient_.head(k_) += p_.c * a_.head(k_) + p_.linear;
     if (p_.intercept) gradient_[k_] = slopes_.sum();
     ++report_.work.train_gradients;
@@ -93,14 +90,14 @@ class Newton {
     const auto apply = [&](const Vector& v, Vector& out) {
       const double b = p_.intercept ? v[k_] : 0.0;
       out.setZero();
-      const PassSums sums =
-          p_.x.fused_pass(as_span(v),
-                          [&](Index first, std::span<double> products) {
-                            for (std::size_t i = 0; i < products.size(); ++i)
-                              products[i] = (products[i] + b) * curvatures_[first + static_cast<Index>(i)];
-                            return 0.0;
-                          },
-                          {out.data(), static_cast<std::size_t>(k_)});
+      const PassSums sums = p_.x.fused_pass(
+          as_span(v),
+          [&](Index first, std::span<double> products) {
+            for (std::size_t i = 0; i < products.size(); ++i)
+              products[i] = (products[i] + b) * curvatures_[first + static_cast<Index>(i)];
+            return 0.0;
+          },
+          as_span(out, k_));
       out.head(k_) += p_.c * v.head(k_);
       if (p_.intercept) out[k_] = sums.weights;
     };

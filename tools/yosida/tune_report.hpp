@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <string>
+
+#include "data_flags.hpp"
+#include "yosida/model/equivalents.hpp"
+#include "yosida/solver/methods.hpp"
+#include "yosida/solver/oracle.hpp"
+
+namespace yosida::cli {
+
+/// What the user asked of `yosida tune`.
+struct TuneFlags {
+  DataFlags data;
+  std::string method = kDefaultMethod;
+  SettingValues settings;
+  std::optional<std::int64_t> budget_gradients, max_iterations;
+  std::optional<double> time_limit, lambda0;
+  std::string bounds;
+  bool oracle = false, refit = false, quiet = false;
+  std::optional<int> threads;
+  std::string json_file, trace_file, save_file;
+  std::int64_t trace_every = 1;
+};
+
+struct OracleGap {
+  Oracle oracle;
+  double gap;
+  double lambda_gap;
+};
+
+/// What one set of weights does on one part of the data.
+struct PartReport {
+  double loss;
+  std::optional<double> scaled_loss, r_squared, accuracy, area_under_roc;
+};
+
+struct Report {
+  PartReport train, validation;
+  std::optional<PartReport> test;
+};
+
+/// Everything there is to say of a finished run.
+struct Tuned {
+  Outcome outcome;
+  Report best, final;
+  std::optional<Report> refit;
+  std::optional<OracleGap> oracle;
+  Equivalents equivalents, refit_equivalents;
+};
+
+std::string result_json(const TuneFlags& flags, const Prepared& data, const Split& split, const Tuned& tuned);
+void print_result(std::FILE* out, const TuneFlags& flags, const Prepared& data, const Split& split,
+                  const Tuned& tuned);
+std::string trace_csv(const Trace& trace);
+
+}  // namespace yosida::cli
