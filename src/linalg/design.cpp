@@ -14,7 +14,7 @@ namespace yosida {
 namespace {
 
 /// A block of rows fits the first-level cache together with w and out for the usual d.
-constexpr Index kBlockBytes = 16 * 1024;
+constexpr Index kBlockBytes = Index{16} * 1024;
 constexpr Index kMaxBlockRows = 256;
 /// Designs with more numbers than this are passed over in kChunks pieces, each with its own
 /// accumulator, whatever the number of threads: so the sum does not depend on it.

@@ -161,14 +161,14 @@ Matrix triangular_factor(const Design& x, const Vector& shift, bool with_ones, c
   return stack.topRows(held);
 }
 
-void add_gram(Eigen::Ref<const Matrix> a, Matrix& gram) {
+void add_gram(const Eigen::Ref<const Matrix>& a, Matrix& gram) {
   use_one_blas_thread();
   cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, static_cast<int>(a.cols()), static_cast<int>(a.rows()),
               1.0, a.data(), static_cast<int>(a.outerStride()), 1.0, gram.data(),
               static_cast<int>(gram.cols()));
 }
 
-Matrix product(Eigen::Ref<const Matrix> a, Eigen::Ref<const Matrix> b) {
+Matrix product(const Eigen::Ref<const Matrix>& a, const Eigen::Ref<const Matrix>& b) {
   use_one_blas_thread();
   Matrix result(a.rows(), b.cols());
   cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(a.rows()),

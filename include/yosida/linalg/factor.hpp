@@ -29,10 +29,10 @@ Matrix triangular_factor(const Design& x, const Vector& shift, bool with_ones, c
                          double y_shift);
 
 /// gram += AᵀA, its lower triangle.
-void add_gram(Eigen::Ref<const Matrix> a, Matrix& gram);
+void add_gram(const Eigen::Ref<const Matrix>& a, Matrix& gram);
 
 /// A B by BLAS, which is built for the machine it runs on.
-Matrix product(Eigen::Ref<const Matrix> a, Eigen::Ref<const Matrix> b);
+Matrix product(const Eigen::Ref<const Matrix>& a, const Eigen::Ref<const Matrix>& b);
 
 /// Conjugate gradients for H x = b, from the x given. `apply(p, out)` writes H p to out.
 struct CgReport {
