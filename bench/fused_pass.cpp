@@ -126,6 +126,7 @@ int main(int argc, char** argv) {
   int count = static_cast<int>(arguments.size());
   benchmark::Initialize(&count, arguments.data());
   yosida::set_threads(1);
+  openblas_set_num_threads(1);
   const std::pair<const char*, void (*)(benchmark::State&)> all[] = {
       {kFused, fused_pass}, {kBlas, two_dgemv}, {kReadLines, read<8>}, {kReadAll, read<1>}};
   for (const auto& [name, function] : all)
