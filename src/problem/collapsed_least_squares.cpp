@@ -40,7 +40,7 @@ CollapsedLeastSquares::Cost CollapsedLeastSquares::cost(const LinearProblem& dir
 }
 
 CollapsedLeastSquares::CollapsedLeastSquares(std::shared_ptr<const LinearProblem> direct)
-    : direct_(std::move(direct)), intercept_(direct_->has_intercept()) {
+    : direct_(std::move(direct)), intercept_(direct_->intercepts() > 0) {
   const Dataset& train = direct_->split().train;
   const Dataset& validation = direct_->split().validation;
   const Index n = train.rows();
@@ -181,17 +181,22 @@ double CollapsedLeastSquares::validation_loss(const Vector& w) const {
   return 0.5 * (square + validation_rest_) / validation_rows_;
 }
 
-void CollapsedLeastSquares::validation_gradient(const Vector& w, Vector& g) const {
+double CollapsedLeastSquares::validation_gradient(const Vector& w, Vector& g) const {
   g.setZero();
-  validation_.fused_pass(
+  const PassSums sums = validation_.fused_pass(
       as_span(with_offset(w, intercept_offset(w))),
       [&](Index first, std::span<double> m) {
-        for (std::size_t i = 0; i < m.size(); ++i) m[i] -= validation_z_[first + static_cast<Index>(i)];
-        return 0.0;
+        double sum = 0.0;
+        for (std::size_t i = 0; i < m.size(); ++i) {
+          m[i] -= validation_z_[first + static_cast<Index>(i)];
+          sum += m[i] * m[i];
+        }
+        return sum;
       },
       as_span(g));
   g /= validation_rows_;
   if (intercept_) g.head(rank()) += g[rank()] * train_mean_;  // t moves with w at a fixed b
+  return 0.5 * (sums.value + validation_rest_) / validation_rows_;
 }
 
 void CollapsedLeastSquares::validation_hessian_product(const Vector&, const Vector& p, Vector& out) const {
@@ -220,11 +225,36 @@ InnerReport CollapsedLeastSquares::inner_solve(const Vector& lambda, const Inner
   InnerReport report;
   report.converged = true;
   report.gradient_norm = (curvature * a - right).matrix().norm();
-  // It takes the training gradient at 0 and a division: one gradient, as everywhere on a collapsed problem.
-  report.work.train_gradients = 1;
-  report.work.factorisations =
-      8.0 * static_cast<double>(rank()) / (2.0 * direct_->split().train.x.product_flops());
+  report.work.factorisations = closed_form_work();
   return report;
+}
+
+LinearReport CollapsedLeastSquares::hessian_solve(const Vector&, const Vector& lambda, const Vector& b,
+                                                  const LinearOptions&, Vector& x) const {
+  // In t = p_b + x̄ᵀa the Hessian is diagonal: t = b_b, (s²/N + 2e^λ) a = b_a − b_b x̄.
+  const double t = intercept_ ? b[rank()] : 0.0;
+  const auto curvature = singular_values_.array().square() / train_rows_ + 2.0 * std::exp(lambda[0]);
+  auto a = x.head(rank()).array();
+  a = b.head(rank()).array() - t * train_mean_.array();
+  a = (curvature > 0.0).select(a / curvature, 0.0);
+  if (intercept_) x[rank()] = t - train_mean_.dot(x.head(rank()));
+  LinearReport report;
+  report.converged = true;
+  report.residual_norm = std::numeric_limits<double>::epsilon() * b.norm();
+  report.work.factorisations = closed_form_work();
+  return report;
+}
+
+/// A closed form is no gradient: it counts by its operations.
+double CollapsedLeastSquares::closed_form_work() const {
+  return 8.0 * static_cast<double>(rank()) / (2.0 * direct_->split().train.x.product_flops());
+}
+
+void CollapsedLeastSquares::certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const {
+  const auto a = w.head(rank());
+  const double penalty = std::exp(lambda[0]);
+  const double kappa = singular_values_.cwiseProduct(a).squaredNorm() / (train_rows_ * a.squaredNorm());
+  out[0] = certificate_scale_of(kappa, penalty);
 }
 
 void CollapsedLeastSquares::fit_intercept(Vector& w) const {

@@ -47,9 +47,9 @@ double CountedProblem::validation_loss(const Vector& w) const {
   return problem_.validation_loss(w);
 }
 
-void CountedProblem::validation_gradient(const Vector& w, Vector& g) const {
+double CountedProblem::validation_gradient(const Vector& w, Vector& g) const {
   charge(&Work::validation_gradients);
-  problem_.validation_gradient(w, g);
+  return problem_.validation_gradient(w, g);
 }
 
 void CountedProblem::validation_hessian_product(const Vector& w, const Vector& p, Vector& out) const {
@@ -62,11 +62,30 @@ InnerReport CountedProblem::inner_solve(const Vector& lambda, const InnerOptions
   limited.max_count = std::min(options.max_count, limit_ - work_.paper_count());
   if (limited.max_count < 1) throw BudgetSpent{};
   const InnerReport report = problem_.inner_solve(lambda, limited, w);
-  if (work_.inner_solves == 0) work_.factorisations += problem_.inner_setup_work();
+  if (report.setup > setup_paid_) {
+    work_.factorisations += report.setup - setup_paid_;
+    setup_paid_ = report.setup;
+  }
   work_ += report.work;
   ++work_.inner_solves;
   if (!report.converged && report.work.paper_count() >= limited.max_count) throw BudgetSpent{};
   return report;
+}
+
+LinearReport CountedProblem::hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
+                                           const LinearOptions& options, Vector& x) const {
+  LinearOptions limited = options;
+  limited.max_count = std::min(options.max_count, limit_ - work_.paper_count());
+  if (limited.max_count < 1) throw BudgetSpent{};
+  const LinearReport report = problem_.hessian_solve(w, lambda, b, limited, x);
+  work_ += report.work;
+  if (!report.converged && report.work.paper_count() >= limited.max_count) throw BudgetSpent{};
+  return report;
+}
+
+void CountedProblem::certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const {
+  charge(&Work::hessian_products);
+  problem_.certificate_scale(w, lambda, out);
 }
 
 void CountedProblem::fit_intercept(Vector& w) const {

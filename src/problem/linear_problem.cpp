@@ -24,8 +24,8 @@ void add(std::span<double> values, double b) {
   for (double& value : values) value += b;
 }
 
-/// g = ∇ of the mean loss (the penalty apart); one pass over the rows.
-void mean_gradient(const Dataset& data, const Loss& loss, bool intercept, const Vector& w, Vector& g) {
+/// g = ∇ of the mean loss (the penalty apart), which is returned; one pass over the rows.
+double mean_gradient(const Dataset& data, const Loss& loss, bool intercept, const Vector& w, Vector& g) {
   const double b = intercept_of(data, w, intercept);
   const double n = static_cast<double>(data.rows());
   g.setZero();
@@ -33,12 +33,14 @@ void mean_gradient(const Dataset& data, const Loss& loss, bool intercept, const 
       as_span(w),
       [&](Index first, std::span<double> m) {
         add(m, b);
+        const double loss_of_rows = loss.sum(m, rows_of(data.y, first, m.size()));
         loss.slopes(m, rows_of(data.y, first, m.size()), m);
-        return 0.0;
+        return loss_of_rows;
       },
       as_span(g, data.features()));
   if (intercept) g[data.features()] = sums.weights;
   g /= n;
+  return sums.value / n;
 }
 
 /// out = (∇² of the mean loss at w) p; one pass over the rows.
@@ -115,7 +117,6 @@ void check(const Dataset& data, const Dataset& train, const Loss& loss, const ch
 /// the rows. Xᵀ = Q R, so X Q = Rᵀ is a square design of N_T unknowns, and what a proximal term
 /// adds at right angles to the rows has a closed form.
 struct LinearProblem::RowSpace {
-  double gradient_at_zero = 0.0;
   Matrix q;
   Design design;
 };
@@ -132,6 +133,11 @@ LinearProblem::LinearProblem(Split split, const Loss& loss, bool intercept)
     train_mean_ = column_means(split_.train);
     target_mean_ = split_.train.y.mean();
   }
+  Vector zero = Vector::Zero(weights());
+  Vector g(weights());
+  fit_intercept(zero);
+  mean_gradient(split_.train, loss_, intercept_, zero, g);
+  gradient_at_zero_ = g.norm();
 }
 
 LinearProblem::~LinearProblem() = default;
@@ -166,8 +172,8 @@ double LinearProblem::validation_loss(const Vector& w) const {
   return mean_loss(split_.validation, loss_, intercept_, w);
 }
 
-void LinearProblem::validation_gradient(const Vector& w, Vector& g) const {
-  mean_gradient(split_.validation, loss_, intercept_, w, g);
+double LinearProblem::validation_gradient(const Vector& w, Vector& g) const {
+  return mean_gradient(split_.validation, loss_, intercept_, w, g);
 }
 
 void LinearProblem::validation_hessian_product(const Vector& w, const Vector& p, Vector& out) const {
@@ -179,33 +185,18 @@ bool LinearProblem::solves_in_row_space() const {
   return !x.is_sparse() && x.rows() < x.cols() && x.rows() <= kMaxCholesky;
 }
 
-double LinearProblem::inner_setup_work() const {
-  const double gradient_at_zero = 1.0;
-  if (!solves_in_row_space()) return gradient_at_zero;
-  // Q R of d × n with Q formed: 4 d n² operations, a gradient 4 n d.
-  return gradient_at_zero + static_cast<double>(split_.train.rows());
-}
-
 const LinearProblem::RowSpace& LinearProblem::row_space() const {
   std::call_once(row_space_once_, [&] {
     auto space = std::make_unique<RowSpace>();
-    Vector zero = Vector::Zero(weights());
-    Vector g(weights());
-    fit_intercept(zero);
-    mean_gradient(split_.train, loss_, intercept_, zero, g);
-    space->gradient_at_zero = g.norm();
-    if (solves_in_row_space()) {
-      Qr factors = qr(split_.train.x.dense().matrix().transpose());
-      space->q = std::move(factors.q);
-      space->design = DenseDesign(Matrix(factors.r.transpose()));
-    }
+    Qr factors = qr(split_.train.x.dense().matrix().transpose());
+    space->q = std::move(factors.q);
+    space->design = DenseDesign(Matrix(factors.r.transpose()));
     row_space_ = std::move(space);
   });
   return *row_space_;
 }
 
 InnerReport LinearProblem::inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const {
-  const RowSpace& space = row_space();
   const Index d = features();
   double c = 2.0 * std::exp(lambda[0]);
   Vector linear = Vector::Zero(d);
@@ -214,26 +205,52 @@ InnerReport LinearProblem::inner_solve(const Vector& lambda, const InnerOptions&
     linear = options.proximal->u.head(d) - options.proximal->rho * options.proximal->v.head(d);
   }
   const double flops = 2.0 * split_.train.x.product_flops();
-  const double tolerance = options.tolerance * std::max(space.gradient_at_zero, linear.norm());
+  const double tolerance = options.tolerance * std::max(gradient_at_zero_, linear.norm());
   InnerReport report;
-  if (solves_in_row_space()) {
+  const bool exact = options.tolerance <= kExactTolerance;
+  if (exact && solves_in_row_space()) {
+    const RowSpace& space = row_space();
     const Vector reduced_linear = space.q.transpose() * linear;
     Vector a(space.q.cols() + (intercept_ ? 1 : 0));
     a.head(space.q.cols()) = space.q.transpose() * w.head(d);
     if (intercept_) a[space.q.cols()] = w[d];
-    report = newton({space.design, split_.train.y, loss_, intercept_, c, reduced_linear, tolerance,
+    report = newton({space.design, split_.train.y, loss_, intercept_, c, reduced_linear, tolerance, exact,
                      options.max_count, flops},
                     a);
     w.head(d) = space.q * a.head(space.q.cols());
     if (options.proximal) w.head(d) -= (linear - space.q * reduced_linear) / c;
     if (intercept_) w[d] = a[space.q.cols()];
     report.work.factorisations += 2.0;  // four products with Q, each half a gradient
+    // Q R of d × n with Q formed: 4 d n² operations, a gradient 4 n d.
+    report.setup = static_cast<double>(split_.train.rows());
   } else {
-    report = newton(
-        {split_.train.x, split_.train.y, loss_, intercept_, c, linear, tolerance, options.max_count, flops},
-        w);
+    report = newton({split_.train.x, split_.train.y, loss_, intercept_, c, linear, tolerance, exact,
+                     options.max_count, flops},
+                    w);
   }
+  report.setup += 1.0;  // the gradient at 0
   return report;
+}
+
+LinearReport LinearProblem::hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
+                                          const LinearOptions& options, Vector& x) const {
+  Vector curvatures = margins(split_.train, intercept_, w);
+  loss_.curvatures(as_span(curvatures), as_span(split_.train.y), as_span(curvatures));
+  curvatures /= static_cast<double>(split_.train.rows());
+  const HessianSystem hessian{split_.train.x, intercept_, 2.0 * std::exp(lambda[0]), curvatures,
+                              2.0 * split_.train.x.product_flops()};
+  LinearReport report = hessian.solve(b, options.tolerance * b.norm(), options.max_count,
+                                      options.tolerance <= kExactTolerance, x);
+  report.work.factorisations += 0.5;  // the margins: a product with the design
+  return report;
+}
+
+void LinearProblem::certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const {
+  Vector a = w;
+  if (intercept_) a[features()] = 0.0;
+  Vector product(weights());
+  mean_hessian_product(split_.train, loss_, intercept_, w, a, product);
+  out[0] = certificate_scale_of(a.dot(product) / a.squaredNorm(), std::exp(lambda[0]));
 }
 
 void LinearProblem::fit_intercept(Vector& w) const {

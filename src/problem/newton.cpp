@@ -9,6 +9,8 @@ namespace yosida {
 namespace {
 
 constexpr int kMaxIterations = 200;
+/// A factorisation that costs no more than so many gradients is cheaper than conjugate gradients.
+constexpr double kCheapFactor = 20.0;
 
 class Newton {
  public:
@@ -57,60 +59,16 @@ class Newton {
   Vector newton_direction() {
     p_.loss.curvatures(as_span(margins_), as_span(p_.y), as_span(curvatures_));
     curvatures_ /= n_;
-    return k_ <= kMaxCholesky ? by_cholesky() : by_conjugate_gradients();
-  }
-
-  Vector by_cholesky() {
-    const double size = static_cast<double>(k_);
-    Matrix hessian(a_.size(), a_.size());
-    hessian.topLeftCorner(k_, k_) = p_.x.weighted_gram(as_span(curvatures_));
-    hessian.diagonal().head(k_).array() += p_.c;
-    if (p_.intercept) {
-      Vector border = Vector::Zero(k_);
-      p_.x.add_transposed(as_span(curvatures_), as_span(border));
-      hessian.col(k_).head(k_) = border;
-      hessian.row(k_).head(k_) = border.transpose();
-      hessian(k_, k_) = curvatures_.sum();
-    }
-    report_.work.factorisations +=
-        (0.5 * p_.x.product_flops() * size + size * size * size / 3.0) / p_.flops_per_gradient;
-    // Where rounding has made the Hessian indefinite, a small multiple of the identity keeps the
-    // direction one of descent; the line search and the next iterations do the rest.
-    const double scale = hessian.diagonal().maxCoeff();
-    for (double jitter = 0.0; jitter < 1.0; jitter = std::max(1e-15, 100.0 * jitter)) {
-      Matrix factor = hessian;
-      factor.diagonal().array() += jitter * scale;
-      Vector direction = -gradient_;
-      if (cholesky_solve(factor, direction)) return direction;
-    }
-    return -gradient_;
-  }
-
-  Vector by_conjugate_gradients() {
-    const auto apply = [&](const Vector& v, Vector& out) {
-      const double b = p_.intercept ? v[k_] : 0.0;
-      out.setZero();
-      const PassSums sums = p_.x.fused_pass(
-          as_span(v),
-          [&](Index first, std::span<double> products) {
-            for (std::size_t i = 0; i < products.size(); ++i)
-              products[i] = (products[i] + b) * curvatures_[first + static_cast<Index>(i)];
-            return 0.0;
-          },
-          as_span(out, k_));
-      out.head(k_) += p_.c * v.head(k_);
-      if (p_.intercept) out[k_] = sums.weights;
-    };
+    const HessianSystem hessian{p_.x, p_.intercept, p_.c, curvatures_, p_.flops_per_gradient};
     // Superlinear (Eisenstat and Walker): the nearer, the more exact.
     const double norm = gradient_.norm();
     const double forcing = std::min(0.1, std::sqrt(norm / std::max(first_norm_, norm)));
     if (first_norm_ == 0.0) first_norm_ = norm;
     Vector direction = Vector::Zero(a_.size());
     const std::int64_t left = p_.max_count - report_.work.paper_count() - 1;  // the next gradient is the last
-    const CgReport cg =
-        conjugate_gradients(apply, -gradient_, direction, std::max(forcing * norm, 0.1 * p_.tolerance),
-                            std::min<std::int64_t>(left, 10 * a_.size()));
-    report_.work.hessian_products += cg.products;
+    const LinearReport solved =
+        hessian.solve(-gradient_, std::max(forcing * norm, 0.3 * p_.tolerance), left, p_.exact, direction);
+    report_.work += solved.work;
     return direction.isZero(0.0) ? Vector(-gradient_) : direction;
   }
 
@@ -145,7 +103,71 @@ class Newton {
   InnerReport report_;
 };
 
+/// Where rounding has made H indefinite, a small multiple of the identity keeps a Newton direction one of
+/// descent; the line search and the next iterations do the rest.
+bool factor_and_solve(const Matrix& hessian, const Vector& b, Vector& x) {
+  const double scale = hessian.diagonal().maxCoeff();
+  for (double jitter = 0.0; jitter < 1.0; jitter = std::max(1e-15, 100.0 * jitter)) {
+    Matrix factor = hessian;
+    factor.diagonal().array() += jitter * scale;
+    x = b;
+    if (cholesky_solve(factor, x)) return true;
+  }
+  x = b;
+  return false;
+}
+
 }  // namespace
+
+void HessianSystem::apply(const Vector& p, Vector& out) const {
+  const Index k = x.cols();
+  const double b = intercept ? p[k] : 0.0;
+  out.setZero();
+  const PassSums sums = x.fused_pass(
+      as_span(p),
+      [&](Index first, std::span<double> products) {
+        for (std::size_t i = 0; i < products.size(); ++i)
+          products[i] = (products[i] + b) * curvatures[first + static_cast<Index>(i)];
+        return 0.0;
+      },
+      as_span(out, k));
+  out.head(k) += c * p.head(k);
+  if (intercept) out[k] = sums.weights;
+}
+
+double HessianSystem::factor_work() const {
+  const double size = static_cast<double>(x.cols());
+  return (0.5 * x.product_flops() * size + size * size * size / 3.0) / flops_per_gradient;
+}
+
+LinearReport HessianSystem::solve(const Vector& b, double tolerance, std::int64_t max_count, bool exact,
+                                  Vector& x_) const {
+  const Index k = x.cols();
+  LinearReport report;
+  const bool affordable = k <= kMaxCholesky;
+  if (affordable && (exact || factor_work() <= kCheapFactor)) {
+    Matrix hessian(b.size(), b.size());
+    hessian.topLeftCorner(k, k) = x.weighted_gram(as_span(curvatures));
+    hessian.diagonal().head(k).array() += c;
+    if (intercept) {
+      Vector border = Vector::Zero(k);
+      x.add_transposed(as_span(curvatures), as_span(border));
+      hessian.col(k).head(k) = border;
+      hessian.row(k).head(k) = border.transpose();
+      hessian(k, k) = curvatures.sum();
+    }
+    report.work.factorisations = factor_work();
+    factor_and_solve(hessian, b, x_);
+    report.residual_norm = (b - hessian * x_).norm();
+  } else {
+    const CgReport cg = conjugate_gradients([&](const Vector& p, Vector& out) { apply(p, out); }, b, x_,
+                                            tolerance, std::min<std::int64_t>(max_count, 10 * b.size()));
+    report.work.hessian_products = cg.products;
+    report.residual_norm = cg.residual_norm;
+  }
+  report.converged = report.residual_norm <= tolerance;
+  return report;
+}
 
 InnerReport newton(const InnerProblem& problem, Vector& a) { return Newton(problem, a).run(); }
 

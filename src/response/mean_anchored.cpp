@@ -8,7 +8,7 @@ void MeanAnchored::anchor(const BilevelProblem& problem, const Vector& v, double
   const Vector& ones = problem.ones();
   const double mean = ones.dot(v) / ones.squaredNorm();
   phi0.noalias() = mean * ones;
-  if (problem.has_intercept()) phi0[v.size() - 1] = v[v.size() - 1];
+  phi0.tail(problem.intercepts()) = v.tail(problem.intercepts());
   phi1.noalias() = (v - phi0) / lambda;
   is_flat = std::abs(lambda) * phi1.norm() <= 1e-12 * std::abs(mean) * ones.norm();
 }

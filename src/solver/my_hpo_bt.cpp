@@ -78,9 +78,7 @@ void MyHpoBt::step(const BilevelProblem& problem, State& state) const {
   // L_V(λφ₁ + φ₀) + uᵀ(w⁺ − λφ₁ − φ₀) + ρ/2 ‖w⁺ − λφ₁ − φ₀‖² falls
   problem.validation_gradient(v, g);
   const double slope = phi.phi1.dot(g) - phi.phi1.dot(u) - rho * (phi.phi1.dot(w) - phi.phi1.dot(v));
-  const auto moved = [&](double t) {
-    return std::clamp(lambda - t * slope, state.range.low, state.range.high);
-  };
+  const auto moved = [&](double t) { return state.range.clamped(lambda - t * slope, 0); };
   const auto augmented_validation = [&](double t) {
     phi.respond(moved(t), trial);
     const double loss = problem.validation_loss(trial);

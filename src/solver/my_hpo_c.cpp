@@ -45,7 +45,7 @@ void MyHpoC::step(const BilevelProblem& problem, State& state) const {
   // λ⁺ = λ − δ φ₁ᵀ [∇L_V(v⁺) − u − ρ (w⁺ − v⁺)]
   problem.validation_gradient(v, g);
   const double slope = phi.phi1.dot(g) - phi.phi1.dot(u) - rho * (phi.phi1.dot(w) - phi.phi1.dot(v));
-  state.lambda[0] = std::clamp(lambda - delta * slope, state.range.low, state.range.high);
+  state.lambda[0] = state.range.clamped(lambda - delta * slope, 0);
 
   // u⁺ = u + ρ (w⁺ − λ⁺φ₁ − φ₀)
   update_residuals(problem, phi, lambda, rho, epsilon, u, state.r, state);

@@ -82,8 +82,7 @@ void MyHpoFull::step(const BilevelProblem& problem, State& state) const {
   note(problem.inner_solve(state.lambda, {.proximal = ProximalTerm{state.u, state.v, rho}}, state.w));
 
   // Step 3.  λ⁺ = argmin L_V(λφ₁ + φ₀) + uᵀ(w − λφ₁ − φ₀) + ρ/2 ‖w − λφ₁ − φ₀‖²
-  if (!state.phi.is_flat)
-    state.lambda[0] = std::clamp(minimise_lambda(problem, state, rho), state.range.low, state.range.high);
+  if (!state.phi.is_flat) state.lambda[0] = state.range.clamped(minimise_lambda(problem, state, rho), 0);
 
   // Step 4.  u ← u + ρ (w − λ⁺φ₁ − φ₀)
   update_residuals(problem, state.phi, lambda, rho, epsilon, state.u, state.r, state);

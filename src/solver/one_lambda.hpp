@@ -21,14 +21,14 @@ inline void require_off_pole(const Start& start, const char* method) {
   if (start.lambda[0] == 0.0)
     throw InputError(std::string("lambda0 = 0: must not be 0 for ") + method +
                      ", whose response divides by lambda; -1 is the paper's start");
-  if (start.low == 0.0 || start.high == 0.0)
+  if (start.is_bounded() && (start.low[0] == 0.0 || start.high[0] == 0.0))
     throw InputError(std::string("a bound of 0: must not be 0 for ") + method +
                      ", whose response divides by lambda; -0.1 keeps lambda below its pole");
 }
 
-/// The intercept is fitted, not stepped: its entry of a direction is 0.
+/// Intercepts are fitted, not stepped: their entries of a direction are 0.
 inline void drop_intercept(const BilevelProblem& problem, Vector& direction) {
-  if (problem.has_intercept()) direction[direction.size() - 1] = 0.0;
+  direction.tail(problem.intercepts()).setZero();
 }
 
 }  // namespace yosida

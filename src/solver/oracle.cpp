@@ -1,5 +1,6 @@
 #include "yosida/solver/oracle.hpp"
 
+#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -109,11 +110,16 @@ LambdaBounds default_bounds(const BilevelProblem& problem, double lambda0) {
   problem.fit_intercept(w);
   Vector direction(problem.weights());
   Vector product(problem.weights());
-  // With an intercept: of L_T with the intercept refitted, the Schur complement of its column.
-  Vector column(problem.weights());
-  const Index last = problem.weights() - 1;
-  if (problem.has_intercept())
-    problem.hessian_product(w, unpenalised, Vector::Unit(problem.weights(), last), column);
+  // With intercepts: of L_T with these refitted, the Schur complement of their columns.
+  const Index intercepts = problem.intercepts();
+  const Index penalised = problem.weights() - intercepts;
+  Matrix columns(problem.weights(), intercepts);
+  for (Index k = 0; k < intercepts; ++k) {
+    problem.hessian_product(w, unpenalised, Vector::Unit(problem.weights(), penalised + k), product);
+    columns.col(k) = product;
+  }
+  const Matrix corner = columns.bottomRows(intercepts);
+  const Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> refit(corner);  // softmax's is singular
   problem.train_gradient(w, unpenalised, direction);
   double curvature = 0.0;
   for (int iteration = 0; iteration < kPowerIterations; ++iteration) {
@@ -121,7 +127,7 @@ LambdaBounds default_bounds(const BilevelProblem& problem, double lambda0) {
     if (!(direction.norm() > 0.0)) break;
     direction.normalize();
     problem.hessian_product(w, unpenalised, direction, product);
-    if (problem.has_intercept()) product -= (product[last] / column[last]) * column;
+    if (intercepts > 0) product -= columns * refit.solve(product.tail(intercepts));
     curvature = std::max(curvature, direction.dot(product));
     direction.swap(product);
   }

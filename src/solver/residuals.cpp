@@ -7,7 +7,7 @@ namespace yosida {
 
 void update_residuals(const BilevelProblem& problem, const MeanAnchored& phi, double lambda, double rho,
                       double epsilon, const Vector& u, Vector& r, Iterate& state) {
-  const Index penalised = r.size() - (problem.has_intercept() ? 1 : 0);
+  const Index penalised = r.size() - problem.intercepts();
   phi.respond(state.lambda[0], r);
   const double response_norm = r.head(penalised).norm();
   r = state.w - r;

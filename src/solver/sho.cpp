@@ -10,9 +10,8 @@ namespace {
 
 /// out = G_φ(λ) = λ φ₁ + φ₀, the intercept refitted.
 void respond(const BilevelProblem& problem, const Sho::State& state, double lambda, Vector& out) {
-  const double intercept = out[out.size() - 1];
-  out.noalias() = lambda * state.phi1 + state.phi0;
-  if (problem.has_intercept()) out[out.size() - 1] = intercept;  // a warm start for the fit
+  const Index penalised = out.size() - problem.intercepts();  // the old intercepts start the fit
+  out.head(penalised) = lambda * state.phi1.head(penalised) + state.phi0.head(penalised);
   problem.fit_intercept(out);
 }
 
@@ -51,7 +50,7 @@ Sho::State Sho::init(const BilevelProblem& problem, const Start& start) const {
   state.random = Random(start.seed);
   state.lambda = state.lambda_hat = start.lambda;
   state.phi0 = state.phi1 = state.g = state.w_hat = state.w = Vector::Zero(problem.weights());
-  const Index penalised = problem.weights() - (problem.has_intercept() ? 1 : 0);
+  const Index penalised = problem.weights() - problem.intercepts();
   if (settings.phi_scale > 0.0) {
     for (Index j = 0; j < penalised; ++j) state.phi1[j] = settings.phi_scale * state.random.normal();
     for (Index j = 0; j < penalised; ++j) state.phi0[j] = settings.phi_scale * state.random.normal();
@@ -80,7 +79,7 @@ void Sho::step(const BilevelProblem& problem, State& state) const {
   problem.validation_gradient(state.w, state.g);
   const double slope = state.phi1.dot(state.g);
   lambda -= lambda_optimizer == Optimizer::adam ? adam_step(state, slope, beta) : beta * slope;
-  lambda = std::clamp(lambda, state.range.low, state.range.high);
+  lambda = state.range.clamped(lambda, 0);
 
   respond(problem, state, lambda, state.w);
 }

@@ -104,14 +104,21 @@ void check(const SolveOptions& options, const BilevelProblem& problem) {
   if (options.start.lambda.size() != problem.hyperparameters())
     throw InputError(fmt::format("lambda0 has {} values: the problem has {} hyperparameters",
                                  options.start.lambda.size(), problem.hyperparameters()));
-  if (!(options.start.low < options.start.high))
-    throw InputError(fmt::format("bounds = {},{}: the lower must be below the upper", options.start.low,
-                                 options.start.high));
-  for (const double value : options.start.lambda) {
+  const Start& start = options.start;
+  if (start.low.size() != start.high.size() ||
+      (start.is_bounded() && start.low.size() != start.lambda.size()))
+    throw InputError(fmt::format("bounds: {} lower and {} upper for {} hyperparameters", start.low.size(),
+                                 start.high.size(), start.lambda.size()));
+  for (Index j = 0; j < start.lambda.size(); ++j) {
+    const double value = start.lambda[j];
     if (!std::isfinite(value)) throw InputError(fmt::format("lambda0 = {}: must be finite", value));
-    if (value < options.start.low || value > options.start.high)
-      throw InputError(fmt::format("lambda0 = {}: must be inside the bounds {},{}", value, options.start.low,
-                                   options.start.high));
+    if (!start.is_bounded()) continue;
+    if (!(start.low[j] < start.high[j]))
+      throw InputError(
+          fmt::format("bounds = {},{}: the lower must be below the upper", start.low[j], start.high[j]));
+    if (value < start.low[j] || value > start.high[j])
+      throw InputError(
+          fmt::format("lambda0 = {}: must be inside the bounds {},{}", value, start.low[j], start.high[j]));
   }
 }
 

@@ -94,7 +94,7 @@ TEST_F(CountedProblemTest, AddsWhatAnInnerSolveReports) {
   EXPECT_GT(report.work.factorisations, 0.0);
   EXPECT_EQ(counted.work().inner_solves, 1);
   EXPECT_EQ(counted.work().paper_count(), 1 + report.work.paper_count());
-  const double once = problem.inner_setup_work();
+  const double once = report.setup;
   EXPECT_GT(once, 0.0);
   EXPECT_EQ(counted.work().factorisations, once + report.work.factorisations);
   // A run is charged for the set-up whoever has used the problem before, and only once.

@@ -116,9 +116,10 @@ class WrongProblem : public ForwardingProblem {
     problem_.cross_product_transposed(w, lambda, p, out);
     spoil("cross_product_transposed", out);
   }
-  void validation_gradient(const Vector& w, Vector& g) const override {
-    problem_.validation_gradient(w, g);
+  double validation_gradient(const Vector& w, Vector& g) const override {
+    const double loss = problem_.validation_gradient(w, g);
     spoil("validation_gradient", g);
+    return loss;
   }
   void validation_hessian_product(const Vector& w, const Vector& p, Vector& out) const override {
     problem_.validation_hessian_product(w, p, out);

@@ -225,13 +225,12 @@ TEST_P(Contract, CountsInOrder) {
 TEST_P(Contract, KeepsLambdaInsideBounds) {
   for (const auto& problem : problems(method)) {
     SolveOptions with = options(100);
-    with.start.low = method.lambda0 - 0.02;
-    with.start.high = method.lambda0 + 0.02;
+    with.start.bound(method.lambda0 - 0.02, method.lambda0 + 0.02);
     with.trace_every = 1;
     const Outcome outcome = run(*problem, with, steps("1"));
     for (const TracePoint& point : outcome.trace) {
-      EXPECT_GE(point.lambda[0], with.start.low);
-      EXPECT_LE(point.lambda[0], with.start.high);
+      EXPECT_GE(point.lambda[0], with.start.low[0]);
+      EXPECT_LE(point.lambda[0], with.start.high[0]);
     }
   }
 }
@@ -339,10 +338,9 @@ TEST_P(Contract, RefusesAStartThatIsNotFiniteOrOutsideItsBounds) {
   with.start.lambda = lambda_of(std::nan(""));
   EXPECT_THROW(run(*problem, with), InputError);
   with = options();
-  with.start.low = method.lambda0 + 1.0;
+  with.start.bound(method.lambda0 + 1.0, method.lambda0 + 2.0);
   EXPECT_THROW(run(*problem, with), InputError);
-  with.start.low = 1.0;
-  with.start.high = -1.0;
+  with.start.bound(1.0, -1.0);
   EXPECT_THROW(run(*problem, with), InputError);
 }
 

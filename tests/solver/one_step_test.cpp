@@ -298,13 +298,12 @@ TEST_P(SimplifiedStep, WithBacktrackingFollowsTheAlgorithm) {
 // Bounds put λ back before u sees it: r = w − λ⁺φ₁ − φ₀ with the λ⁺ that stands.
 TEST_P(SimplifiedStep, KeepsLambdaInsideBounds) {
   const MyHpoC c{{.alpha = 0.2, .beta = 0.15, .delta = 100.0, .rho = 0.6}};
-  start.low = -1.01;
-  start.high = -0.99;
+  start.bound(-1.01, -0.99);
   MyHpoC::State state = c.init(problem, start);
   for (int k = 0; k < kSteps; ++k) {
     const Vector u = state.u;
     c.step(problem, state);
-    EXPECT_TRUE(state.lambda[0] == start.low || state.lambda[0] == start.high) << state.lambda[0];
+    EXPECT_TRUE(state.lambda[0] == start.low[0] || state.lambda[0] == start.high[0]) << state.lambda[0];
     const Vector r = weights_only(state.w - state.lambda[0] * state.phi.phi1 - state.phi.phi0);
     EXPECT_LE(relative_error(state.u, u + 0.6 * r), kTolerance);
   }

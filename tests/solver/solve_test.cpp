@@ -202,7 +202,7 @@ TEST(Pole, IsRefusedAsStartAndAsBound) {
   at_pole.start.lambda = lambda_of(0.0);
   EXPECT_THROW(solve(MyHpoC{}, problem, at_pole), InputError);
   SolveOptions bound = options(5);
-  bound.start.high = 0.0;
+  bound.start.bound(-3.0, 0.0);
   EXPECT_THROW(solve(MyHpoBt{}, problem, bound), InputError);
   EXPECT_THROW(solve(MyHpoFull{}, problem, bound), InputError);
 }

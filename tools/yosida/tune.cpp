@@ -43,10 +43,9 @@ SolveOptions solve_options(const TuneFlags& flags, const Method& method) {
   options.start.seed = flags.data.seed;
   if (!flags.bounds.empty()) {
     const LambdaBounds bounds = parse_bounds(flags.bounds);
-    options.start.low = bounds.low;
-    options.start.high = bounds.high;
+    options.start.bound(bounds.low, bounds.high);
     // The method's own start is moved inside; one that was asked for is taken at its word.
-    if (!flags.lambda0) options.start.lambda[0] = std::clamp(method.lambda0, bounds.low, bounds.high);
+    if (!flags.lambda0) options.start.clamp(options.start.lambda);
   }
   const auto positive = [](const auto& value, const char* name) {
     if (value && !(*value > 0 && std::isfinite(static_cast<double>(*value))))
@@ -126,7 +125,7 @@ Vector refit(const LinearProblem& problem, const Dataset& rows, const Vector& la
   Split both = problem.split();
   both.train = rows;
   const auto joined = collapse_if_cheaper(
-      std::make_shared<const LinearProblem>(both, problem.loss(), problem.has_intercept()),
+      std::make_shared<const LinearProblem>(both, problem.loss(), problem.intercepts() > 0),
       std::numeric_limits<double>::infinity());
   Vector w = Vector::Zero(joined->weights());
   joined->fit_intercept(w);

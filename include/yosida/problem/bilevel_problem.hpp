@@ -34,13 +34,32 @@ struct InnerOptions {
 struct InnerReport {
   double gradient_norm = 0.0;
   bool converged = false;
+  /// What the solve needed that is computed once and kept, in gradient equivalents: a run pays for it once.
+  double setup = 0.0;
   Work work;
 };
+
+struct LinearOptions {
+  /// Stop when ‖b − H x‖ ≤ tolerance × ‖b‖.
+  double tolerance = 1e-11;
+  /// At most so many Hessian products.
+  std::int64_t max_count = std::numeric_limits<std::int64_t>::max();
+};
+
+struct LinearReport {
+  double residual_norm = 0.0;
+  bool converged = false;
+  Work work;
+};
+
+/// max(1, κ/c, c/κ) for a penalty c = e^λ against the curvature κ it works on; 1 where there is none (no
+/// weights to penalise).
+double certificate_scale_of(double kappa, double penalty);
 
 /// A bi-level problem: λ* ∈ argmin_λ L_V(w*(λ)), w*(λ) = argmin_w L_T(w, λ).
 ///
 /// The one interface between problems and solvers; a model of your own is one subclass. Weights
-/// are a vector of length weights(), the unpenalised intercept last where there is one. All
+/// are a vector of length weights(), the unpenalised intercepts last where there are some. All
 /// functions are const and do not allocate unless they say so.
 class BilevelProblem {
  public:
@@ -48,7 +67,8 @@ class BilevelProblem {
 
   virtual Index weights() const = 0;
   virtual Index hyperparameters() const = 0;
-  virtual bool has_intercept() const { return false; }
+  /// How many of the weights, the last ones, are intercepts: unpenalised, and no part of v̄, φ or u.
+  virtual Index intercepts() const { return 0; }
 
   /// L_T(w, λ), penalty included.
   virtual double train_loss(const Vector& w, const Vector& lambda) const = 0;
@@ -64,29 +84,35 @@ class BilevelProblem {
 
   /// L_V(w)
   virtual double validation_loss(const Vector& w) const = 0;
-  /// g = ∇L_V(w)
-  virtual void validation_gradient(const Vector& w, Vector& g) const = 0;
+  /// g = ∇L_V(w). Returns L_V(w), which the same pass over the data gives.
+  virtual double validation_gradient(const Vector& w, Vector& g) const = 0;
   /// out = ∇²L_V(w) p
   virtual void validation_hessian_product(const Vector& w, const Vector& p, Vector& out) const = 0;
 
   /// w = argmin L_T(·, λ) + the proximal term, started from the w given. May allocate.
   virtual InnerReport inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const = 0;
-  /// Sets the intercept to its exact minimiser of L_T for the other weights given.
+  /// x = H⁻¹ b with H = ∇²_ww L_T(w, λ), from the x given: what the tangent response and every implicit
+  /// hypergradient need. By conjugate gradients unless a problem knows better. May allocate.
+  virtual LinearReport hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
+                                     const LinearOptions& options, Vector& x) const;
+  /// out_j ≥ 1: what the j-th component of a hypergradient is multiplied by before it is called small. h is
+  /// flat where λ_j is far too small or far too large; for a penalty e^λj this is max(1, κ_j/e^λj, e^λj/κ_j),
+  /// κ_j the curvature of the unpenalised L_T along the weights of λ_j. May allocate.
+  virtual void certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const;
+  /// Sets the intercepts to their exact minimiser of L_T for the other weights given.
   virtual void fit_intercept(Vector& w) const { static_cast<void>(w); }
   /// What one fit_intercept costs.
   virtual Work intercept_work() const { return {}; }
   /// What one cross product, of either kind, costs: nothing where it touches no data.
   virtual Work cross_work() const { return {}; }
 
-  /// The vector of ones over the penalised weights (0 at the intercept), in the problem's own
+  /// The vector of ones over the weights (0 at the intercepts), in the problem's own
   /// coordinates: the paper's φ₀ = v̄ 1 is ones (onesᵀ v) / (onesᵀ ones).
   virtual const Vector& ones() const = 0;
-  /// From the problem's own coordinates to one weight per feature and the intercept. May allocate.
+  /// From the problem's own coordinates to one weight per feature and the intercepts. May allocate.
   virtual Vector expand(const Vector& w) const { return w; }
   /// What building the problem cost (collapsing it, say), in gradient equivalents.
   virtual double setup_work() const { return 0.0; }
-  /// What the first inner solve of a run costs beside the solve itself.
-  virtual double inner_setup_work() const { return 0.0; }
 
   /// The data terms of w on every split: for watching, never counted. May allocate.
   virtual Losses losses(const Vector& w) const = 0;

@@ -27,7 +27,7 @@ class CollapsedLeastSquares final : public BilevelProblem {
 
   Index weights() const override { return singular_values_.size() + (intercept_ ? 1 : 0); }
   Index hyperparameters() const override { return 1; }
-  bool has_intercept() const override { return intercept_; }
+  Index intercepts() const override { return intercept_ ? 1 : 0; }
   double train_loss(const Vector& w, const Vector& lambda) const override;
   void train_gradient(const Vector& w, const Vector& lambda, Vector& g) const override;
   void hessian_product(const Vector& w, const Vector& lambda, const Vector& p, Vector& out) const override;
@@ -35,9 +35,12 @@ class CollapsedLeastSquares final : public BilevelProblem {
   void cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
                                 Vector& out) const override;
   double validation_loss(const Vector& w) const override;
-  void validation_gradient(const Vector& w, Vector& g) const override;
+  double validation_gradient(const Vector& w, Vector& g) const override;
   void validation_hessian_product(const Vector& w, const Vector& p, Vector& out) const override;
   InnerReport inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const override;
+  LinearReport hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
+                             const LinearOptions& options, Vector& x) const override;
+  void certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const override;
   void fit_intercept(Vector& w) const override;
   const Vector& ones() const override { return ones_; }
   Vector expand(const Vector& w) const override;
@@ -45,6 +48,7 @@ class CollapsedLeastSquares final : public BilevelProblem {
   Losses losses(const Vector& w) const override;
 
  private:
+  double closed_form_work() const;
   Index rank() const { return singular_values_.size(); }
   /// t = b − b*(w): how far the intercept is from the exact one, b*(w) = ȳ − x̄ᵀw.
   double intercept_offset(const Vector& w) const;

@@ -24,9 +24,12 @@ class CountedProblem final : public ForwardingProblem {
   void cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
                                 Vector& out) const override;
   double validation_loss(const Vector& w) const override;
-  void validation_gradient(const Vector& w, Vector& g) const override;
+  double validation_gradient(const Vector& w, Vector& g) const override;
   void validation_hessian_product(const Vector& w, const Vector& p, Vector& out) const override;
   InnerReport inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const override;
+  LinearReport hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
+                             const LinearOptions& options, Vector& x) const override;
+  void certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const override;
   void fit_intercept(Vector& w) const override;
 
  private:
@@ -35,6 +38,7 @@ class CountedProblem final : public ForwardingProblem {
 
   std::int64_t limit_;
   mutable Work work_;
+  mutable double setup_paid_ = 0.0;  // of what inner solves compute once and keep
 };
 
 }  // namespace yosida

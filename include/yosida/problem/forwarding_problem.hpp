@@ -12,7 +12,7 @@ class ForwardingProblem : public BilevelProblem {
 
   Index weights() const override { return problem_.weights(); }
   Index hyperparameters() const override { return problem_.hyperparameters(); }
-  bool has_intercept() const override { return problem_.has_intercept(); }
+  Index intercepts() const override { return problem_.intercepts(); }
   double train_loss(const Vector& w, const Vector& lambda) const override {
     return problem_.train_loss(w, lambda);
   }
@@ -30,12 +30,21 @@ class ForwardingProblem : public BilevelProblem {
     problem_.cross_product_transposed(w, lambda, p, out);
   }
   double validation_loss(const Vector& w) const override { return problem_.validation_loss(w); }
-  void validation_gradient(const Vector& w, Vector& g) const override { problem_.validation_gradient(w, g); }
+  double validation_gradient(const Vector& w, Vector& g) const override {
+    return problem_.validation_gradient(w, g);
+  }
   void validation_hessian_product(const Vector& w, const Vector& p, Vector& out) const override {
     problem_.validation_hessian_product(w, p, out);
   }
   InnerReport inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const override {
     return problem_.inner_solve(lambda, options, w);
+  }
+  LinearReport hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
+                             const LinearOptions& options, Vector& x) const override {
+    return problem_.hessian_solve(w, lambda, b, options, x);
+  }
+  void certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const override {
+    problem_.certificate_scale(w, lambda, out);
   }
   void fit_intercept(Vector& w) const override { problem_.fit_intercept(w); }
   Work intercept_work() const override { return problem_.intercept_work(); }
@@ -43,7 +52,6 @@ class ForwardingProblem : public BilevelProblem {
   const Vector& ones() const override { return problem_.ones(); }
   Vector expand(const Vector& w) const override { return problem_.expand(w); }
   double setup_work() const override { return problem_.setup_work(); }
-  double inner_setup_work() const override { return problem_.inner_setup_work(); }
   Losses losses(const Vector& w) const override { return problem_.losses(w); }
 
  protected:

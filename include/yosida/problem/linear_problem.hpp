@@ -22,7 +22,7 @@ class LinearProblem : public BilevelProblem {
 
   Index weights() const override { return features() + (intercept_ ? 1 : 0); }
   Index hyperparameters() const override { return 1; }
-  bool has_intercept() const override { return intercept_; }
+  Index intercepts() const override { return intercept_ ? 1 : 0; }
   double train_loss(const Vector& w, const Vector& lambda) const override;
   void train_gradient(const Vector& w, const Vector& lambda, Vector& g) const override;
   void hessian_product(const Vector& w, const Vector& lambda, const Vector& p, Vector& out) const override;
@@ -30,14 +30,16 @@ class LinearProblem : public BilevelProblem {
   void cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
                                 Vector& out) const override;
   double validation_loss(const Vector& w) const override;
-  void validation_gradient(const Vector& w, Vector& g) const override;
+  double validation_gradient(const Vector& w, Vector& g) const override;
   void validation_hessian_product(const Vector& w, const Vector& p, Vector& out) const override;
   /// Newton's method: by Cholesky in the smaller of feature space and row space, by conjugate
   /// gradients where both are large.
   InnerReport inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const override;
+  LinearReport hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
+                             const LinearOptions& options, Vector& x) const override;
+  void certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const override;
   void fit_intercept(Vector& w) const override;
   Work intercept_work() const override;
-  double inner_setup_work() const override;
   const Vector& ones() const override { return ones_; }
   Losses losses(const Vector& w) const override;
 
@@ -52,8 +54,9 @@ class LinearProblem : public BilevelProblem {
   const Loss& loss_;
   bool intercept_;
   Vector ones_;
-  Vector train_mean_;         // x̄ of the training rows, where an intercept needs it
-  double target_mean_ = 0.0;  // ȳ
+  Vector train_mean_;              // x̄ of the training rows, where an intercept needs it
+  double target_mean_ = 0.0;       // ȳ
+  double gradient_at_zero_ = 0.0;  // its norm: the measure of inner tolerances
   mutable std::once_flag row_space_once_;
   mutable std::unique_ptr<RowSpace> row_space_;
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 
@@ -10,10 +11,23 @@ namespace yosida {
 /// Where a solver starts, and what keeps λ in range.
 struct Start {
   Vector lambda;  // one value per hyperparameter
-  /// The paper's solvers have no bounds: these are infinite unless asked for.
-  double low = -std::numeric_limits<double>::infinity();
-  double high = std::numeric_limits<double>::infinity();
+  /// Bounds on λ, one value per hyperparameter; empty where there are none, as for the paper's solvers.
+  Vector low = {}, high = {};
   std::uint64_t seed = 0;
+
+  /// The same bounds for every hyperparameter.
+  void bound(double below, double above) {
+    low = Vector::Constant(lambda.size(), below);
+    high = Vector::Constant(lambda.size(), above);
+  }
+  bool is_bounded() const { return low.size() > 0; }
+  /// Moves λ inside the bounds.
+  void clamp(Vector& lambda_) const {
+    if (is_bounded()) lambda_ = lambda_.cwiseMax(low).cwiseMin(high);
+  }
+  double clamped(double value, Index j) const {
+    return is_bounded() ? std::clamp(value, low[j], high[j]) : value;
+  }
 };
 
 /// The part of a solver's state that the outer loop reads.

@@ -1,0 +1,29 @@
+#include "yosida/problem/bilevel_problem.hpp"
+
+#include <algorithm>
+
+#include "yosida/linalg/factor.hpp"
+
+namespace yosida {
+
+double certificate_scale_of(double kappa, double penalty) {
+  if (!(kappa > 0.0) || !(penalty > 0.0)) return 1.0;
+  return std::max(1.0, std::max(kappa / penalty, penalty / kappa));
+}
+
+LinearReport BilevelProblem::hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
+                                           const LinearOptions& options, Vector& x) const {
+  const double tolerance = options.tolerance * b.norm();
+  const auto apply = [&](const Vector& p, Vector& out) { hessian_product(w, lambda, p, out); };
+  const CgReport cg =
+      conjugate_gradients(apply, b, x, tolerance, std::min<std::int64_t>(options.max_count, 10 * weights()));
+  LinearReport report;
+  report.residual_norm = cg.residual_norm;
+  report.converged = cg.residual_norm <= tolerance;
+  report.work.hessian_products = cg.products;
+  return report;
+}
+
+void BilevelProblem::certificate_scale(const Vector&, const Vector&, Vector& out) const { out.setOnes(); }
+
+}  // namespace yosida
