@@ -118,8 +118,8 @@ LambdaBounds default_bounds(const BilevelProblem& problem, double lambda0) {
     problem.hessian_product(w, unpenalised, Vector::Unit(problem.weights(), penalised + k), product);
     columns.col(k) = product;
   }
-  const Matrix corner = columns.bottomRows(intercepts);
-  const Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> refit(corner);  // softmax's is singular
+  Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> refit;  // softmax's corner is singular
+  if (intercepts > 0) refit.compute(columns.bottomRows(intercepts));
   problem.train_gradient(w, unpenalised, direction);
   double curvature = 0.0;
   for (int iteration = 0; iteration < kPowerIterations; ++iteration) {
