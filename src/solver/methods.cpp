@@ -4,6 +4,7 @@
 
 #include "yosida/error.hpp"
 #include "yosida/nearest.hpp"
+#include "yosida/solver/my_hpo.hpp"
 #include "yosida/solver/my_hpo_bt.hpp"
 #include "yosida/solver/my_hpo_c.hpp"
 #include "yosida/solver/my_hpo_full.hpp"
@@ -36,7 +37,12 @@ std::vector<Method> build() {
   full.default_iterations = 500;
   Method sho_code = described("sho-code", "sho with the settings of its authors' published code");
   sho_code.lambda0 = -3.5;
+  Method successor =
+      described(MyHpo::name, "the Moreau-Yosida step on the true slope of the best response: no step size");
+  successor.solves_inner_problems = true;
+  successor.default_iterations = 500;
   return {
+      with_algorithm<MyHpo>(std::move(successor)),
       with_algorithm<MyHpoBt>(
           described(MyHpoBt::name, "simplified MY-HPO with backtracking (the paper's Algorithm 1)")),
       with_algorithm<MyHpoC>(

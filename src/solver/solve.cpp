@@ -220,6 +220,7 @@ class Loop {
     // A loss of 0 at w = 0 leaves nothing to compare with.
     if (loss_of_zero_ > 0.0 && last_.validation > kDivergedFactor * loss_of_zero_)
       outcome_.status = StopReason::diverged;
+    if (outcome_.status == StopReason::converged && run_->iterate().final_is_best) best_ = last_;
     outcome_.best = best_.solution(problem_);
     outcome_.final = last_.solution(problem_);
     if (options_.trace_every > 0 && outcome_.trace.back().iteration != outcome_.iterations)

@@ -41,6 +41,10 @@ class CollapsedLeastSquares final : public BilevelProblem {
   LinearReport hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
                              const LinearOptions& options, Vector& x) const override;
   void certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const override;
+  bool has_closed_form() const override { return true; }
+  std::optional<double> largest_curvature() const override {
+    return singular_values_.cwiseAbs2().maxCoeff() / train_rows_;
+  }
   void fit_intercept(Vector& w) const override;
   const Vector& ones() const override { return ones_; }
   Vector expand(const Vector& w) const override;

@@ -46,6 +46,8 @@ class ForwardingProblem : public BilevelProblem {
   void certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const override {
     problem_.certificate_scale(w, lambda, out);
   }
+  bool has_closed_form() const override { return problem_.has_closed_form(); }
+  std::optional<double> largest_curvature() const override { return problem_.largest_curvature(); }
   void fit_intercept(Vector& w) const override { problem_.fit_intercept(w); }
   Work intercept_work() const override { return problem_.intercept_work(); }
   Work cross_work() const override { return problem_.cross_work(); }

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "yosida/linalg/types.hpp"
+
+namespace yosida {
+
+/// The global minimum of a smooth h on [low, high] from few values and slopes: a coarse scan from the high
+/// end to the low one, then every promising basin refined by cubic interpolation. It knows nothing of
+/// bi-level problems: it proposes, the caller evaluates.
+///
+/// What makes a coarse scan enough: h(λ) = L_V(w*(λ)) is built of terms like 1/(s² + e^λ), whose features in
+/// λ are a few units wide.
+class BasinSearch {
+ public:
+  struct Sample {
+    double x;
+    double value;
+    std::optional<double> slope;  ///< missing where only the scan has been here
+  };
+  /// What to evaluate next.
+  struct Proposal {
+    double x;
+    bool scanning;
+    /// Units of x to the nearest samples of known slope on both sides of it; 0 at a sample itself.
+    double width;
+  };
+
+  BasinSearch(double low, double high, double spacing);
+
+  bool scanning() const { return next_scan_ < scan_.size(); }
+  /// Nothing where the scan is over and no basin promises more than `relative_gain` of the best value. With
+  /// `tolerance` the least distance from samples at which another is worth its cost.
+  std::optional<Proposal> propose(double relative_gain, double tolerance) const;
+  /// Adds a sample, or replaces the one at the same x.
+  void add(const Sample& sample);
+  /// The lowest refined sample (with a slope), the lowest of all where none has been refined.
+  const Sample& best() const;
+  const std::vector<Sample>& samples() const { return samples_; }
+  Index scan_points() const { return static_cast<Index>(scan_.size()); }
+
+ private:
+  struct Candidate {
+    double x;
+    double value;  // estimated
+    double width;
+  };
+  std::optional<Candidate> candidate(std::size_t i) const;
+  bool is_lowest_around(std::size_t i) const;
+
+  std::vector<double> scan_;  // high to low
+  std::size_t next_scan_ = 0;
+  std::vector<Sample> samples_;  // x rising
+};
+
+}  // namespace yosida

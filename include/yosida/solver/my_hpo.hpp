@@ -1,0 +1,41 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "yosida/response/tangent.hpp"
+#include "yosida/solver/basin_search.hpp"
+#include "yosida/solver/iterate.hpp"
+#include "yosida/solver/settings.hpp"
+
+namespace yosida {
+
+/// The successor of MY-HPO: the Moreau–Yosida step on the tangent of the best response. No step size.
+///
+/// One hyperparameter: a coarse scan of the bounds, then every promising basin, each evaluation an inexact
+/// warm-started inner solve and one linear solve for the slope. Ends at the global minimum inside the bounds.
+struct MyHpo {
+  static constexpr const char* name = "my-hpo";
+  struct Settings {
+    double tolerance = 1e-4;
+    double scan_tolerance = 1e-2;
+    double spacing = 1.9;
+  };
+  struct State : Iterate {
+    Start range;
+    std::optional<BasinSearch> search;
+    std::map<double, Tangent> visited;
+    int refinements = 0;
+    std::optional<double> wanted;  // a λ to look at again, more exactly
+    Vector g;
+  };
+  static const std::vector<Setting<Settings>>& table();
+
+  Settings settings;
+  bool stays_in_row_space() const { return true; }
+  State init(const BilevelProblem& problem, const Start& start) const;
+  void step(const BilevelProblem& problem, State& state) const;
+};
+
+}  // namespace yosida

@@ -1,0 +1,154 @@
+#include "yosida/solver/my_hpo.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "solver/one_lambda.hpp"
+#include "yosida/solver/oracle.hpp"
+
+namespace yosida {
+namespace {
+
+/// Basins are refined while they promise to lower the best value by this share.
+constexpr double kWorthwhile = 1e-6;
+/// Inner tolerances of refinements: the first, and how much smaller each is than the last.
+constexpr double kFirstTolerance = 1e-3;
+constexpr double kShrink = 0.3;
+constexpr double kLeastTolerance = 1e-9;
+/// Samples nearer than this are one.
+constexpr double kNearest = 1e-7;
+
+/// The visited point nearest to λ: where an inner solve starts.
+const Tangent* nearest(const std::map<double, Tangent>& visited, double lambda) {
+  const Tangent* near = nullptr;
+  for (const auto& [at, each] : visited)
+    if (near == nullptr || std::abs(at - lambda) <= std::abs(near->lambda - lambda)) near = &each;
+  return near;
+}
+
+/// h(λ) and, where asked for, its slope, by an inner solve to the tolerance given.
+BasinSearch::Sample evaluate(const BilevelProblem& problem, MyHpo::State& state, double lambda,
+                             bool with_slope, double tolerance) {
+  // v = argmin L_T(·, λ), from the tangent of the nearest point
+  Tangent point;
+  point.lambda = lambda;
+  if (const Tangent* near = nearest(state.visited, lambda)) {
+    near->respond(lambda, point.v);
+    point.phi1 = near->phi1;
+  } else {
+    point.v = state.w;
+  }
+  const Vector at = Vector::Constant(1, lambda);
+  const InnerReport inner = problem.inner_solve(at, {.proximal = {}, .tolerance = tolerance}, point.v);
+  if (!inner.converged) ++state.inexact_solves;
+  BasinSearch::Sample sample{lambda, 0.0, {}};
+  if (with_slope) {
+    // Φ₁ = −H⁻¹ C;  h′(λ) = ∇L_V(v)ᵀ Φ₁
+    sample.value = problem.validation_gradient(point.v, state.g);
+    if (!point.anchor(problem, tolerance).converged) ++state.inexact_solves;
+    sample.slope = state.g.dot(point.phi1);
+  } else {
+    sample.value = problem.validation_loss(point.v);
+    point.phi1.resize(0);
+  }
+  if (!std::isfinite(sample.value) || !std::isfinite(sample.slope.value_or(0.0))) {
+    sample = {lambda, std::numeric_limits<double>::max(), {}};  // never the best
+  } else {
+    state.visited.insert_or_assign(lambda, std::move(point));
+  }
+  return sample;
+}
+
+/// |h′| scaled, relative to h; 0 where a bound holds λ against its slope.
+double certificate_of(const BilevelProblem& problem, const MyHpo::State& state,
+                      const BasinSearch::Sample& best) {
+  if (!best.slope) return std::numeric_limits<double>::infinity();
+  if (best.x == state.range.low[0] && *best.slope >= 0.0) return 0.0;
+  if (best.x == state.range.high[0] && *best.slope <= 0.0) return 0.0;
+  Vector scale(1);
+  problem.certificate_scale(state.visited.at(best.x).v, Vector::Constant(1, best.x), scale);
+  return std::abs(*best.slope) * scale[0] / std::abs(best.value);
+}
+
+/// The neighbour of the best sample on the side its slope falls to.
+std::optional<double> downhill_neighbour(const BasinSearch& search) {
+  const auto& samples = search.samples();
+  const BasinSearch::Sample& best = search.best();
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (samples[i].x != best.x) continue;
+    if (best.slope.value_or(0.0) < 0.0 && i + 1 < samples.size()) return samples[i + 1].x;
+    if (best.slope.value_or(0.0) > 0.0 && i > 0) return samples[i - 1].x;
+  }
+  return {};
+}
+
+}  // namespace
+
+const std::vector<Setting<MyHpo::Settings>>& MyHpo::table() {
+  static const std::vector<Setting<Settings>> rows = {
+      settings::real("tolerance", &Settings::tolerance, Bound::positive(),
+                     "stop when the scaled hypergradient is under it, relative to L_V", "ours"),
+      settings::real("scan_tolerance", &Settings::scan_tolerance, Bound::positive(),
+                     "inner solves of the scan end at this share of the gradient at w = 0",
+                     "ours: the coarsest at which basins keep their order"),
+      settings::real("spacing", &Settings::spacing, Bound::positive(), "distance of the scan's points in λ",
+                     "ours: h(λ) has no features narrower than about two units"),
+  };
+  return rows;
+}
+
+MyHpo::State MyHpo::init(const BilevelProblem& problem, const Start& start) const {
+  require_one_lambda(problem, name);
+  State state;
+  state.range = start;
+  state.final_is_best = true;
+  state.lambda = start.lambda;
+  state.w = state.g = Vector::Zero(problem.weights());
+  problem.fit_intercept(state.w);
+  return state;
+}
+
+void MyHpo::step(const BilevelProblem& problem, State& state) const {
+  if (!state.search) {
+    if (!state.range.is_bounded()) {
+      const LambdaBounds bounds = default_bounds(problem, state.lambda[0]);
+      state.range.bound(bounds.low, bounds.high);
+    }
+    state.search.emplace(state.range.low[0], state.range.high[0], settings.spacing);
+  }
+  BasinSearch& search = *state.search;
+  const bool closed_form = problem.has_closed_form();
+  const double refined_tolerance =
+      std::max(kFirstTolerance * std::pow(kShrink, state.refinements), kLeastTolerance);
+
+  // The point to look at: the scan's next, the most promising of a basin, or one to be seen more exactly.
+  double lambda = 0.0;
+  bool scanning = search.scanning();
+  if (state.wanted) {
+    lambda = *state.wanted;
+    state.wanted.reset();
+  } else {
+    lambda = search.propose(kWorthwhile, kNearest)->x;
+  }
+  search.add(evaluate(problem, state, lambda, closed_form || !scanning,
+                      scanning ? settings.scan_tolerance : refined_tolerance));
+  if (!scanning) ++state.refinements;
+
+  const BasinSearch::Sample& best = search.best();
+  if (const auto at = state.visited.find(best.x); at != state.visited.end()) {
+    state.lambda[0] = best.x;
+    state.w = at->second.v;
+  }
+  if (search.scanning() || search.propose(kWorthwhile, kNearest)) return;
+  // No basin promises more: stop on the certificate, or look closer.
+  if (certificate_of(problem, state, best) <= settings.tolerance) {
+    state.converged = true;
+  } else if (const auto next = search.propose(0.0, kNearest)) {
+    state.wanted = next->x;
+  } else {
+    state.wanted = downhill_neighbour(search);
+    if (!state.wanted || std::abs(*state.wanted - best.x) < kNearest) state.converged = true;
+  }
+}
+
+}  // namespace yosida
