@@ -205,9 +205,10 @@ InnerReport LinearProblem::inner_solve(const Vector& lambda, const InnerOptions&
     linear = options.proximal->u.head(d) - options.proximal->rho * options.proximal->v.head(d);
   }
   const double flops = 2.0 * split_.train.x.product_flops();
-  const double tolerance = options.tolerance * std::max(gradient_at_zero_, linear.norm());
+  const double tolerance =
+      std::max(options.tolerance * std::max(gradient_at_zero_, linear.norm()), options.absolute);
   InnerReport report;
-  const bool exact = options.tolerance <= kExactTolerance;
+  const bool exact = options.tolerance <= kExactTolerance && options.absolute == 0.0;
   if (exact && solves_in_row_space()) {
     const RowSpace& space = row_space();
     const Vector reduced_linear = space.q.transpose() * linear;

@@ -62,7 +62,9 @@ class Newton {
     const HessianSystem hessian{p_.x, p_.intercept, p_.c, curvatures_, p_.flops_per_gradient};
     // Superlinear (Eisenstat and Walker): the nearer, the more exact.
     const double norm = gradient_.norm();
-    const double forcing = std::min(0.1, std::sqrt(norm / std::max(first_norm_, norm)));
+    // A quadratic is its own model.
+    const double forcing =
+        p_.loss.is_quadratic() ? 0.0 : std::min(0.1, std::sqrt(norm / std::max(first_norm_, norm)));
     if (first_norm_ == 0.0) first_norm_ = norm;
     Vector direction = Vector::Zero(a_.size());
     const std::int64_t left = p_.max_count - report_.work.paper_count() - 1;  // the next gradient is the last

@@ -43,7 +43,7 @@ struct HessianSystem {
 InnerReport newton(const InnerProblem& problem, Vector& a);
 
 inline constexpr Index kMaxCholesky = 2500;
-/// A relative tolerance below this asks for exact solves.
+/// A relative tolerance below this asks for exact solves, unless an absolute one is given.
 inline constexpr double kExactTolerance = 1e-8;
 
 }  // namespace yosida

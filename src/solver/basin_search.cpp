@@ -11,6 +11,10 @@ using Sample = BasinSearch::Sample;
 
 /// A new point keeps this share of an interval from both of its ends, unless slopes say it is nearly there.
 constexpr double kEdge = 0.02;
+/// In a bracket narrower than this the slope is a line.
+constexpr double kNarrow = 0.5;
+/// The first step into an interval of which one slope is known.
+constexpr double kFirstShare = 0.4;
 /// A scanned value without a slope may hide a lower one beside it: by this share of the fall to it.
 constexpr double kHidden = 0.5;
 
@@ -18,6 +22,11 @@ constexpr double kHidden = 0.5;
 /// or rises all the way.
 std::optional<std::pair<double, double>> cubic_minimum(const Sample& a, const Sample& b) {
   const double h = b.x - a.x;
+  if (*a.slope < 0.0 && *b.slope > 0.0 && std::max(a.blur, b.blur) > 0.0 && h < kNarrow) {
+    // Values solved to different tolerances differ by more than the fall between them: slopes alone.
+    const double t = std::clamp(*a.slope / (*a.slope - *b.slope), kEdge, 1.0 - kEdge);
+    return std::pair(a.x + t * h, std::min(a.value, b.value) - 0.5 * t * h * std::min(-*a.slope, *b.slope));
+  }
   const double da = *a.slope * h;
   const double db = *b.slope * h;
   const double fall = b.value - a.value;
@@ -40,6 +49,40 @@ std::optional<std::pair<double, double>> cubic_minimum(const Sample& a, const Sa
   return std::pair(a.x + t * h, a.value + t * (da + t * (q + t * c)));
 }
 
+/// How far to go from `a` down its slope into an interval whose other end `b` has no slope: to a little
+/// beyond where the line through this slope and a near one behind it crosses zero, so that the next slope has
+/// the other sign; without such a one to the bottom of the parabola through b's value.
+std::pair<double, double> beyond(const Sample& a, const Sample* behind, const Sample& b) {
+  const double width = b.x - a.x;
+  double step = kFirstShare * width;
+  const double last = behind != nullptr && behind->slope ? a.x - behind->x : 0.0;
+  if (last != 0.0 && (!std::isfinite(b.value) || std::abs(last) < 0.25 * std::abs(width))) {
+    const double bend = (*a.slope - *behind->slope) / last;
+    step = 2.5 * last;
+    if (bend > 0.0) step = std::copysign(std::min(std::abs(1.2 * *a.slope / bend), std::abs(step)), width);
+  } else if (std::isfinite(b.value)) {
+    const double bend = (b.value - a.value) / (width * width) - *a.slope / width;
+    step = bend > 0.0 ? -*a.slope / (2.0 * bend) : width;
+  }
+  if (std::abs(step) > std::abs(width)) step = width;
+  return {a.x + step, a.value + 0.5 * step * *a.slope};
+}
+
+/// The bottom of the parabola through three values, kept in the middle halves of both intervals.
+double vertex(const Sample& left, const Sample& middle, const Sample& right) {
+  const double l = middle.x - left.x;
+  const double r = right.x - middle.x;
+  const double down = (middle.value - left.value) / l;
+  const double up = (right.value - middle.value) / r;
+  const double bend = (up - down) / (l + r);
+  const double slope = (down * r + up * l) / (l + r);
+  if (!(bend > 0.0)) return middle.x;
+  return std::clamp(middle.x - slope / (2.0 * bend), middle.x - 0.5 * l, middle.x + 0.5 * r);
+}
+
+/// A blurred value may be too low by luck.
+double cautious(const Sample& sample) { return sample.value * (1.0 + 0.3 * sample.blur); }
+
 }  // namespace
 
 BasinSearch::BasinSearch(double low, double high, double spacing) {
@@ -49,6 +92,10 @@ BasinSearch::BasinSearch(double low, double high, double spacing) {
 }
 
 void BasinSearch::add(const Sample& sample) {
+  if (sample.slope)
+    std::erase_if(samples_, [&](const Sample& each) {
+      return each.slope && each.blur > sample.blur && std::abs(each.x - sample.x) <= each.blur;
+    });
   const auto at = std::lower_bound(samples_.begin(), samples_.end(), sample.x,
                                    [](const Sample& each, double x) { return each.x < x; });
   if (at != samples_.end() && at->x == sample.x) {
@@ -56,7 +103,15 @@ void BasinSearch::add(const Sample& sample) {
   } else {
     samples_.insert(at, sample);
   }
-  if (scanning() && sample.x == scan_[next_scan_]) ++next_scan_;
+  if (!scanning() || sample.x != scan_[next_scan_]) return;
+  ++next_scan_;
+  // Two points in a row that cannot be told apart from the last: nor can those beyond.
+  const bool blind =
+      samples_.size() > 1 && samples_[0].value == kUnresolved && samples_[1].value == kUnresolved;
+  if (blind && scanning()) {
+    next_scan_ = scan_.size();
+    samples_.insert(samples_.begin(), Sample{scan_.back(), kUnresolved, {}, 0.0});
+  }
 }
 
 const Sample& BasinSearch::best() const {
@@ -65,7 +120,7 @@ const Sample& BasinSearch::best() const {
   const Sample* lowest = nullptr;
   for (const Sample& each : samples_) {
     if (refined && !each.slope) continue;
-    if (lowest == nullptr || each.value < lowest->value) lowest = &each;
+    if (lowest == nullptr || cautious(each) < cautious(*lowest)) lowest = &each;
   }
   return *lowest;
 }
@@ -78,12 +133,16 @@ bool BasinSearch::is_lowest_around(std::size_t i) const {
 /// The most promising point of the interval [i, i + 1], or of its left end where that has no slope yet.
 std::optional<BasinSearch::Candidate> BasinSearch::candidate(std::size_t i) const {
   const Sample& a = samples_[i];
-  if (!a.slope && is_lowest_around(i)) {
+  if (!a.slope && std::isfinite(a.value) && is_lowest_around(i)) {
     // Only the scan has been here: the bottom may lie lower on either side.
     double fall = 0.0;
     if (i > 0) fall = std::max(fall, samples_[i - 1].value - a.value);
     if (i + 1 < samples_.size()) fall = std::max(fall, samples_[i + 1].value - a.value);
-    return Candidate{a.x, a.value - kHidden * std::min(fall, a.value), 0.0};
+    if (!std::isfinite(fall)) fall = 0.0;
+    const bool inside = i > 0 && i + 1 < samples_.size() && std::isfinite(samples_[i - 1].value) &&
+                        std::isfinite(samples_[i + 1].value);
+    return Candidate{inside ? vertex(samples_[i - 1], a, samples_[i + 1]) : a.x,
+                     a.value - kHidden * std::min(fall, a.value), 0.0};
   }
   if (i + 1 == samples_.size()) return {};
   const Sample& b = samples_[i + 1];
@@ -91,14 +150,10 @@ std::optional<BasinSearch::Candidate> BasinSearch::candidate(std::size_t i) cons
   std::optional<std::pair<double, double>> low;
   if (a.slope && b.slope) {
     low = cubic_minimum(a, b);
-  } else if (a.slope && *a.slope < 0.0) {  // the parabola by its slope here and its value there
-    const double curvature = (b.value - a.value) / (width * width) - *a.slope / width;
-    const double t = curvature > 0.0 ? std::min(-*a.slope / (2.0 * curvature), width) : width;
-    low = std::pair(a.x + t, a.value + t * (*a.slope + t * curvature));
+  } else if (a.slope && *a.slope < 0.0) {
+    low = beyond(a, i > 0 ? &samples_[i - 1] : nullptr, b);
   } else if (b.slope && *b.slope > 0.0) {
-    const double curvature = (a.value - b.value) / (width * width) + *b.slope / width;
-    const double t = curvature > 0.0 ? std::min(*b.slope / (2.0 * curvature), width) : width;
-    low = std::pair(b.x - t, b.value - t * (*b.slope - t * curvature));
+    low = beyond(b, i + 2 < samples_.size() ? &samples_[i + 2] : nullptr, a);
   }
   if (!low) return {};
   return Candidate{low->first, low->second, width};

@@ -40,6 +40,7 @@ std::vector<Method> build() {
   Method successor =
       described(MyHpo::name, "the Moreau-Yosida step on the true slope of the best response: no step size");
   successor.solves_inner_problems = true;
+  successor.expected_work = 250.0;
   successor.default_iterations = 500;
   return {
       with_algorithm<MyHpo>(std::move(successor)),

@@ -11,12 +11,19 @@ namespace {
 
 /// Basins are refined while they promise to lower the best value by this share.
 constexpr double kWorthwhile = 1e-6;
-/// Inner tolerances of refinements: the first, and how much smaller each is than the last.
-constexpr double kFirstTolerance = 1e-3;
+/// Inner solves end at ‖∇L_T‖ ≤ τ ‖C‖: C is how fast the gradient turns with λ, so the weights found are
+/// about those of a λ within τ. The τ of the scan, of the first refinement, and how much smaller each next
+/// one is.
+constexpr double kScanTau = 0.1;
+constexpr double kFirstTau = 0.03;
 constexpr double kShrink = 0.3;
-constexpr double kLeastTolerance = 1e-9;
+constexpr double kLeastTau = 1e-5;
+/// In the scan, where the last value is this far above the best, the solves are coarse: overfitted.
+constexpr double kUninteresting = 1.1;
+constexpr double kFine = 0.1;  // elsewhere they are by so much finer
 /// Samples nearer than this are one.
 constexpr double kNearest = 1e-7;
+constexpr int kMaxCloserLooks = 20;
 
 /// The visited point nearest to λ: where an inner solve starts.
 const Tangent* nearest(const std::map<double, Tangent>& visited, double lambda) {
@@ -28,7 +35,7 @@ const Tangent* nearest(const std::map<double, Tangent>& visited, double lambda) 
 
 /// h(λ) and, where asked for, its slope, by an inner solve to the tolerance given.
 BasinSearch::Sample evaluate(const BilevelProblem& problem, MyHpo::State& state, double lambda,
-                             bool with_slope, double tolerance) {
+                             bool with_slope, double tau, double tolerance) {
   // v = argmin L_T(·, λ), from the tangent of the nearest point
   Tangent point;
   point.lambda = lambda;
@@ -39,20 +46,25 @@ BasinSearch::Sample evaluate(const BilevelProblem& problem, MyHpo::State& state,
     point.v = state.w;
   }
   const Vector at = Vector::Constant(1, lambda);
-  const InnerReport inner = problem.inner_solve(at, {.proximal = {}, .tolerance = tolerance}, point.v);
+  problem.cross_product(point.v, at, Vector::Ones(1), state.g);
+  const InnerReport inner = problem.inner_solve(
+      at, {.proximal = {}, .tolerance = tolerance, .absolute = tau * state.g.norm()}, point.v);
   if (!inner.converged) ++state.inexact_solves;
-  BasinSearch::Sample sample{lambda, 0.0, {}};
+  BasinSearch::Sample sample{lambda, 0.0, {}, problem.has_closed_form() ? 0.0 : tau};
   if (with_slope) {
     // Φ₁ = −H⁻¹ C;  h′(λ) = ∇L_V(v)ᵀ Φ₁
     sample.value = problem.validation_gradient(point.v, state.g);
-    if (!point.anchor(problem, tolerance).converged) ++state.inexact_solves;
+    if (!point.anchor(problem, tau).converged) ++state.inexact_solves;
     sample.slope = state.g.dot(point.phi1);
   } else {
     sample.value = problem.validation_loss(point.v);
     point.phi1.resize(0);
+    // A gradient already under the tolerance: these are still the weights of the last λ.
+    state.last_scanned = sample.value;
+    if (inner.work.paper_count() == 1 && !state.visited.empty()) sample.value = BasinSearch::kUnresolved;
   }
   if (!std::isfinite(sample.value) || !std::isfinite(sample.slope.value_or(0.0))) {
-    sample = {lambda, std::numeric_limits<double>::max(), {}};  // never the best
+    sample = {lambda, BasinSearch::kUnresolved, {}, 0.0};
   } else {
     state.visited.insert_or_assign(lambda, std::move(point));
   }
@@ -118,8 +130,7 @@ void MyHpo::step(const BilevelProblem& problem, State& state) const {
   }
   BasinSearch& search = *state.search;
   const bool closed_form = problem.has_closed_form();
-  const double refined_tolerance =
-      std::max(kFirstTolerance * std::pow(kShrink, state.refinements), kLeastTolerance);
+  const double tau = std::max(kFirstTau * std::pow(kShrink, state.refinements), kLeastTau);
 
   // The point to look at: the scan's next, the most promising of a basin, or one to be seen more exactly.
   double lambda = 0.0;
@@ -130,9 +141,16 @@ void MyHpo::step(const BilevelProblem& problem, State& state) const {
   } else {
     lambda = search.propose(kWorthwhile, kNearest)->x;
   }
-  search.add(evaluate(problem, state, lambda, closed_form || !scanning,
-                      scanning ? settings.scan_tolerance : refined_tolerance));
-  if (!scanning) ++state.refinements;
+  if (scanning) {
+    const bool coarse = state.last_scanned > kUninteresting * search.best_value();
+    const bool first = search.samples().empty();
+    const auto sample = evaluate(problem, state, lambda, closed_form, kScanTau,
+                                 (coarse || first ? 1.0 : kFine) * settings.scan_tolerance);
+    search.add(sample);
+  } else {
+    search.add(evaluate(problem, state, lambda, true, tau, 0.0));
+    ++state.refinements;
+  }
 
   const BasinSearch::Sample& best = search.best();
   if (const auto at = state.visited.find(best.x); at != state.visited.end()) {
@@ -140,8 +158,8 @@ void MyHpo::step(const BilevelProblem& problem, State& state) const {
     state.w = at->second.v;
   }
   if (search.scanning() || search.propose(kWorthwhile, kNearest)) return;
-  // No basin promises more: stop on the certificate, or look closer.
-  if (certificate_of(problem, state, best) <= settings.tolerance) {
+  // No basin promises more: stop on the certificate, or look closer, as long as rounding lets it.
+  if (certificate_of(problem, state, best) <= settings.tolerance || ++state.closer_looks > kMaxCloserLooks) {
     state.converged = true;
   } else if (const auto next = search.propose(0.0, kNearest)) {
     state.wanted = next->x;

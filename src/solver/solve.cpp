@@ -44,7 +44,11 @@ struct Snapshot {
     iteration = at;
   }
   Solution solution(const BilevelProblem& problem) const {
-    return {.lambda = lambda, .w = problem.expand(w), .loss = problem.losses(w), .iteration = iteration};
+    return {.lambda = lambda,
+            .w = problem.expand(w),
+            .point = w,
+            .loss = problem.losses(w),
+            .iteration = iteration};
   }
 };
 

@@ -69,6 +69,7 @@ SolveOptions solve_options(const TuneFlags& flags, const Method& method) {
 
 /// How many iterations the budget allows, for the choice of the cheapest form of the problem.
 double expected_iterations(const Budget& budget, const Method& method) {
+  if (method.expected_work > 0.0) return method.expected_work;
   if (method.solves_inner_problems) return std::numeric_limits<double>::infinity();
   const bool only_time = std::isfinite(budget.seconds);
   const auto unlimited = std::numeric_limits<std::int64_t>::max();
@@ -208,6 +209,14 @@ int run_tune(const TuneFlags& flags) {
   if (flags.oracle && !was_stopped)
     try_extra("--oracle",
               [&] { tuned.oracle = compare_with_oracle(linear, flags, options.start.lambda[0], best); });
+  if (!was_stopped)
+    try_extra("the certificate", [&] {
+      tuned.certificate = certify(*problem, best, options.start);
+      if (tuned.oracle) {
+        tuned.certificate->gap = tuned.oracle->gap;
+        tuned.certificate->lambda_gap = tuned.oracle->lambda_gap;
+      }
+    });
   if (flags.refit && !was_stopped)
     try_extra("--refit", [&] {
       const Dataset rows = train_and_validation(split);

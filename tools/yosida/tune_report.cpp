@@ -90,6 +90,16 @@ std::string result_json(const TuneFlags& flags, const Prepared& data, const Spli
                       {"gap", number(tuned.oracle->gap)},
                       {"lambda_gap", number(tuned.oracle->lambda_gap)},
                       {"bounds", {tuned.oracle->oracle.low, tuned.oracle->oracle.high}}};
+  if (tuned.certificate) {
+    const Certificate& certificate = *tuned.certificate;
+    root["certificate"] = {{"inner_gradient", number(certificate.inner_gradient)},
+                           {"hypergradient", number(certificate.hypergradient)},
+                           {"hypergradient_error", number(certificate.hypergradient_error)},
+                           {"gap", number(certificate.gap)},
+                           {"lambda_gap", number(certificate.lambda_gap)},
+                           {"verdict", to_string(certificate.verdict)},
+                           {"reason", certificate.reason}};
+  }
   root["data"] = {{"source", split.train.source},
                   {"train_rows", split.train.rows()},
                   {"validation_rows", split.validation.rows()},
@@ -158,6 +168,9 @@ void print_result(std::FILE* out, const TuneFlags& flags, const Prepared& data, 
     print_report(out, *tuned.refit, classification);
   }
   fmt::print(out, "\n  {:<14} {}: {}\n", "stopped", to_string(outcome.status), outcome.message);
+  if (tuned.certificate)
+    fmt::print(out, "  {:<14} {}: {}\n", "certificate", to_string(tuned.certificate->verdict),
+               tuned.certificate->reason);
   fmt::print(out, "  {:<14} {} iterations, {} gradient computations, {:.0f} gradient equivalents, {:.3g} s\n",
              "cost", outcome.iterations, outcome.work.paper_count(), outcome.work.gradient_equivalents(),
              outcome.seconds);

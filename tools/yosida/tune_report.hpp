@@ -7,6 +7,7 @@
 
 #include "data_flags.hpp"
 #include "yosida/model/equivalents.hpp"
+#include "yosida/solver/certificate.hpp"
 #include "yosida/solver/methods.hpp"
 #include "yosida/solver/oracle.hpp"
 
@@ -49,6 +50,7 @@ struct Tuned {
   Report best, final;
   std::optional<Report> refit;
   std::optional<OracleGap> oracle;
+  std::optional<Certificate> certificate;
   Equivalents equivalents, refit_equivalents;
 };
 

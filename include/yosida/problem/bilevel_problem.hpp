@@ -27,6 +27,8 @@ struct InnerOptions {
   std::optional<ProximalTerm> proximal;
   /// Stop when ‖gradient‖ ≤ tolerance × max(‖∇L_T at w = 0, unpenalised‖, ‖u − ρv‖ of a proximal term).
   double tolerance = 1e-11;
+  /// Or when ‖gradient‖ ≤ this, for solves that need not be tight.
+  double absolute = 0.0;
   /// At most so many gradients and Hessian products.
   std::int64_t max_count = std::numeric_limits<std::int64_t>::max();
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -19,7 +20,11 @@ class BasinSearch {
     double x;
     double value;
     std::optional<double> slope;  ///< missing where only the scan has been here
+    /// The sample may be that of an x so far away: a later one as near as this takes its place.
+    double blur = 0.0;
   };
+  /// The value of a point the scan could not resolve: unknown, never the best, no reason to look there.
+  static constexpr double kUnresolved = std::numeric_limits<double>::infinity();
   /// What to evaluate next.
   struct Proposal {
     double x;
@@ -38,6 +43,7 @@ class BasinSearch {
   void add(const Sample& sample);
   /// The lowest refined sample (with a slope), the lowest of all where none has been refined.
   const Sample& best() const;
+  double best_value() const { return samples_.empty() ? 0.0 : best().value; }
   const std::vector<Sample>& samples() const { return samples_; }
   Index scan_points() const { return static_cast<Index>(scan_.size()); }
 

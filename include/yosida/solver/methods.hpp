@@ -17,6 +17,8 @@ struct Method {
   double lambda0 = -1.0;
   /// Steps solve inner problems, so collapsing pays at once.
   bool solves_inner_problems = false;
+  /// About how many gradient equivalents a run costs; collapsing must cost less. 0: by its iterations.
+  double expected_work = 0.0;
   std::int64_t default_iterations = 2500;
   std::vector<SettingInfo> settings;
   /// Throws InputError for an unknown setting or a value outside its bounds.

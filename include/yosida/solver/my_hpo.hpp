@@ -18,7 +18,7 @@ namespace yosida {
 struct MyHpo {
   static constexpr const char* name = "my-hpo";
   struct Settings {
-    double tolerance = 1e-4;
+    double tolerance = 1e-3;
     double scan_tolerance = 1e-2;
     double spacing = 1.9;
   };
@@ -26,7 +26,9 @@ struct MyHpo {
     Start range;
     std::optional<BasinSearch> search;
     std::map<double, Tangent> visited;
+    double last_scanned = 0.0;  // L_V
     int refinements = 0;
+    int closer_looks = 0;
     std::optional<double> wanted;  // a λ to look at again, more exactly
     Vector g;
   };

@@ -59,7 +59,8 @@ struct SolveOptions {
 
 struct Solution {
   Vector lambda;
-  Vector w;  ///< one weight per feature, the intercept last where there is one
+  Vector w;      ///< one weight per feature (and output), the intercepts last
+  Vector point;  ///< the same in the problem's own coordinates
   Losses loss;
   std::int64_t iteration = 0;
 };

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "yosida/solver/solve.hpp"
+
+namespace yosida {
+
+enum class Verdict {
+  certified,      ///< hypergradient + error ≤ tolerance, inner_gradient ≤ tolerance
+  at_bound,       ///< the same, with some λ_j held by its bound: beyond it may be a better one
+  not_certified,  ///< one of them is larger; `reason` says which
+};
+std::string_view to_string(Verdict verdict);
+
+/// Proof of how good an answer is, computed from the problem alone, whichever solver gave it.
+struct Certificate {
+  /// ‖∇L_T(w, λ)‖ of the weights returned, relative to that of w = 0 without penalty: are they w*(λ)?
+  double inner_gradient = 0.0;
+  /// max_j of |∂h/∂λ_j| × BilevelProblem::certificate_scale, relative to L_V, at w*(λ); a component whose
+  /// bound holds λ_j against it counts 0. Without the scale it would be small wherever h is flat: at both
+  /// ends.
+  double hypergradient = 0.0;
+  /// How far the linear solve's residual may have it wrong.
+  double hypergradient_error = 0.0;
+  /// To the oracle, where there is one: of the weights returned, and of w*(λ).
+  std::optional<double> gap, lambda_gap;
+  Verdict verdict = Verdict::not_certified;
+  std::string reason;  ///< the verdict in a sentence
+};
+
+inline constexpr double kCertified = 5e-3;
+
+/// Certifies an answer inside the bounds of `start` (if it has some). Not counted as a solver's work: it
+/// costs about one more inner solve and two linear ones.
+Certificate certify(const BilevelProblem& problem, const Solution& solution, const Start& start,
+                    double tolerance = kCertified);
+
+}  // namespace yosida
