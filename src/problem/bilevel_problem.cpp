@@ -24,6 +24,24 @@ LinearReport BilevelProblem::hessian_solve(const Vector& w, const Vector& lambda
   return report;
 }
 
+LinearReport BilevelProblem::hessian_solve_many(const Vector& w, const Vector& lambda, const Matrix& b,
+                                                const LinearOptions& options, Matrix& x) const {
+  LinearReport all;
+  all.converged = true;
+  LinearOptions left = options;
+  Vector column(b.rows());
+  for (Index j = 0; j < b.cols(); ++j) {
+    column = x.col(j);
+    const LinearReport each = hessian_solve(w, lambda, b.col(j), left, column);
+    x.col(j) = column;
+    all.work += each.work;
+    all.converged &= each.converged;
+    all.residual_norm = std::max(all.residual_norm, each.residual_norm);
+    left.max_count = std::max<std::int64_t>(options.max_count - all.work.paper_count(), 1);
+  }
+  return all;
+}
+
 void BilevelProblem::certificate_scale(const Vector&, const Vector&, Vector& out) const { out.setOnes(); }
 
 }  // namespace yosida

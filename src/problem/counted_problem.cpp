@@ -74,10 +74,24 @@ InnerReport CountedProblem::inner_solve(const Vector& lambda, const InnerOptions
 
 LinearReport CountedProblem::hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
                                            const LinearOptions& options, Vector& x) const {
+  return within_limit(options, [&](const LinearOptions& limited) {
+    return problem_.hessian_solve(w, lambda, b, limited, x);
+  });
+}
+
+LinearReport CountedProblem::hessian_solve_many(const Vector& w, const Vector& lambda, const Matrix& b,
+                                                const LinearOptions& options, Matrix& x) const {
+  return within_limit(options, [&](const LinearOptions& limited) {
+    return problem_.hessian_solve_many(w, lambda, b, limited, x);
+  });
+}
+
+LinearReport CountedProblem::within_limit(const LinearOptions& options,
+                                          FunctionRef<LinearReport(const LinearOptions&)> solve) const {
   LinearOptions limited = options;
   limited.max_count = std::min(options.max_count, limit_ - work_.paper_count());
   if (limited.max_count < 1) throw BudgetSpent{};
-  const LinearReport report = problem_.hessian_solve(w, lambda, b, limited, x);
+  const LinearReport report = solve(limited);
   work_ += report.work;
   if (!report.converged && report.work.paper_count() >= limited.max_count) throw BudgetSpent{};
   return report;

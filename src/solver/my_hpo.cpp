@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "solver/my_hpo_many.hpp"
 #include "solver/one_lambda.hpp"
 #include "yosida/solver/oracle.hpp"
 
@@ -105,12 +106,14 @@ const std::vector<Setting<MyHpo::Settings>>& MyHpo::table() {
                      "ours: the coarsest at which basins keep their order"),
       settings::real("spacing", &Settings::spacing, Bound::positive(), "distance of the scan's points in λ",
                      "ours: h(λ) has no features narrower than about two units"),
+      settings::real("epsilon", &Settings::epsilon, Bound::non_negative(),
+                     "share of ‖λ' − λ‖² in the proximal term, for several hyperparameters",
+                     "ours: without it a weight near 0 leaves its step unlimited"),
   };
   return rows;
 }
 
 MyHpo::State MyHpo::init(const BilevelProblem& problem, const Start& start) const {
-  require_one_lambda(problem, name);
   State state;
   state.range = start;
   state.final_is_best = true;
@@ -121,11 +124,9 @@ MyHpo::State MyHpo::init(const BilevelProblem& problem, const Start& start) cons
 }
 
 void MyHpo::step(const BilevelProblem& problem, State& state) const {
+  if (!state.range.is_bounded()) set_default_bounds(problem, state.range);
+  if (problem.hyperparameters() > 1) return step_many(problem, settings, state);
   if (!state.search) {
-    if (!state.range.is_bounded()) {
-      const LambdaBounds bounds = default_bounds(problem, state.lambda[0]);
-      state.range.bound(bounds.low, bounds.high);
-    }
     state.search.emplace(state.range.low[0], state.range.high[0], settings.spacing);
   }
   BasinSearch& search = *state.search;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "yosida/linalg/function_ref.hpp"
 #include "yosida/problem/forwarding_problem.hpp"
 
 namespace yosida {
@@ -29,10 +30,15 @@ class CountedProblem final : public ForwardingProblem {
   InnerReport inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const override;
   LinearReport hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
                              const LinearOptions& options, Vector& x) const override;
+  LinearReport hessian_solve_many(const Vector& w, const Vector& lambda, const Matrix& b,
+                                  const LinearOptions& options, Matrix& x) const override;
   void certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const override;
   void fit_intercept(Vector& w) const override;
 
  private:
+  /// A linear solve held to what is left of the limit, its work counted.
+  LinearReport within_limit(const LinearOptions& options,
+                            FunctionRef<LinearReport(const LinearOptions&)> solve) const;
   /// Counts one more of `kind`, or throws where the limit does not allow it.
   void charge(std::int64_t Work::*kind) const;
 

@@ -46,6 +46,11 @@ class ForwardingProblem : public BilevelProblem {
   void certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const override {
     problem_.certificate_scale(w, lambda, out);
   }
+  LinearReport hessian_solve_many(const Vector& w, const Vector& lambda, const Matrix& b,
+                                  const LinearOptions& options, Matrix& x) const override {
+    return problem_.hessian_solve_many(w, lambda, b, options, x);
+  }
+  std::optional<Bounds> own_bounds() const override { return problem_.own_bounds(); }
   bool has_closed_form() const override { return problem_.has_closed_form(); }
   std::optional<double> largest_curvature() const override { return problem_.largest_curvature(); }
   void fit_intercept(Vector& w) const override { problem_.fit_intercept(w); }

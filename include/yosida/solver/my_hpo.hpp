@@ -15,12 +15,26 @@ namespace yosida {
 ///
 /// One hyperparameter: a coarse scan of the bounds, then every promising basin, each evaluation an inexact
 /// warm-started inner solve and one linear solve for the slope. Ends at the global minimum inside the bounds.
+///
+/// Several: proximal steps with ρ from the gain ratio, from the start given. Ends at a stationary point.
 struct MyHpo {
   static constexpr const char* name = "my-hpo";
   struct Settings {
     double tolerance = 1e-3;
     double scan_tolerance = 1e-2;
     double spacing = 1.9;
+    double epsilon = 0.01;
+  };
+  /// What several hyperparameters need.
+  struct Many {
+    double validation = 0.0;  // L_V(w)
+    Vector g;                 // ∇h(λ)
+    double rho = 0.0;
+    Matrix phi1;                               // Φ₁, few hyperparameters
+    Eigen::MatrixXd gauss_newton, correction;  // curvature of h: Φ₁ᵀ∇²L_VΦ₁, and what that leaves out
+    Vector q;                                  // H⁻¹∇L_V, many hyperparameters
+    std::vector<std::pair<Vector, Vector>> pairs;  // (Δλ, Δ∇h) of the last iterations
+    double tolerance = 0.0, adjoint_tolerance = 0.0;
   };
   struct State : Iterate {
     Start range;
@@ -30,6 +44,7 @@ struct MyHpo {
     int refinements = 0;
     int closer_looks = 0;
     std::optional<double> wanted;  // a λ to look at again, more exactly
+    Many many;
     Vector g;
   };
   static const std::vector<Setting<Settings>>& table();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "yosida/problem/bilevel_problem.hpp"
+#include "yosida/solver/iterate.hpp"
 
 namespace yosida {
 
@@ -31,5 +32,7 @@ struct LambdaBounds {
   double high;
 };
 LambdaBounds default_bounds(const BilevelProblem& problem, double lambda0);
+/// Gives a start without bounds those of its problem, or the default ones, widened to hold its λ.
+void set_default_bounds(const BilevelProblem& problem, Start& start);
 
 }  // namespace yosida
