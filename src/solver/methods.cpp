@@ -4,6 +4,7 @@
 
 #include "yosida/error.hpp"
 #include "yosida/nearest.hpp"
+#include "yosida/solver/hoag.hpp"
 #include "yosida/solver/my_hpo_bt.hpp"
 #include "yosida/solver/my_hpo_c.hpp"
 #include "yosida/solver/my_hpo_full.hpp"
@@ -36,6 +37,9 @@ std::vector<Method> build() {
   full.default_iterations = 500;
   Method sho_code = described("sho-code", "sho with the settings of its authors' published code");
   sho_code.lambda0 = -3.5;
+  Method hoag = described(Hoag::name, "hypergradients from inexact solves, adaptive step (Pedregosa 2016)");
+  hoag.solves_inner_problems = true;
+  hoag.default_iterations = 100;
   return {
       with_algorithm<MyHpoBt>(
           described(MyHpoBt::name, "simplified MY-HPO with backtracking (the paper's Algorithm 1)")),
@@ -49,6 +53,7 @@ std::vector<Method> build() {
                                                 .sigma = 0.0,
                                                 .phi_scale = 0.01,
                                                 .lambda_optimizer = Sho::Optimizer::adam}),
+      with_algorithm<Hoag>(std::move(hoag)),
   };
 }
 
