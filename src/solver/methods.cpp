@@ -4,10 +4,12 @@
 
 #include "yosida/error.hpp"
 #include "yosida/nearest.hpp"
+#include "yosida/solver/forward.hpp"
 #include "yosida/solver/hoag.hpp"
 #include "yosida/solver/my_hpo_bt.hpp"
 #include "yosida/solver/my_hpo_c.hpp"
 #include "yosida/solver/my_hpo_full.hpp"
+#include "yosida/solver/reverse.hpp"
 #include "yosida/solver/sho.hpp"
 
 namespace yosida {
@@ -40,6 +42,15 @@ std::vector<Method> build() {
   Method hoag = described(Hoag::name, "hypergradients from inexact solves, adaptive step (Pedregosa 2016)");
   hoag.solves_inner_problems = true;
   hoag.default_iterations = 100;
+  Method reverse =
+      described(Reverse::name,
+                "reverse differentiation through inner gradient steps (Maclaurin 2015, Franceschi 2017)");
+  reverse.solves_inner_problems = true;
+  reverse.default_iterations = 100;
+  Method forward =
+      described(Forward::name, "forward differentiation through inner gradient steps (Franceschi 2017)");
+  forward.solves_inner_problems = true;
+  forward.default_iterations = 100;
   return {
       with_algorithm<MyHpoBt>(
           described(MyHpoBt::name, "simplified MY-HPO with backtracking (the paper's Algorithm 1)")),
@@ -54,6 +65,8 @@ std::vector<Method> build() {
                                                 .phi_scale = 0.01,
                                                 .lambda_optimizer = Sho::Optimizer::adam}),
       with_algorithm<Hoag>(std::move(hoag)),
+      with_algorithm<Reverse>(std::move(reverse)),
+      with_algorithm<Forward>(std::move(forward)),
   };
 }
 

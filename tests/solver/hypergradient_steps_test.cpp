@@ -7,7 +7,9 @@
 #include "support/compare.hpp"
 #include "support/plain_problem.hpp"
 #include "support/problem_case.hpp"
+#include "yosida/solver/forward.hpp"
 #include "yosida/solver/hoag.hpp"
+#include "yosida/solver/reverse.hpp"
 
 namespace yosida {
 namespace {
@@ -117,6 +119,40 @@ TEST_P(HypergradientStep, OfHoagTightensItsTolerance) {
     hoag.step(problem, state);
     EXPECT_EQ(state.inexact_solves, 0);
   }
+}
+
+// Both against the chain rule written out: dw_{t+1}/dλ = dw_t/dλ − α (H dw_t/dλ + C).
+TEST_P(HypergradientStep, OfReverseAndForwardFollowTheAlgorithm) {
+  const double alpha = 0.1, beta = 0.7;
+  const int steps = 5;
+  const Reverse reverse{{.steps = steps, .alpha = alpha, .beta = beta}};
+  const Forward forward{{.steps = steps, .alpha = alpha, .beta = beta}};
+  UnrolledState by_reverse = reverse.init(problem, start);
+  UnrolledState by_forward = forward.init(problem, start);
+
+  double lambda = -1.0;
+  double gradient = 0.0;
+  double validation = 1.0;
+  Vector w = first();
+  for (int k = 0; k < 4; ++k) {
+    lambda = std::clamp(lambda - beta * gradient / validation, -8.0, 3.0);
+    Vector dw = Vector::Zero(w.size());
+    for (int t = 0; t < steps; ++t) {
+      dw -= alpha * (plain.train_hessian(w, lambda) * dw + plain.cross(w, lambda));
+      w -= alpha * plain.train_gradient(w, lambda);
+    }
+    gradient = plain.validation_gradient(w).dot(dw);
+    validation = plain.validation_loss(w);
+
+    reverse.step(problem, by_reverse);
+    forward.step(problem, by_forward);
+    for (const UnrolledState* state : {&by_reverse, &by_forward}) {
+      ASSERT_LE(relative_error(state->w, w), 1e-12) << k;
+      ASSERT_LE(relative_error(state->lambda[0], lambda), 1e-12) << k;
+      ASSERT_LE(relative_error(state->hypergradient[0], gradient), 1e-11) << k;
+    }
+  }
+  EXPECT_GT(std::abs(lambda + 1.0), 1e-3) << "lambda did not move: the test shows little";
 }
 
 }  // namespace
