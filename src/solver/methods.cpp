@@ -9,6 +9,7 @@
 #include "yosida/solver/my_hpo_bt.hpp"
 #include "yosida/solver/my_hpo_c.hpp"
 #include "yosida/solver/my_hpo_full.hpp"
+#include "yosida/solver/penalty.hpp"
 #include "yosida/solver/reverse.hpp"
 #include "yosida/solver/sho.hpp"
 
@@ -51,6 +52,9 @@ std::vector<Method> build() {
       described(Forward::name, "forward differentiation through inner gradient steps (Franceschi 2017)");
   forward.solves_inner_problems = true;
   forward.default_iterations = 100;
+  Method penalty =
+      described(Penalty::name, "the inner problem as a penalised constraint (Mehra and Hamm 2019)");
+  penalty.default_iterations = 500;
   return {
       with_algorithm<MyHpoBt>(
           described(MyHpoBt::name, "simplified MY-HPO with backtracking (the paper's Algorithm 1)")),
@@ -67,6 +71,7 @@ std::vector<Method> build() {
       with_algorithm<Hoag>(std::move(hoag)),
       with_algorithm<Reverse>(std::move(reverse)),
       with_algorithm<Forward>(std::move(forward)),
+      with_algorithm<Penalty>(std::move(penalty)),
   };
 }
 

@@ -33,7 +33,7 @@ UnrolledState unrolled_init(const BilevelProblem& problem, const Start& start) {
 double inner_step_size(const BilevelProblem& problem, const UnrolledSettings& settings,
                        UnrolledState& state) {
   if (settings.alpha > 0.0) return settings.alpha;
-  const double curvature = state.curvature(problem, state.lambda);
+  const double curvature = train_curvature(problem, state.lambda, state.curvature);
   return curvature > 0.0 ? 1.0 / curvature : 1.0;
 }
 

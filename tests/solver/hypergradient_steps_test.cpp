@@ -9,6 +9,7 @@
 #include "support/problem_case.hpp"
 #include "yosida/solver/forward.hpp"
 #include "yosida/solver/hoag.hpp"
+#include "yosida/solver/penalty.hpp"
 #include "yosida/solver/reverse.hpp"
 
 namespace yosida {
@@ -152,6 +153,55 @@ TEST_P(HypergradientStep, OfReverseAndForwardFollowTheAlgorithm) {
       ASSERT_LE(relative_error(state->hypergradient[0], gradient), 1e-11) << k;
     }
   }
+  EXPECT_GT(std::abs(lambda + 1.0), 1e-3) << "lambda did not move: the test shows little";
+}
+
+TEST_P(HypergradientStep, OfPenaltyFollowsTheAlgorithm) {
+  const double alpha = 0.1, beta = 0.7, growth = 1.5, shrink = 0.8;
+  double rho = 2.0, mu = 0.1, epsilon = 0.5;
+  const int steps = 6;
+  const Penalty penalty{{.steps = steps,
+                         .alpha = alpha,
+                         .beta = beta,
+                         .growth = growth,
+                         .mu = mu,
+                         .epsilon = epsilon,
+                         .shrink = shrink}};
+  Penalty::State state = penalty.init(problem, start);
+  state.rho = rho;  // whatever the curvature
+
+  double lambda = -1.0;
+  Vector w = first();
+  Vector nu = Vector::Zero(w.size());
+  int raised = 0;
+  for (int k = 0; k < 60; ++k) {
+    Vector w_slope(w.size()), validation_slope(w.size());
+    double validation = 0.0;
+    for (int t = 0; t < steps; ++t) {
+      const Vector train = plain.train_gradient(w, lambda);
+      validation = plain.validation_loss(w);
+      validation_slope = plain.validation_gradient(w);
+      w_slope = validation_slope + plain.train_hessian(w, lambda) * (nu + rho * train) + mu * train;
+      w -= alpha * w_slope;
+    }
+    const Vector multiplier = nu + rho * plain.train_gradient(w, lambda);
+    const double slope = plain.cross(w, lambda).dot(multiplier);
+    lambda = std::clamp(lambda - beta * slope / validation, -8.0, 3.0);
+    if (w_slope.norm() <= epsilon * validation_slope.norm() && std::abs(slope) <= epsilon * validation) {
+      nu = multiplier;
+      rho *= growth;
+      mu *= shrink;
+      epsilon *= shrink;
+      ++raised;
+    }
+
+    penalty.step(problem, state);
+    ASSERT_LE(relative_error(state.w, w), 1e-10) << k;
+    ASSERT_LE(relative_error(state.lambda[0], lambda), 1e-10) << k;
+    ASSERT_LE(relative_error(state.nu, nu), 1e-9) << k;
+    ASSERT_LE(relative_error(state.rho, rho), 1e-14) << k;
+  }
+  EXPECT_GT(raised, 1);
   EXPECT_GT(std::abs(lambda + 1.0), 1e-3) << "lambda did not move: the test shows little";
 }
 

@@ -224,5 +224,27 @@ TEST_P(ReachesTheOptimum, OfManyLambdas) {
   EXPECT_LT(outcome.final.loss.validation, best_of_one);
 }
 
+// Their weights are not those of an inner solve, so what counts is where λ has gone.
+class LowersTheLoss : public Reached {};
+INSTANTIATE_TEST_SUITE_P(Every, LowersTheLoss, testing::Values("penalty"),
+                         [](const auto& each) { return each.param; });
+
+TEST_P(LowersTheLoss, FromFarAway) {
+  for (const Case& c : cases()) {
+    const auto at = [&](const Vector& lambda) {
+      Vector w = Vector::Zero(c.problem->weights());
+      c.problem->inner_solve(lambda, {}, w);
+      return c.problem->validation_loss(w);
+    };
+    for (const double lambda0 : {-1.0, 1.0}) {
+      const Outcome outcome = run(*c.problem, lambda0);
+      const double before = at(Vector::Constant(c.problem->hyperparameters(), lambda0));
+      EXPECT_EQ(outcome.status, StopReason::iteration_limit) << c.name;
+      EXPECT_LT(at(outcome.final.lambda), 0.95 * before) << c.name << " from " << lambda0;
+      EXPECT_LT(outcome.final.loss.validation, 0.95 * before) << c.name << " from " << lambda0;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace yosida
