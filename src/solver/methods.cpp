@@ -4,10 +4,14 @@
 
 #include "yosida/error.hpp"
 #include "yosida/nearest.hpp"
+#include "yosida/solver/forward.hpp"
+#include "yosida/solver/hoag.hpp"
 #include "yosida/solver/my_hpo.hpp"
 #include "yosida/solver/my_hpo_bt.hpp"
 #include "yosida/solver/my_hpo_c.hpp"
 #include "yosida/solver/my_hpo_full.hpp"
+#include "yosida/solver/penalty.hpp"
+#include "yosida/solver/reverse.hpp"
 #include "yosida/solver/sho.hpp"
 
 namespace yosida {
@@ -42,6 +46,21 @@ std::vector<Method> build() {
   successor.solves_inner_problems = true;
   successor.expected_work = 250.0;
   successor.default_iterations = 500;
+  Method hoag = described(Hoag::name, "hypergradients from inexact solves, adaptive step (Pedregosa 2016)");
+  hoag.solves_inner_problems = true;
+  hoag.default_iterations = 100;
+  Method reverse =
+      described(Reverse::name,
+                "reverse differentiation through inner gradient steps (Maclaurin 2015, Franceschi 2017)");
+  reverse.solves_inner_problems = true;
+  reverse.default_iterations = 100;
+  Method forward =
+      described(Forward::name, "forward differentiation through inner gradient steps (Franceschi 2017)");
+  forward.solves_inner_problems = true;
+  forward.default_iterations = 100;
+  Method penalty =
+      described(Penalty::name, "the inner problem as a penalised constraint (Mehra and Hamm 2019)");
+  penalty.default_iterations = 500;
   return {
       with_algorithm<MyHpo>(std::move(successor)),
       with_algorithm<MyHpoBt>(
@@ -56,6 +75,10 @@ std::vector<Method> build() {
                                                 .sigma = 0.0,
                                                 .phi_scale = 0.01,
                                                 .lambda_optimizer = Sho::Optimizer::adam}),
+      with_algorithm<Hoag>(std::move(hoag)),
+      with_algorithm<Reverse>(std::move(reverse)),
+      with_algorithm<Forward>(std::move(forward)),
+      with_algorithm<Penalty>(std::move(penalty)),
   };
 }
 

@@ -1,6 +1,7 @@
 // What every solver promises, whatever it does inside: run over every method the library knows.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -18,6 +19,12 @@ std::vector<std::string> method_names() {
   std::vector<std::string> names;
   for (const Method& each : methods()) names.push_back(each.name);
   return names;
+}
+
+/// The paper's own methods and its baseline have no bounds unless they are given some.
+bool is_of_the_paper(const Method& method) {
+  const std::vector<std::string> names = {"my-hpo-bt", "my-hpo-c", "my-hpo-full", "sho", "sho-code"};
+  return std::find(names.begin(), names.end(), method.name) != names.end();
 }
 
 /// Ridge and logistic, with and without intercept, dense and sparse, direct and collapsed.
@@ -66,6 +73,10 @@ class Contract : public testing::TestWithParam<std::string> {
               const SettingValues& settings = {}) const {
     return solve(*method.make(settings), problem, with);
   }
+  /// What the start alone costs: bounds from the data, for methods that need some.
+  std::int64_t start_work(const BilevelProblem& problem) const {
+    return run(problem, options(0)).work.paper_count();
+  }
   /// Every step size of the method, set to so much.
   SettingValues steps(const std::string& size) const {
     SettingValues values;
@@ -106,6 +117,10 @@ TEST_P(Contract, HoldsItsBudgetOfGradients) {
     for (const std::int64_t gradients : {1, 2, 3, 7, 50}) {
       SolveOptions with = options(1000);
       with.budget.gradients = gradients;
+      if (gradients < start_work(*problem)) {
+        EXPECT_THROW(run(*problem, with), InputError);
+        continue;
+      }
       const Outcome outcome = run(*problem, with);
       EXPECT_LE(outcome.work.paper_count(), gradients);
       EXPECT_TRUE(outcome.status == StopReason::work_limit || outcome.status == StopReason::converged)
@@ -131,8 +146,20 @@ TEST_P(Contract, StopsAtOnceWhereThereIsNoTime) {
     const Outcome outcome = run(*problem, with);
     EXPECT_EQ(outcome.status, StopReason::time_limit);
     EXPECT_EQ(outcome.iterations, 0);
-    EXPECT_EQ(outcome.work.paper_count(), 0);
+    EXPECT_EQ(outcome.work.paper_count(), start_work(*problem));
     EXPECT_TRUE(is_finite(outcome.best));
+  }
+}
+
+// Only bounds may cost something before the first iteration, and for the paper's methods nothing does.
+TEST_P(Contract, StartsWithoutWorkInsideGivenBounds) {
+  for (const auto& problem : problems(method)) {
+    if (is_of_the_paper(method)) {
+      EXPECT_EQ(start_work(*problem), 0);
+    }
+    SolveOptions with = options(0);
+    with.start.bound(method.lambda0 - 1.0, method.lambda0 + 2.5);
+    EXPECT_EQ(run(*problem, with).work.paper_count(), 0);
   }
 }
 

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "yosida/linalg/function_ref.hpp"
+#include "yosida/problem/bilevel_problem.hpp"
+
+namespace yosida {
+
+/// The largest eigenvalue of a Hessian, by power iterations that go on from where the last call ended: what
+/// steps of 1/L need, when the Hessian changes little from one to the next. Seldom under half of the truth
+/// even where eigenvalues are close, so that steps of its inverse do not blow up.
+class LargestCurvature {
+ public:
+  bool has_begun() const { return direction_.size() > 0; }
+  void begin(const Vector& direction);
+  /// 0 where there is no curvature along what was begun with.
+  double of(FunctionRef<void(const Vector& p, Vector& out)> hessian_product);
+
+ private:
+  Vector direction_, product_;
+  bool is_first_ = true;
+};
+
+/// Of L_T(·, λ) at w = 0, where the curvature of a loss of margins is largest.
+double train_curvature(const BilevelProblem& problem, const Vector& lambda, LargestCurvature& curvature);
+
+}  // namespace yosida

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "yosida/problem/bilevel_problem.hpp"
+#include "yosida/solver/iterate.hpp"
+#include "yosida/solver/largest_curvature.hpp"
+#include "yosida/solver/settings.hpp"
+
+namespace yosida {
+
+// What reverse and forward differentiation through T steps of the inner problem share.
+
+struct UnrolledSettings {
+  std::int64_t steps = 100;
+  double alpha = 0.0;
+  double beta = 3.0;
+};
+
+struct UnrolledState : Iterate {
+  Start range;
+  double validation = 1.0;  // L_V(w_T)
+  Vector hypergradient;     // dL_V(w_T)/dλ, w_0 held constant
+  LargestCurvature curvature;
+};
+
+const std::vector<Setting<UnrolledSettings>>& unrolled_table();
+
+}  // namespace yosida

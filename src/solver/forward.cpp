@@ -1,0 +1,58 @@
+#include "yosida/solver/forward.hpp"
+
+#include <vector>
+
+#include "solver/lambda_range.hpp"
+#include "solver/unrolled.hpp"
+
+namespace yosida {
+
+double forward_hypergradient(const BilevelProblem& problem, const Vector& lambda, double alpha,
+                             std::int64_t steps, Vector& w, Vector& gradient) {
+  Vector g(w.size());
+  Vector product(w.size());
+  Vector column(w.size());
+  // Z_0 = 0, one tangent for each hyperparameter
+  std::vector<Vector> z(static_cast<std::size_t>(lambda.size()), Vector::Zero(w.size()));
+
+  for (std::int64_t t = 0; t < steps; ++t) {
+    // Z_{t+1} = (I − α H(w_t)) Z_t − α C(w_t)
+    for (std::size_t j = 0; j < z.size(); ++j) {
+      problem.cross_product(w, lambda, Vector::Unit(lambda.size(), static_cast<Index>(j)), column);
+      if (t > 0) {  // Z_0 = 0 needs no product
+        problem.hessian_product(w, lambda, z[j], product);
+        column += product;
+      }
+      z[j] -= alpha * column;
+    }
+    // w_{t+1} = w_t − α ∇L_T(w_t, λ)
+    problem.train_gradient(w, lambda, g);
+    w -= alpha * g;
+  }
+
+  // dλ = Z_Tᵀ ∇L_V(w_T)
+  const double validation = problem.validation_gradient(w, g);
+  for (std::size_t j = 0; j < z.size(); ++j) gradient[static_cast<Index>(j)] = z[j].dot(g);
+  return validation;
+}
+
+Forward::State Forward::init(const BilevelProblem& problem, const Start& start) const {
+  return unrolled_init(problem, start);
+}
+
+// The algorithm's loop, begun at its last line: so the w of an iterate was trained under its λ.
+void Forward::step(const BilevelProblem& problem, State& state) const {
+  // λ = P(λ − β d log L_V(w_T)/dλ)
+  // Deviation: of the logarithm, so that the scale of the targets does not matter to β.
+  if (state.validation > 0.0)
+    descend_lambda(state.range, settings.beta * state.hypergradient / state.validation, state);
+  if (state.failed) return;
+
+  // w_T and dL_V(w_T)/dλ
+  // Deviation: w_0 is the last w_T, not the same start each time; its own dependence on λ is left out.
+  const double alpha = inner_step_size(problem, settings, state);
+  state.validation =
+      forward_hypergradient(problem, state.lambda, alpha, settings.steps, state.w, state.hypergradient);
+}
+
+}  // namespace yosida

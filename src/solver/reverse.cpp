@@ -1,0 +1,56 @@
+#include "yosida/solver/reverse.hpp"
+
+#include <vector>
+
+#include "solver/lambda_range.hpp"
+#include "solver/unrolled.hpp"
+
+namespace yosida {
+
+double reverse_hypergradient(const BilevelProblem& problem, const Vector& lambda, double alpha,
+                             std::int64_t steps, Vector& w, Vector& gradient) {
+  Vector g(w.size());
+  Vector c(lambda.size());
+  std::vector<Vector> path;  // w_0 … w_{T−1}
+
+  // w_{t+1} = w_t − α ∇L_T(w_t, λ)
+  for (std::int64_t t = 0; t < steps; ++t) {
+    path.push_back(w);
+    problem.train_gradient(w, lambda, g);
+    w -= alpha * g;
+  }
+
+  // a_T = ∇L_V(w_T);  back along the path: dλ += −α C(w_t)ᵀ a_{t+1},  a_t = a_{t+1} − α H(w_t) a_{t+1}
+  Vector a(w.size());
+  const double validation = problem.validation_gradient(w, a);
+  gradient.setZero();
+  for (auto w_t = path.rbegin(); w_t != path.rend(); ++w_t) {
+    problem.cross_product_transposed(*w_t, lambda, a, c);
+    gradient -= alpha * c;
+    if (w_t + 1 == path.rend()) break;  // w_0 does not depend on λ
+    problem.hessian_product(*w_t, lambda, a, g);
+    a -= alpha * g;
+  }
+  return validation;
+}
+
+Reverse::State Reverse::init(const BilevelProblem& problem, const Start& start) const {
+  return unrolled_init(problem, start);
+}
+
+// The algorithm's loop, begun at its last line: so the w of an iterate was trained under its λ.
+void Reverse::step(const BilevelProblem& problem, State& state) const {
+  // λ = P(λ − β d log L_V(w_T)/dλ)
+  // Deviation: of the logarithm, so that the scale of the targets does not matter to β.
+  if (state.validation > 0.0)
+    descend_lambda(state.range, settings.beta * state.hypergradient / state.validation, state);
+  if (state.failed) return;
+
+  // w_T and dL_V(w_T)/dλ
+  // Deviation: w_0 is the last w_T, not the same start each time; its own dependence on λ is left out.
+  const double alpha = inner_step_size(problem, settings, state);
+  state.validation =
+      reverse_hypergradient(problem, state.lambda, alpha, settings.steps, state.w, state.hypergradient);
+}
+
+}  // namespace yosida

@@ -1,0 +1,40 @@
+#include "solver/unrolled.hpp"
+
+#include "solver/lambda_range.hpp"
+#include "solver/setting_rules.hpp"
+
+namespace yosida {
+
+const std::vector<Setting<UnrolledSettings>>& unrolled_table() {
+  using Settings = UnrolledSettings;
+  static const std::vector<Setting<Settings>> rows = {
+      settings::count("steps", &Settings::steps, "gradient steps of the inner problem an iteration",
+                      "ours: papers take 100 to 4000; w goes on from where it was, so few suffice"),
+      settings::real("alpha", &Settings::alpha, Bound::non_negative(),
+                     "size of these steps; 0 takes 1/(largest curvature)",
+                     "ours: the largest step that is sure not to diverge"),
+      settings::real("beta", &Settings::beta, Bound::non_negative(),
+                     "step size on λ, along the gradient of log L_V",
+                     "ours: of 1 to 10, which are safe where penalties are e^λ"),
+  };
+  return rows;
+}
+
+UnrolledState unrolled_init(const BilevelProblem& problem, const Start& start) {
+  UnrolledState state;
+  state.range = with_bounds(problem, start);
+  state.lambda = start.lambda;
+  state.hypergradient = Vector::Zero(problem.hyperparameters());
+  state.w = Vector::Zero(problem.weights());
+  problem.fit_intercept(state.w);
+  return state;
+}
+
+double inner_step_size(const BilevelProblem& problem, const UnrolledSettings& settings,
+                       UnrolledState& state) {
+  if (settings.alpha > 0.0) return settings.alpha;
+  const double curvature = train_curvature(problem, state.lambda, state.curvature);
+  return curvature > 0.0 ? 1.0 / curvature : 1.0;
+}
+
+}  // namespace yosida
