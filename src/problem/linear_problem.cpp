@@ -107,8 +107,9 @@ void check(const Dataset& data, const Dataset& train, const Loss& loss, const ch
     throw InputError(name + ": holds a number that is not finite, or of " +
                      std::to_string(kMaxMagnitudeDigits) +
                      " digits or more after pretreatment: its square would overflow");
-  if (loss.is_classification() && !(data.y.array().abs() == 1.0).all())
-    throw InputError(name + ": targets must be −1 or +1 for a " + std::string(loss.name()) + " problem");
+  if (!std::all_of(data.y.begin(), data.y.end(), [&](double y) { return loss.accepts(y); }))
+    throw InputError(name + ": targets must be " + loss.targets() + " for a " + std::string(loss.name()) +
+                     " problem");
 }
 
 }  // namespace
