@@ -99,9 +99,12 @@ Split split_rows(Dataset data, const std::vector<Index>& order, Index train_rows
                    .y = Vector(data.y.size() == 0 ? 0 : count),
                    .feature_names = data.feature_names,
                    .target_name = data.target_name,
-                   .source = data.source};
+                   .source = data.source,
+                   .weight = Vector(data.weight.size() == 0 ? 0 : count)};
     for (Index i = 0; i < result.y.size(); ++i)
       result.y[i] = data.y[order[static_cast<std::size_t>(begin + i)]];
+    for (Index i = 0; i < result.weight.size(); ++i)
+      result.weight[i] = data.weight[order[static_cast<std::size_t>(begin + i)]];
     result.x = data.x.is_sparse() ? Design(take_rows(data.x.sparse(), order, begin, count))
                                   : Design(data.x.dense().row_range(begin, count));
     return result;
@@ -131,6 +134,12 @@ Dataset train_and_validation(const Split& split) {
   both.x = stack_rows(split.train.x, split.validation.x);
   both.y.resize(split.train.y.size() + split.validation.y.size());
   both.y << split.train.y, split.validation.y;
+  if (split.train.weight.size() > 0 || split.validation.weight.size() > 0) {
+    both.weight = Vector::Ones(both.rows());
+    if (split.train.weight.size() > 0) both.weight.head(split.train.rows()) = split.train.weight;
+    if (split.validation.weight.size() > 0)
+      both.weight.tail(split.validation.rows()) = split.validation.weight;
+  }
   if (split.validation.source != split.train.source) both.source += " + " + split.validation.source;
   return both;
 }

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 #include <stdexcept>
 #include <vector>
+
+#include "linalg/blas.hpp"
 
 // LAPACK, as OpenBLAS brings it. It is column-major: a row-major matrix is its own transpose there.
 extern "C" {
@@ -26,12 +27,7 @@ namespace yosida {
 namespace {
 
 using ColumnMajor = Eigen::MatrixXd;
-
-/// BLAS splits sums by its number of threads; with one, results are the same whatever the machine is doing.
-void use_one_blas_thread() {
-  static std::once_flag once;
-  std::call_once(once, [] { openblas_set_num_threads(1); });
-}
+using linalg::use_one_blas_thread;
 
 void check(int info, const char* routine) {
   if (info != 0)
@@ -74,14 +70,15 @@ void copy_rows(const Design& x, Index begin, Index count, const Vector& shift, C
 
 }  // namespace
 
-bool cholesky_solve(Matrix& h, Vector& b) {
+bool cholesky_solve(Matrix& h, Eigen::Ref<Eigen::MatrixXd> b) {
   use_one_blas_thread();
   const int n = static_cast<int>(h.rows());
-  const int one = 1;
+  const int columns = static_cast<int>(b.cols());
+  const int stride = static_cast<int>(b.outerStride());
   int info = 0;
   dpotrf_("L", &n, h.data(), &n, &info);
   if (info != 0) return false;
-  dpotrs_("L", &n, &one, h.data(), &n, b.data(), &n, &info);
+  dpotrs_("L", &n, &columns, h.data(), &n, b.data(), &stride, &info);
   return info == 0 && b.allFinite();
 }
 
@@ -179,7 +176,7 @@ Matrix product(const Eigen::Ref<const Matrix>& a, const Eigen::Ref<const Matrix>
 }
 
 CgReport conjugate_gradients(FunctionRef<void(const Vector&, Vector&)> apply, const Vector& b, Vector& x,
-                             double tolerance, Index max_products) {
+                             double tolerance, Index max_products, const Vector* diagonal) {
   CgReport report;
   Vector product(b.size());
   Vector residual = b;
@@ -188,9 +185,14 @@ CgReport conjugate_gradients(FunctionRef<void(const Vector&, Vector&)> apply, co
     ++report.products;
     residual -= product;
   }
-  Vector direction = residual;
-  double square = residual.squaredNorm();
-  while (report.products < max_products && std::sqrt(square) > tolerance) {
+  // Where a diagonal entry tells nothing (a column of zeros) the residual stays as it is.
+  Vector inverse = Vector::Ones(b.size());
+  if (diagonal != nullptr) inverse = (diagonal->array() > 0.0).select(diagonal->cwiseInverse(), 1.0);
+  Vector scaled = inverse.cwiseProduct(residual);
+  Vector direction = scaled;
+  double square = residual.dot(scaled);
+  report.residual_norm = residual.norm();
+  while (report.products < max_products && report.residual_norm > tolerance) {
     apply(direction, product);
     ++report.products;
     const double curvature = direction.dot(product);
@@ -198,11 +200,12 @@ CgReport conjugate_gradients(FunctionRef<void(const Vector&, Vector&)> apply, co
     const double step = square / curvature;
     x += step * direction;
     residual -= step * product;
-    const double next = residual.squaredNorm();
-    direction = residual + (next / square) * direction;
+    report.residual_norm = residual.norm();
+    scaled = inverse.cwiseProduct(residual);
+    const double next = residual.dot(scaled);
+    direction = scaled + (next / square) * direction;
     square = next;
   }
-  report.residual_norm = std::sqrt(square);
   return report;
 }
 

@@ -4,9 +4,8 @@ namespace yosida {
 namespace {
 
 /// ½ (y − m)²
-struct LeastSquares {
+struct LeastSquares : Numbers {
   static constexpr std::string_view name = "ridge";
-  static constexpr bool classification = false;
   static constexpr bool quadratic = true;
   static double value(double m, double y) { return 0.5 * (y - m) * (y - m); }
   static double slope(double m, double y) { return m - y; }

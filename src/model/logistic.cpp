@@ -6,9 +6,8 @@ namespace yosida {
 namespace {
 
 /// log(1 + e^{−ym}), y ∈ {−1, +1}
-struct Logistic {
+struct Logistic : Labelled {
   static constexpr std::string_view name = "logistic";
-  static constexpr bool classification = true;
   static constexpr bool quadratic = false;
 
   /// Without overflow for large −ym, and exact for large ym.

@@ -6,18 +6,23 @@
 
 namespace yosida {
 
-/// A Loss from the formulas of one row: static functions value(m, y), slope(m, y), curvature(m, y) and the
-/// constants name, classification, quadratic.
+/// A Loss of one output from the formulas of one row: static functions value(m, y), slope(m, y), curvature(m,
+/// y), accepts(y) and the constants name, classification, quadratic, targets.
 template <typename Formulas>
 class Pointwise final : public Loss {
  public:
   std::string_view name() const override { return Formulas::name; }
   bool is_classification() const override { return Formulas::classification; }
   bool is_quadratic() const override { return Formulas::quadratic; }
+  bool accepts(double y) const override { return Formulas::accepts(y); }
+  std::string targets() const override { return std::string(Formulas::targets); }
   double sum(std::span<const double> m, std::span<const double> y) const override {
     double total = 0.0;
     for (std::size_t i = 0; i < m.size(); ++i) total += Formulas::value(m[i], y[i]);
     return total;
+  }
+  void values(std::span<const double> m, std::span<const double> y, std::span<double> out) const override {
+    for (std::size_t i = 0; i < m.size(); ++i) out[i] = Formulas::value(m[i], y[i]);
   }
   void slopes(std::span<const double> m, std::span<const double> y, std::span<double> out) const override {
     for (std::size_t i = 0; i < m.size(); ++i) out[i] = Formulas::slope(m[i], y[i]);
@@ -26,6 +31,25 @@ class Pointwise final : public Loss {
                   std::span<double> out) const override {
     for (std::size_t i = 0; i < m.size(); ++i) out[i] = Formulas::curvature(m[i], y[i]);
   }
+  void apply_curvatures(std::span<const double> state, std::span<const double> dm,
+                        std::span<double> out) const override {
+    for (std::size_t i = 0; i < dm.size(); ++i) out[i] = state[i] * dm[i];
+  }
+  void diagonal_curvatures(std::span<const double> state, std::span<double> out) const override {
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = state[i];
+  }
+};
+
+/// What targets the formulas of a kind take.
+struct Labelled {
+  static constexpr bool classification = true;
+  static constexpr std::string_view targets = "−1 or +1";
+  static bool accepts(double y) { return y == 1.0 || y == -1.0; }
+};
+struct Numbers {
+  static constexpr bool classification = false;
+  static constexpr std::string_view targets = "numbers";
+  static bool accepts(double) { return true; }
 };
 
 }  // namespace yosida

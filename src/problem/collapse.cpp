@@ -21,7 +21,7 @@ double memory_allowed(double design_bytes) {
 
 std::shared_ptr<const BilevelProblem> collapse_if_cheaper(std::shared_ptr<const LinearProblem> problem,
                                                           double iterations) {
-  if (!problem->loss().is_quadratic()) return problem;
+  if (!CollapsedLeastSquares::collapses(*problem)) return problem;
   const auto& [train, validation, test] = problem->split();
   const double d = static_cast<double>(train.features());
   const double rank = std::min(d, static_cast<double>(train.rows()) + 1.0);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "yosida/error.hpp"
 #include "yosida/linalg/factor.hpp"
 
 namespace yosida {
@@ -39,10 +40,18 @@ CollapsedLeastSquares::Cost CollapsedLeastSquares::cost(const LinearProblem& dir
           .collapsed_iteration = 8.0 * rank + 4.0 * std::min(n_v, rank + 1.0) * rank};
 }
 
+bool CollapsedLeastSquares::collapses(const LinearProblem& direct) {
+  const auto& [train, validation, test] = direct.split();
+  return direct.loss().is_quadratic() && direct.penalty().is_shared() && train.weight.size() == 0 &&
+         validation.weight.size() == 0;
+}
+
 CollapsedLeastSquares::CollapsedLeastSquares(std::shared_ptr<const LinearProblem> direct)
     : direct_(std::move(direct)), intercept_(direct_->intercepts() > 0) {
   const Dataset& train = direct_->split().train;
   const Dataset& validation = direct_->split().validation;
+  if (!collapses(*direct_))
+    throw InputError("only least squares with one penalty on all weights and no row weights collapses");
   const Index n = train.rows();
   const Index d = train.features();
   train_rows_ = static_cast<double>(n);
@@ -183,7 +192,7 @@ double CollapsedLeastSquares::validation_loss(const Vector& w) const {
 
 double CollapsedLeastSquares::validation_gradient(const Vector& w, Vector& g) const {
   g.setZero();
-  const PassSums sums = validation_.fused_pass(
+  const double square = validation_.fused_pass(
       as_span(with_offset(w, intercept_offset(w))),
       [&](Index first, std::span<double> m) {
         double sum = 0.0;
@@ -196,7 +205,7 @@ double CollapsedLeastSquares::validation_gradient(const Vector& w, Vector& g) co
       as_span(g));
   g /= validation_rows_;
   if (intercept_) g.head(rank()) += g[rank()] * train_mean_;  // t moves with w at a fixed b
-  return 0.5 * (sums.value + validation_rest_) / validation_rows_;
+  return 0.5 * (square + validation_rest_) / validation_rows_;
 }
 
 void CollapsedLeastSquares::validation_hessian_product(const Vector&, const Vector& p, Vector& out) const {

@@ -11,71 +11,8 @@
 namespace yosida {
 namespace {
 
-std::span<const double> rows_of(const Vector& y, Index first, std::size_t count) {
-  return {y.data() + first, count};
-}
-
-double intercept_of(const Dataset& data, const Vector& w, bool intercept) {
-  return intercept ? w[data.features()] : 0.0;
-}
-
-void add(std::span<double> values, double b) {
-  if (b == 0.0) return;
-  for (double& value : values) value += b;
-}
-
-/// g = ∇ of the mean loss (the penalty apart), which is returned; one pass over the rows.
-double mean_gradient(const Dataset& data, const Loss& loss, bool intercept, const Vector& w, Vector& g) {
-  const double b = intercept_of(data, w, intercept);
-  const double n = static_cast<double>(data.rows());
-  g.setZero();
-  const PassSums sums = data.x.fused_pass(
-      as_span(w),
-      [&](Index first, std::span<double> m) {
-        add(m, b);
-        const double loss_of_rows = loss.sum(m, rows_of(data.y, first, m.size()));
-        loss.slopes(m, rows_of(data.y, first, m.size()), m);
-        return loss_of_rows;
-      },
-      as_span(g, data.features()));
-  if (intercept) g[data.features()] = sums.weights;
-  g /= n;
-  return sums.value / n;
-}
-
-/// out = (∇² of the mean loss at w) p; one pass over the rows.
-void mean_hessian_product(const Dataset& data, const Loss& loss, bool intercept, const Vector& w,
-                          const Vector& p, Vector& out) {
-  const double b = intercept_of(data, w, intercept);
-  const double b_p = intercept_of(data, p, intercept);
-  const std::span<double> result(out.data(), static_cast<std::size_t>(data.features()));
-  out.setZero();
-  PassSums sums;
-  if (loss.is_quadratic()) {  // ℓ″ = 1 wherever w is
-    const auto shift = [&](Index, std::span<double> products) {
-      add(products, b_p);
-      return 0.0;
-    };
-    sums = data.x.fused_pass(as_span(p), shift, result);
-  } else {
-    const auto weigh = [&](Index first, std::span<double> m, std::span<const double> second) {
-      add(m, b);
-      loss.curvatures(m, rows_of(data.y, first, m.size()), m);
-      for (std::size_t i = 0; i < m.size(); ++i) m[i] *= second[i] + b_p;
-      return 0.0;
-    };
-    sums = data.x.fused_pass2(as_span(w), as_span(p), weigh, result);
-  }
-  if (intercept) out[data.features()] = sums.weights;
-  out /= static_cast<double>(data.rows());
-}
-
-Vector column_means(const Dataset& data) {
-  Vector mean = Vector::Zero(data.features());
-  const Vector weight = Vector::Constant(data.rows(), 1.0 / static_cast<double>(data.rows()));
-  data.x.add_transposed(as_span(weight), as_span(mean));
-  return mean;
-}
+/// With more groups than this their curvatures come from the diagonal of the Hessian.
+constexpr Index kMaxExactGroups = 64;
 
 constexpr int kMaxMagnitudeDigits = 150;
 const double kMaxMagnitude = std::pow(10.0, kMaxMagnitudeDigits);
@@ -107,11 +44,32 @@ void check(const Dataset& data, const Dataset& train, const Loss& loss, const ch
     throw InputError(name + ": holds a number that is not finite, or of " +
                      std::to_string(kMaxMagnitudeDigits) +
                      " digits or more after pretreatment: its square would overflow");
-  if (loss.is_classification() && !(data.y.array().abs() == 1.0).all())
-    throw InputError(name + ": targets must be −1 or +1 for a " + std::string(loss.name()) + " problem");
+  if (!std::all_of(data.y.begin(), data.y.end(), [&](double y) { return loss.accepts(y); }))
+    throw InputError(name + ": targets must be " + loss.targets() + " for a " + std::string(loss.name()) +
+                     " problem");
+  if (data.weight.size() > 0 && data.weight.size() != data.rows())
+    throw InputError(name + ": " + std::to_string(data.rows()) + " rows but " +
+                     std::to_string(data.weight.size()) + " weights; each row needs one");
+  if (data.weight.size() > 0 &&
+      !((data.weight.array() >= 0.0).all() && data.weight.allFinite() && data.weight.sum() > 0.0))
+    throw InputError(name + ": row weights must be numbers >= 0, not all of them 0");
+}
+
+/// Σ s_i v_i / Σ s_i as a vector of multipliers s_i / Σ s_i.
+Vector mean_weights(const Dataset& data) {
+  if (data.weight.size() == 0) return Vector::Constant(data.rows(), 1.0 / static_cast<double>(data.rows()));
+  return data.weight / data.weight.sum();
 }
 
 }  // namespace
+
+void check_split(const Split& split, const Loss& loss) {
+  if (split.train.features() == 0)
+    throw InputError("training rows (" + split.train.source + "): no features");
+  check(split.train, split.train, loss, "training");
+  check(split.validation, split.train, loss, "validation");
+  if (split.test) check(*split.test, split.train, loss, "test");
+}
 
 /// What inner solves in row space need: with fewer rows than features, w*(λ) lies in the span of
 /// the rows. Xᵀ = Q R, so X Q = Rᵀ is a square design of N_T unknowns, and what a proximal term
@@ -122,67 +80,81 @@ struct LinearProblem::RowSpace {
 };
 
 LinearProblem::LinearProblem(Split split, const Loss& loss, bool intercept)
-    : split_(std::move(split)), loss_(loss), intercept_(intercept) {
-  if (features() == 0) throw InputError("training rows (" + split_.train.source + "): no features");
-  check(split_.train, split_.train, loss, "training");
-  check(split_.validation, split_.train, loss, "validation");
-  if (split_.test) check(*split_.test, split_.train, loss, "test");
+    : split_(std::move(split)),
+      loss_(loss),
+      intercept_(intercept),
+      penalty_(Penalty::shared(features() * loss.outputs())) {
+  prepare();
+}
+
+LinearProblem::LinearProblem(Split split, const Loss& loss, bool intercept, Penalty penalty)
+    : split_(std::move(split)), loss_(loss), intercept_(intercept), penalty_(std::move(penalty)) {
+  prepare();
+}
+
+void LinearProblem::prepare() {
+  check_split(split_, loss_);
+  if (penalty_.weights() != features() * loss_.outputs())
+    throw InputError("penalty: of " + std::to_string(penalty_.weights()) + " weights, the model has " +
+                     std::to_string(features() * loss_.outputs()));
   ones_ = Vector::Ones(weights());
-  if (intercept_) {
-    ones_[features()] = 0.0;
-    train_mean_ = column_means(split_.train);
-    target_mean_ = split_.train.y.mean();
+  ones_.tail(intercepts()).setZero();
+  if (intercept_ && loss_.is_quadratic()) {
+    const Vector mean = mean_weights(split_.train);
+    train_mean_ = Vector::Zero(features());
+    split_.train.x.add_transposed(as_span(mean), as_span(train_mean_));
+    target_mean_ = mean.dot(split_.train.y);
   }
   Vector zero = Vector::Zero(weights());
   Vector g(weights());
   fit_intercept(zero);
-  mean_gradient(split_.train, loss_, intercept_, zero, g);
+  train_term().gradient(zero, g);
   gradient_at_zero_ = g.norm();
 }
 
 LinearProblem::~LinearProblem() = default;
 
+DataTerm LinearProblem::train_term() const { return {split_.train, loss_, intercept_}; }
+DataTerm LinearProblem::validation_term() const { return {split_.validation, loss_, intercept_}; }
+
 double LinearProblem::train_loss(const Vector& w, const Vector& lambda) const {
-  return mean_loss(split_.train, loss_, intercept_, w) +
-         std::exp(lambda[0]) * w.head(features()).squaredNorm();
+  return train_term().value(w) + penalty_.value(w, lambda);
 }
 
 void LinearProblem::train_gradient(const Vector& w, const Vector& lambda, Vector& g) const {
-  mean_gradient(split_.train, loss_, intercept_, w, g);
-  g.head(features()) += 2.0 * std::exp(lambda[0]) * w.head(features());
+  train_term().gradient(w, g);
+  penalty_.add_product(lambda, w, g);
 }
 
 void LinearProblem::hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
                                     Vector& out) const {
-  mean_hessian_product(split_.train, loss_, intercept_, w, p, out);
-  out.head(features()) += 2.0 * std::exp(lambda[0]) * p.head(features());
+  train_term().hessian_product(w, p, out);
+  penalty_.add_product(lambda, p, out);
 }
 
 void LinearProblem::cross_product(const Vector& w, const Vector& lambda, const Vector& q, Vector& out) const {
-  out.head(features()) = 2.0 * std::exp(lambda[0]) * q[0] * w.head(features());
-  if (intercept_) out[features()] = 0.0;
+  penalty_.cross_product(w, lambda, q, out);
 }
 
 void LinearProblem::cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
                                              Vector& out) const {
-  out[0] = 2.0 * std::exp(lambda[0]) * w.head(features()).dot(p.head(features()));
+  penalty_.cross_product_transposed(w, lambda, p, out);
 }
 
-double LinearProblem::validation_loss(const Vector& w) const {
-  return mean_loss(split_.validation, loss_, intercept_, w);
-}
+double LinearProblem::validation_loss(const Vector& w) const { return validation_term().value(w); }
 
 double LinearProblem::validation_gradient(const Vector& w, Vector& g) const {
-  return mean_gradient(split_.validation, loss_, intercept_, w, g);
+  return validation_term().gradient(w, g);
 }
 
 void LinearProblem::validation_hessian_product(const Vector& w, const Vector& p, Vector& out) const {
-  mean_hessian_product(split_.validation, loss_, intercept_, w, p, out);
+  validation_term().hessian_product(w, p, out);
 }
 
 bool LinearProblem::solves_in_row_space() const {
   const Design& x = split_.train.x;
-  return !x.is_sparse() && x.rows() < x.cols() && x.rows() <= kMaxCholesky;
+  return penalty_.is_shared() && loss_.outputs() == 1 && !x.is_sparse() && x.rows() < x.cols() &&
+         x.rows() <= kMaxCholesky;
 }
 
 const LinearProblem::RowSpace& LinearProblem::row_space() const {
@@ -196,38 +168,50 @@ const LinearProblem::RowSpace& LinearProblem::row_space() const {
   return *row_space_;
 }
 
+Vector LinearProblem::penalty_curvatures(const Vector& lambda) const {
+  Vector c = Vector::Zero(weights());
+  penalty_.add_product(lambda, ones_, c);
+  return c;
+}
+
+double LinearProblem::gradient_flops() const {
+  return 2.0 * split_.train.x.product_flops() * static_cast<double>(loss_.outputs());
+}
+
 InnerReport LinearProblem::inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const {
-  const Index d = features();
-  double c = 2.0 * std::exp(lambda[0]);
-  Vector linear = Vector::Zero(d);
+  Vector c = penalty_curvatures(lambda);
+  Vector linear = Vector::Zero(weights());
   if (options.proximal) {  // uᵀ(w − v) + ρ/2 ‖w − v‖² = ρ/2 ‖w‖² + (u − ρv)ᵀw + a constant
-    c += options.proximal->rho;
-    linear = options.proximal->u.head(d) - options.proximal->rho * options.proximal->v.head(d);
+    c += options.proximal->rho * ones_;
+    linear = (options.proximal->u - options.proximal->rho * options.proximal->v).cwiseProduct(ones_);
   }
-  const double flops = 2.0 * split_.train.x.product_flops();
+  const double flops = gradient_flops();
   const double tolerance =
       std::max(options.tolerance * std::max(gradient_at_zero_, linear.norm()), options.absolute);
   InnerReport report;
   const bool exact = options.tolerance <= kExactTolerance && options.absolute == 0.0;
   if (exact && solves_in_row_space()) {
+    const Index d = features();
     const RowSpace& space = row_space();
-    const Vector reduced_linear = space.q.transpose() * linear;
-    Vector a(space.q.cols() + (intercept_ ? 1 : 0));
-    a.head(space.q.cols()) = space.q.transpose() * w.head(d);
-    if (intercept_) a[space.q.cols()] = w[d];
-    report = newton({space.design, split_.train.y, loss_, intercept_, c, reduced_linear, tolerance, exact,
-                     options.max_count, flops},
-                    a);
-    w.head(d) = space.q * a.head(space.q.cols());
-    if (options.proximal) w.head(d) -= (linear - space.q * reduced_linear) / c;
-    if (intercept_) w[d] = a[space.q.cols()];
+    const Index rank = space.q.cols();
+    // One λ for all: c is the same number everywhere but at the intercept, in any coordinates.
+    Vector reduced_c = Vector::Zero(rank + intercepts());
+    reduced_c.head(rank).setConstant(c[0]);
+    Vector reduced_linear = Vector::Zero(rank + intercepts());
+    reduced_linear.head(rank) = space.q.transpose() * linear.head(d);
+    Vector a(rank + intercepts());
+    a.head(rank) = space.q.transpose() * w.head(d);
+    a.tail(intercepts()) = w.tail(intercepts());
+    const DataTerm data(space.design, split_.train.y, split_.train.weight, loss_, intercept_);
+    report = newton({data, reduced_c, reduced_linear, tolerance, exact, options.max_count, flops}, a);
+    w.head(d) = space.q * a.head(rank);
+    if (options.proximal) w.head(d) -= (linear.head(d) - space.q * reduced_linear.head(rank)) / c[0];
+    w.tail(intercepts()) = a.tail(intercepts());
     report.work.factorisations += 2.0;  // four products with Q, each half a gradient
     // Q R of d × n with Q formed: 4 d n² operations, a gradient 4 n d.
     report.setup = static_cast<double>(split_.train.rows());
   } else {
-    report = newton({split_.train.x, split_.train.y, loss_, intercept_, c, linear, tolerance, exact,
-                     options.max_count, flops},
-                    w);
+    report = newton({train_term(), c, linear, tolerance, exact, options.max_count, flops}, w);
   }
   report.setup += 1.0;  // the gradient at 0
   return report;
@@ -235,64 +219,74 @@ InnerReport LinearProblem::inner_solve(const Vector& lambda, const InnerOptions&
 
 LinearReport LinearProblem::hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
                                           const LinearOptions& options, Vector& x) const {
-  Vector curvatures = margins(split_.train, intercept_, w);
-  loss_.curvatures(as_span(curvatures), as_span(split_.train.y), as_span(curvatures));
-  curvatures /= static_cast<double>(split_.train.rows());
-  const HessianSystem hessian{split_.train.x, intercept_, 2.0 * std::exp(lambda[0]), curvatures,
-                              2.0 * split_.train.x.product_flops()};
+  const DataTerm data = train_term();
+  Vector m;
+  Vector state;
+  data.margins(w, m);
+  data.state_at(m, state);
+  const Vector c = penalty_curvatures(lambda);
+  const HessianSystem hessian{data, c, state, gradient_flops()};
   LinearReport report = hessian.solve(b, options.tolerance * b.norm(), options.max_count,
                                       options.tolerance <= kExactTolerance, x);
   report.work.factorisations += 0.5;  // the margins: a product with the design
   return report;
 }
 
+LinearReport LinearProblem::hessian_solve_many(const Vector& w, const Vector& lambda, const Matrix& b,
+                                               const LinearOptions& options, Matrix& x) const {
+  constexpr double kProductsPerColumn = 20.0;  // what conjugate gradients would need at the least
+  const DataTerm data = train_term();
+  Vector m;
+  Vector state;
+  data.margins(w, m);
+  data.state_at(m, state);
+  const Vector c = penalty_curvatures(lambda);
+  const HessianSystem hessian{data, c, state, gradient_flops()};
+  if (!hessian.factors(kProductsPerColumn * static_cast<double>(b.cols())))
+    return BilevelProblem::hessian_solve_many(w, lambda, b, options, x);
+  LinearReport report = hessian.solve_many(b, options.tolerance, x);
+  report.work.factorisations += 0.5;  // the margins
+  return report;
+}
+
 void LinearProblem::certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const {
-  Vector a = w;
-  if (intercept_) a[features()] = 0.0;
-  Vector product(weights());
-  mean_hessian_product(split_.train, loss_, intercept_, w, a, product);
-  out[0] = certificate_scale_of(a.dot(product) / a.squaredNorm(), std::exp(lambda[0]));
+  const DataTerm data = train_term();
+  const Index groups = penalty_.groups();
+  Vector m;
+  Vector state;
+  data.margins(w, m);
+  data.state_at(m, state);
+  Vector diagonal;
+  data.hessian_diagonal_at(state, diagonal);
+  // By the diagonal: Σ w_j² H_jj / Σ w_j², and its mean where w is 0 throughout.
+  Vector square = Vector::Zero(groups), weighted = Vector::Zero(groups);
+  Vector sum = Vector::Zero(groups), count = Vector::Zero(groups);
+  for (Index i = 0; i < penalty_.weights(); ++i) {
+    const Index g = penalty_.group(i);
+    if (g == Penalty::kNone) continue;
+    square[g] += w[i] * w[i];
+    weighted[g] += w[i] * w[i] * diagonal[i];
+    sum[g] += diagonal[i];
+    count[g] += 1.0;
+  }
+  for (Index g = 0; g < groups; ++g) {
+    double kappa = square[g] > 0.0 ? weighted[g] / square[g] : sum[g] / count[g];
+    if (groups <= kMaxExactGroups && square[g] > 0.0) {
+      Vector part = Vector::Zero(weights());
+      for (Index i = 0; i < penalty_.weights(); ++i)
+        if (penalty_.group(i) == g) part[i] = w[i];
+      kappa = data.curvature_along(state, part) / square[g];
+    }
+    out[g] = certificate_scale_of(kappa, std::exp(lambda[g]));
+  }
 }
 
 void LinearProblem::fit_intercept(Vector& w) const {
   if (!intercept_) return;
-  double& b = w[features()];
   if (loss_.is_quadratic()) {
-    b = target_mean_ - train_mean_.dot(w.head(features()));
-    return;
-  }
-  // Newton on the convex b ↦ Σ ℓ(m_i + b, y_i), kept inside a bracket; b's old value is the start.
-  thread_local std::vector<double> m, work;
-  const std::size_t n = static_cast<std::size_t>(split_.train.rows());
-  m.resize(n);
-  work.resize(n);
-  split_.train.x.multiply(as_span(w), m);
-  const auto y = as_span(split_.train.y);
-  if (!std::isfinite(b)) b = 0.0;
-  double low = -std::numeric_limits<double>::infinity();
-  double high = std::numeric_limits<double>::infinity();
-  for (int iteration = 0; iteration < 100; ++iteration) {
-    double slope = 0.0;
-    double curvature = 0.0;
-    std::transform(m.begin(), m.end(), work.begin(), [&](double value) { return value + b; });
-    loss_.slopes(work, y, work);
-    for (double value : work) slope += value;
-    std::transform(m.begin(), m.end(), work.begin(), [&](double value) { return value + b; });
-    loss_.curvatures(work, y, work);
-    for (double value : work) curvature += value;
-    (slope > 0.0 ? high : low) = b;
-    double next = b - slope / curvature;
-    if (slope == 0.0 || next == b) return;
-    if (!(next > low && next < high)) {
-      if (std::isfinite(low) && std::isfinite(high)) {
-        next = 0.5 * (low + high);
-      } else {
-        next = slope > 0.0 ? b - 2.0 - std::abs(b) : b + 2.0 + std::abs(b);
-      }
-    }
-    const bool done = std::abs(next - b) <= 1e-15 * (1.0 + std::abs(b)) || !std::isfinite(next);
-    if (std::isfinite(next)) b = next;
-    if (done) return;
+    w[features()] = target_mean_ - train_mean_.dot(w.head(features()));
+  } else {
+    train_term().fit_intercepts(w);
   }
 }
 
@@ -304,24 +298,19 @@ Work LinearProblem::intercept_work() const {
 }
 
 Losses LinearProblem::losses(const Vector& w) const {
-  Losses result{
-      .train = mean_loss(split_.train, loss_, intercept_, w), .validation = validation_loss(w), .test = {}};
+  Losses result{.train = train_term().value(w), .validation = validation_loss(w), .test = {}};
   if (split_.test) result.test = mean_loss(*split_.test, loss_, intercept_, w);
   return result;
 }
 
 double mean_loss(const Dataset& data, const Loss& loss, bool intercept, const Vector& w) {
-  const double b = intercept_of(data, w, intercept);
-  return data.x.product_pass(as_span(w), [&](Index first, std::span<double> m) {
-    add(m, b);
-    return loss.sum(m, rows_of(data.y, first, m.size()));
-  }) / static_cast<double>(data.rows());
+  return DataTerm(data, loss, intercept).value(w);
 }
 
-Vector margins(const Dataset& data, bool intercept, const Vector& w) {
-  Vector m(data.rows());
-  data.x.multiply(as_span(w), as_span(m));
-  if (intercept) m.array() += w[data.features()];
+Vector margins(const Dataset& data, bool intercept, const Vector& w, Index outputs) {
+  Vector m(data.rows() * outputs);
+  const Index used = (data.features() + (intercept ? 1 : 0)) * outputs;
+  data.x.multiply({w.data(), static_cast<std::size_t>(used)}, as_span(m), outputs);
   return m;
 }
 

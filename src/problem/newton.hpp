@@ -1,44 +1,42 @@
 #pragma once
 
-#include "yosida/linalg/design.hpp"
-#include "yosida/model/loss.hpp"
+#include "problem/data_term.hpp"
 #include "yosida/problem/bilevel_problem.hpp"
 
 namespace yosida {
 
-/// min over a and the intercept b of  1/N Σ ℓ(x_iᵀa + b, y_i) + c/2 ‖a‖² + linearᵀa
+/// min over a, the intercepts last, of  f(a) + ½ Σ c_j a_j² + linearᵀa  for a data term f.
 struct InnerProblem {
-  const Design& x;
-  const Vector& y;
-  const Loss& loss;
-  bool intercept;
-  double c;
-  const Vector& linear;       // length x.cols()
+  const DataTerm& data;
+  const Vector& c;            // one per weight, 0 where unpenalised
+  const Vector& linear;       // likewise
   double tolerance;           // on the norm of the gradient
   bool exact;                 // tight enough to be worth factorisations
   std::int64_t max_count;     // gradients and Hessian products
   double flops_per_gradient;  // of the problem the work is counted for
 };
 
-/// H x = b for H = 1/N Σ h_i x_i x_iᵀ + c I over a and b: the Hessian of an InnerProblem, h_i = ℓ″ at its
-/// margins, `curvatures` = h/N.
+/// H x = b for H = ∇²f + diag c: the Hessian of an InnerProblem at the margins its state was made from.
 struct HessianSystem {
-  const Design& x;
-  bool intercept;
-  double c;
-  const Vector& curvatures;
+  const DataTerm& data;
+  const Vector& c;
+  const Vector& state;
   double flops_per_gradient;
 
-  /// out = H p, one pass.
-  void apply(const Vector& p, Vector& out) const;
   /// What forming and factoring H costs, in gradients.
   double factor_work() const;
   /// By Cholesky where that is cheap beside a few dozen products, or where `exact` is asked for and the
-  /// system is not large; by conjugate gradients from the x given elsewhere. Stops at ‖b − Hx‖ ≤ tolerance.
-  LinearReport solve(const Vector& b, double tolerance, std::int64_t max_count, bool exact, Vector& x_) const;
+  /// system is not large; by conjugate gradients from the x given elsewhere, preconditioned by the diagonal
+  /// of H, and always where there are several outputs. Stops at ‖b − Hx‖ ≤ tolerance.
+  /// True where one factorisation is possible and costs no more gradients than this.
+  bool factors(double worth) const;
+  Matrix matrix() const;
+  /// H X = B by one factorisation; tolerance relative to the largest column. Only where factors().
+  LinearReport solve_many(const Matrix& b, double tolerance, Matrix& x) const;
+  LinearReport solve(const Vector& b, double tolerance, std::int64_t max_count, bool exact, Vector& x) const;
 };
 
-/// Damped Newton from the a (and b, last) given. The margins are kept, so an iteration costs one
+/// Damped Newton from the a given. The margins are kept, so an iteration costs one
 /// gradient beside its linear solve (as HessianSystem solves it; exact where the tolerance is tight).
 InnerReport newton(const InnerProblem& problem, Vector& a);
 

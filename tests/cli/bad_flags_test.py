@@ -120,7 +120,7 @@ class Values(Cli):
         for flag, value, names in [("--x", "whiten", ["raw, center, standardize, minmax, difference"]),
                                    ("--x", "center,", ["raw, center"]),
                                    ("--y", "minmax", ["raw, center, standardize"]),
-                                   ("--model", "lasso", ["ridge or logistic"]), ("--data", "spectre", ["spectra"]),
+                                   ("--model", "lasso", ["ridge, logistic"]), ("--data", "spectre", ["spectra"]),
                                    ("--missing", "guess", ["refuse, mean or drop"])]:
             with self.subTest(f"{flag}={value}"):
                 data = SPECTRA if flag != "--data" else []

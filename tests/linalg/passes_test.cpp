@@ -21,24 +21,37 @@ constexpr double kTolerance = 1e-12;
 std::span<const double> view(const Vector& v) { return {v.data(), static_cast<std::size_t>(v.size())}; }
 std::span<double> view(Vector& v) { return {v.data(), static_cast<std::size_t>(v.size())}; }
 
-/// A design with all that a pass over it needs, and the truth in plain Eigen.
+/// A design with all that a pass over it needs, and the truth in plain Eigen: with intercepts every row ends
+/// with a 1, and with several outputs w and its kin are matrices.
 struct Case {
   Design x;
-  Vector w, p, y, out;  // out: what passes add to
+  Index outputs;
+  Vector w, p, y, out;  // out: what passes add to; y: one number per product
   Matrix plain;
 
-  Case(Index rows, Index cols, double density, std::uint64_t seed) {
+  Case(Index rows, Index cols, double density, std::uint64_t seed, Index outputs_ = 1,
+       bool intercepts = false)
+      : outputs(outputs_) {
     Random random(seed);
     x = random_design(rows, cols, density, random);
-    w = random_vector(cols, random);
-    p = random_vector(cols, random);
-    y = random_vector(rows, random);
-    out = random_vector(cols, random);
-    plain = matrix_of(x);
+    const Index size = (cols + (intercepts ? 1 : 0)) * outputs;
+    w = random_vector(size, random);
+    p = random_vector(size, random);
+    y = random_vector(rows * outputs, random);
+    out = random_vector(size, random);
+    plain = Matrix::Ones(rows, cols + (intercepts ? 1 : 0));
+    plain.leftCols(cols) = matrix_of(x);
   }
-  double product_scale() const { return (plain.cwiseAbs() * w.cwiseAbs()).norm(); }
+  Eigen::Map<const Matrix> as_matrix(const Vector& v) const {
+    return {v.data(), v.size() / outputs, outputs};
+  }
+  static Vector flat(const Matrix& m) { return Eigen::Map<const Vector>(m.data(), m.size()); }
+  Vector products(const Vector& v) const { return flat(plain * as_matrix(v)); }
+  Vector transposed(const Vector& r) const { return flat(plain.transpose() * as_matrix(r)); }
+  double product_scale(const Vector& v) const { return (plain.cwiseAbs() * as_matrix(v).cwiseAbs()).norm(); }
+  double product_scale() const { return product_scale(w); }
   double transposed_scale(const Vector& r) const {
-    return (plain.cwiseAbs().transpose() * r.cwiseAbs() + out.cwiseAbs()).norm();
+    return (plain.cwiseAbs().transpose() * as_matrix(r).cwiseAbs() + as_matrix(out).cwiseAbs()).norm();
   }
 };
 
@@ -49,26 +62,28 @@ void expect_near(const Vector& actual, const Vector& expected, double scale) {
 /// The maps used below: r_i = m_i y_i + 1 with value Σ m_i², and r_i = m_i y_i + s_i with value Σ m_i s_i.
 struct Maps {
   const Vector& y;
+  Index outputs;
   std::vector<int> visits;
-  explicit Maps(const Vector& targets) : y(targets), visits(static_cast<std::size_t>(targets.size()), 0) {}
+  explicit Maps(const Case& c)
+      : y(c.y), outputs(c.outputs), visits(static_cast<std::size_t>(c.y.size()), 0) {}
 
   double one(Index first, std::span<double> m) {
     double sum = 0.0;
     for (std::size_t i = 0; i < m.size(); ++i) {
-      const Index row = first + static_cast<Index>(i);
-      ++visits[static_cast<std::size_t>(row)];
+      const Index at = first * outputs + static_cast<Index>(i);
+      ++visits[static_cast<std::size_t>(at)];
       sum += m[i] * m[i];
-      m[i] = m[i] * y[row] + 1.0;
+      m[i] = m[i] * y[at] + 1.0;
     }
     return sum;
   }
   double two(Index first, std::span<double> m, std::span<const double> s) {
     double sum = 0.0;
     for (std::size_t i = 0; i < m.size(); ++i) {
-      const Index row = first + static_cast<Index>(i);
-      ++visits[static_cast<std::size_t>(row)];
+      const Index at = first * outputs + static_cast<Index>(i);
+      ++visits[static_cast<std::size_t>(at)];
       sum += m[i] * s[i];
-      m[i] = m[i] * y[row] + s[i];
+      m[i] = m[i] * y[at] + s[i];
     }
     return sum;
   }
@@ -76,54 +91,68 @@ struct Maps {
 };
 
 void check_multiply(const Case& c) {
-  Vector m = Vector::Constant(c.x.rows(), 7.0);  // overwritten, not added to
-  c.x.multiply(view(c.w), view(m));
-  expect_near(m, c.plain * c.w, c.product_scale());
+  Vector m = Vector::Constant(c.y.size(), 7.0);  // overwritten, not added to
+  c.x.multiply(view(c.w), view(m), c.outputs);
+  expect_near(m, c.products(c.w), c.product_scale());
 }
 
 void check_add_transposed(const Case& c) {
   Vector out = c.out;
-  c.x.add_transposed(view(c.y), view(out));
-  expect_near(out, c.out + c.plain.transpose() * c.y, c.transposed_scale(c.y));
+  c.x.add_transposed(view(c.y), view(out), c.outputs);
+  expect_near(out, c.out + c.transposed(c.y), c.transposed_scale(c.y));
 }
 
-void check_product_pass(const Case& c) {
-  Maps maps(c.y);
-  const double value =
-      c.x.product_pass(view(c.w), [&](Index first, std::span<double> m) { return maps.one(first, m); });
+void check_add_transposed_squares(const Case& c) {
+  Vector out = c.out;
+  c.x.add_transposed_squares(view(c.y), view(out), c.outputs);
+  Case squares = c;
+  squares.plain = c.plain.cwiseAbs2();
+  expect_near(out, c.out + squares.transposed(c.y), squares.transposed_scale(c.y));
+}
+
+void check_product_passes(const Case& c) {
+  Maps maps(c);
+  const double value = c.x.product_pass(
+      view(c.w), [&](Index first, std::span<double> m) { return maps.one(first, m); }, c.outputs);
   maps.expect_each_row_once();
-  EXPECT_NEAR(value, (c.plain * c.w).squaredNorm(), kTolerance * c.product_scale() * c.product_scale());
+  const Vector m = c.products(c.w);
+  EXPECT_NEAR(value, m.squaredNorm(), kTolerance * c.product_scale() * c.product_scale());
+  Maps maps2(c);
+  const double value2 = c.x.product_pass2(
+      view(c.w), view(c.p),
+      [&](Index first, std::span<double> r, std::span<const double> s) { return maps2.two(first, r, s); },
+      c.outputs);
+  maps2.expect_each_row_once();
+  const double scale = c.product_scale() + c.product_scale(c.p);
+  EXPECT_NEAR(value2, m.dot(c.products(c.p)), kTolerance * scale * scale);
 }
 
 void check_fused_pass(const Case& c) {
-  Maps maps(c.y);
+  Maps maps(c);
   Vector out = c.out;
-  const PassSums sums = c.x.fused_pass(
-      view(c.w), [&](Index first, std::span<double> m) { return maps.one(first, m); }, view(out));
+  const double value = c.x.fused_pass(
+      view(c.w), [&](Index first, std::span<double> m) { return maps.one(first, m); }, view(out), c.outputs);
   maps.expect_each_row_once();
-  const Vector m = c.plain * c.w;
+  const Vector m = c.products(c.w);
   const Vector r = (m.array() * c.y.array() + 1.0).matrix();
-  EXPECT_NEAR(sums.value, m.squaredNorm(), kTolerance * c.product_scale() * c.product_scale());
-  EXPECT_NEAR(sums.weights, r.sum(), kTolerance * (r.lpNorm<1>() + c.product_scale() * c.y.norm()));
-  expect_near(out, c.out + c.plain.transpose() * r,
-              c.transposed_scale(r) + c.plain.norm() * c.product_scale());
+  EXPECT_NEAR(value, m.squaredNorm(), kTolerance * c.product_scale() * c.product_scale());
+  expect_near(out, c.out + c.transposed(r), c.transposed_scale(r) + c.plain.norm() * c.product_scale());
 }
 
 void check_fused_pass2(const Case& c) {
-  Maps maps(c.y);
+  Maps maps(c);
   Vector out = c.out;
-  const PassSums sums = c.x.fused_pass2(
+  const double value = c.x.fused_pass2(
       view(c.w), view(c.p),
       [&](Index first, std::span<double> m, std::span<const double> s) { return maps.two(first, m, s); },
-      view(out));
+      view(out), c.outputs);
   maps.expect_each_row_once();
-  const Vector m = c.plain * c.w;
-  const Vector s = c.plain * c.p;
+  const Vector m = c.products(c.w);
+  const Vector s = c.products(c.p);
   const Vector r = m.cwiseProduct(c.y) + s;
-  const double scale = c.product_scale() + (c.plain.cwiseAbs() * c.p.cwiseAbs()).norm();
-  EXPECT_NEAR(sums.value, m.dot(s), kTolerance * scale * scale);
-  EXPECT_NEAR(sums.weights, r.sum(), kTolerance * (r.lpNorm<1>() + scale * (1.0 + c.y.norm())));
-  expect_near(out, c.out + c.plain.transpose() * r, c.transposed_scale(r) + c.plain.norm() * scale);
+  const double scale = c.product_scale() + c.product_scale(c.p);
+  EXPECT_NEAR(value, m.dot(s), kTolerance * scale * scale);
+  expect_near(out, c.out + c.transposed(r), c.transposed_scale(r) + c.plain.norm() * scale);
 }
 
 void check_weighted_gram(const Case& c) {
@@ -134,13 +163,13 @@ void check_weighted_gram(const Case& c) {
   EXPECT_EQ(gram, Matrix(gram.transpose()));
 }
 
-void check_all(const Case& c) {
+void check_passes(const Case& c) {
   check_multiply(c);
   check_add_transposed(c);
-  check_product_pass(c);
+  check_add_transposed_squares(c);
+  check_product_passes(c);
   check_fused_pass(c);
   check_fused_pass2(c);
-  check_weighted_gram(c);
 }
 
 class Passes : public testing::TestWithParam<double> {};  // the density; 1 is dense
@@ -154,8 +183,22 @@ TEST_P(Passes, EqualPlainExpressionsForEverySmallShape) {
   for (const Index rows : sizes)
     for (const Index cols : sizes) {
       SCOPED_TRACE(testing::Message() << rows << " x " << cols);
-      check_all(Case(rows, cols, GetParam(), 1));
+      const Case c(rows, cols, GetParam(), 1);
+      check_passes(c);
+      check_weighted_gram(c);
+      check_passes(Case(rows, cols, GetParam(), 1, 1, true));
     }
+}
+
+TEST_P(Passes, EqualPlainExpressionsWithSeveralOutputs) {
+  const Index sizes[] = {1, 2, 5, 8, 17, 33, 300};
+  for (const Index rows : sizes)
+    for (const Index cols : sizes)
+      for (const Index outputs : {2, 3, 10})
+        for (const bool intercepts : {false, true}) {
+          SCOPED_TRACE(testing::Message() << rows << " x " << cols << ", " << outputs << " outputs");
+          check_passes(Case(rows, cols, GetParam(), 1, outputs, intercepts));
+        }
 }
 
 // Over 2^17 numbers: added up in chunks. 5001 rows of 70 are also more than one block of a Gram matrix.
@@ -163,64 +206,58 @@ TEST_P(Passes, EqualPlainExpressionsOverLargeDesigns) {
   for (const auto& [rows, cols] : {std::pair<Index, Index>{5001, 70}, {9, 20011}, {401, 331}}) {
     SCOPED_TRACE(testing::Message() << rows << " x " << cols);
     const Case c(rows, cols, GetParam(), 2);
-    check_multiply(c);
-    check_add_transposed(c);
-    check_product_pass(c);
-    check_fused_pass(c);
-    check_fused_pass2(c);
+    check_passes(c);
     if (cols < 1000) check_weighted_gram(c);
+    check_passes(Case(rows, cols, GetParam(), 2, 1, true));
+    check_passes(Case(rows, cols, GetParam(), 2, 3, true));
   }
 }
 
 // Fewer rows than chunks, however many numbers.
 TEST(Passes, EqualPlainExpressionsOverFewLongRows) {
-  for (const double density : {1.0, 0.5}) {
-    const Case c(7, 40001, density, 3);
-    check_multiply(c);
-    check_add_transposed(c);
-    check_fused_pass(c);
-    check_fused_pass2(c);
-  }
+  for (const double density : {1.0, 0.5})
+    for (const Index outputs : {1, 4}) check_passes(Case(7, 40001, density, 3, outputs, true));
 }
 
 // Over 2^20 numbers: as many threads as there may be.
 TEST_P(Passes, DoNotDependOnTheNumberOfThreads) {
   const test::ThreadsGuard guard;
-  const Index rows = GetParam() == 1.0 ? 19013 : GetParam() == 0.5 ? 38011 : 40009;
-  const Index cols = GetParam() == 0.05 ? 530 : 61;
-  const Case c(rows, cols, GetParam(), 4);
-  ASSERT_GT(c.x.product_flops() / 2.0, 1 << 20) << "too small for threads";
-  struct Result {
-    Vector m, transposed, fused, fused2;
-    double values[5];
-  };
-  const auto run = [&](int count) {
-    set_threads(count);
-    Result result{Vector(rows), c.out, c.out, c.out, {}};
-    Maps maps(c.y);
-    const auto one = [&](Index first, std::span<double> m) { return maps.one(first, m); };
-    const auto two = [&](Index first, std::span<double> m, std::span<const double> s) {
-      return maps.two(first, m, s);
+  for (const Index outputs : {1, 3}) {
+    const Index rows = GetParam() == 1.0 ? 19013 : GetParam() == 0.5 ? 38011 : 40009;
+    const Index cols = GetParam() == 0.05 ? 530 : 61;
+    const Case c(rows, cols, GetParam(), 4, outputs, true);
+    ASSERT_GT(c.x.product_flops() / 2.0, 1 << 20) << "too small for threads";
+    struct Result {
+      Vector m, transposed, squares, fused, fused2;
+      double values[4];
     };
-    c.x.multiply(view(c.w), view(result.m));
-    c.x.add_transposed(view(c.y), view(result.transposed));
-    result.values[0] = c.x.product_pass(view(c.w), one);
-    const PassSums fused = c.x.fused_pass(view(c.w), one, view(result.fused));
-    const PassSums fused2 = c.x.fused_pass2(view(c.w), view(c.p), two, view(result.fused2));
-    result.values[1] = fused.value;
-    result.values[2] = fused.weights;
-    result.values[3] = fused2.value;
-    result.values[4] = fused2.weights;
-    return result;
-  };
-  const Result one = run(1);
-  for (const int count : {2, 3, 8}) {
-    const Result many = run(count);
-    EXPECT_EQ(one.m, many.m);
-    EXPECT_EQ(one.transposed, many.transposed);
-    EXPECT_EQ(one.fused, many.fused);
-    EXPECT_EQ(one.fused2, many.fused2);
-    for (int k = 0; k < 5; ++k) EXPECT_EQ(one.values[k], many.values[k]) << "value " << k;
+    const auto run = [&](int count) {
+      set_threads(count);
+      Result result{Vector(c.y.size()), c.out, c.out, c.out, c.out, {}};
+      Maps maps(c);
+      const auto one = [&](Index first, std::span<double> m) { return maps.one(first, m); };
+      const auto two = [&](Index first, std::span<double> m, std::span<const double> s) {
+        return maps.two(first, m, s);
+      };
+      c.x.multiply(view(c.w), view(result.m), outputs);
+      c.x.add_transposed(view(c.y), view(result.transposed), outputs);
+      c.x.add_transposed_squares(view(c.y), view(result.squares), outputs);
+      result.values[0] = c.x.product_pass(view(c.w), one, outputs);
+      result.values[1] = c.x.product_pass2(view(c.w), view(c.p), two, outputs);
+      result.values[2] = c.x.fused_pass(view(c.w), one, view(result.fused), outputs);
+      result.values[3] = c.x.fused_pass2(view(c.w), view(c.p), two, view(result.fused2), outputs);
+      return result;
+    };
+    const Result one = run(1);
+    for (const int count : {2, 3, 8}) {
+      const Result many = run(count);
+      EXPECT_EQ(one.m, many.m);
+      EXPECT_EQ(one.transposed, many.transposed);
+      EXPECT_EQ(one.squares, many.squares);
+      EXPECT_EQ(one.fused, many.fused);
+      EXPECT_EQ(one.fused2, many.fused2);
+      for (int k = 0; k < 4; ++k) EXPECT_EQ(one.values[k], many.values[k]) << "value " << k;
+    }
   }
 }
 

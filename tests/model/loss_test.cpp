@@ -20,8 +20,20 @@ double curvature(const Loss& loss, double m, double y) {
   return m;
 }
 
+using Margins = std::vector<double>;
+
+double row_value(const Loss& loss, const Margins& m, double y) { return loss.sum(m, std::span(&y, 1)); }
+Margins row_slopes(const Loss& loss, Margins m, double y) {
+  loss.slopes(m, std::span(&y, 1), m);
+  return m;
+}
+Margins row_state(const Loss& loss, Margins m, double y) {
+  loss.curvatures(m, std::span(&y, 1), m);
+  return m;
+}
+
 /// Five points: f'(x) ≈ (f(x−2h) − 8f(x−h) + 8f(x+h) − f(x+2h)) / 12h, with error h⁴ f⁽⁵⁾/30 and rounding
-/// ε|f|/h. With h = 1e-3, |f| ≤ 50 and derivatives under 1 that is under 1e-10.
+/// ε|f|/h. With h = 1e-3 and |f| and its derivatives under 50 that is under 1e-10.
 template <typename F>
 double derivative(F f, double x) {
   constexpr double h = 1e-3;
@@ -29,41 +41,137 @@ double derivative(F f, double x) {
 }
 
 struct Losses : testing::TestWithParam<const Loss*> {
+  const Loss& loss = *GetParam();
   std::vector<double> targets() const {
-    return GetParam()->is_classification() ? std::vector<double>{-1.0, 1.0}
-                                           : std::vector<double>{-1.7, 0.0, 3.2};
+    std::vector<double> accepted;
+    for (const double y : {-1.7, -1.0, 0.0, 1.0, 2.0, 3.2})
+      if (loss.accepts(y)) accepted.push_back(y);
+    return accepted;
+  }
+  /// Margins of one row: m at every output, apart from each other where there are several.
+  Margins margins(double m) const {
+    Margins row(static_cast<std::size_t>(loss.outputs()));
+    for (std::size_t k = 0; k < row.size(); ++k) row[k] = m * std::cos(2.0 * static_cast<double>(k));
+    return row;
   }
 };
-INSTANTIATE_TEST_SUITE_P(All, Losses, testing::Values(&least_squares(), &logistic()),
-                         [](const auto& each) { return std::string(each.param->name()); });
+INSTANTIATE_TEST_SUITE_P(All, Losses,
+                         testing::Values(&least_squares(), &logistic(), &squared_hinge(), &huber(),
+                                         &poisson(), &softmax(2), &softmax(3), &softmax(7)),
+                         [](const auto& each) {
+                           return std::string(each.param->name()) + std::to_string(each.param->outputs());
+                         });
 
+// The grid keeps 2h away from the kinks of hinge and Huber losses.
 TEST_P(Losses, SlopesAndCurvaturesAreDerivatives) {
-  const Loss& loss = *GetParam();
   for (const double y : targets())
-    for (double m = -6.0; m <= 6.0; m += 0.37) {
-      EXPECT_NEAR(slope(loss, m, y), derivative([&](double x) { return value(loss, x, y); }, m), 1e-10);
-      EXPECT_NEAR(curvature(loss, m, y), derivative([&](double x) { return slope(loss, x, y); }, m), 1e-10);
+    for (double m = -4.0; m <= 4.0; m += 0.37) {
+      const Margins row = margins(m);
+      const Margins slopes = row_slopes(loss, row, y);
+      const Margins state = row_state(loss, row, y);
+      Margins diagonal(row.size());
+      loss.diagonal_curvatures(state, diagonal);
+      for (std::size_t k = 0; k < row.size(); ++k) {
+        const auto moved = [&](double x) {
+          Margins at = row;
+          at[k] = x;
+          return at;
+        };
+        EXPECT_NEAR(slopes[k], derivative([&](double x) { return row_value(loss, moved(x), y); }, row[k]),
+                    1e-10);
+        Margins column(row.size(), 0.0);
+        column[k] = 1.0;
+        loss.apply_curvatures(state, column, column);
+        EXPECT_NEAR(diagonal[k], column[k], 1e-15 * std::abs(column[k]));
+        for (std::size_t l = 0; l < row.size(); ++l)
+          EXPECT_NEAR(column[l],
+                      derivative([&](double x) { return row_slopes(loss, moved(x), y)[l]; }, row[k]), 1e-10);
+      }
     }
 }
 
-TEST_P(Losses, SumOverRows) {
-  const Loss& loss = *GetParam();
-  const std::vector<double> m{-2.0, 0.5, 40.0};
-  const std::vector<double> y{1.0, -1.0, 1.0};
+TEST_P(Losses, SumAndValuesOverRows) {
+  Margins m;
+  std::vector<double> y;
+  for (const double target : targets())
+    for (const double at : {-2.0, 0.5, 40.0}) {
+      const Margins row = margins(at);
+      m.insert(m.end(), row.begin(), row.end());
+      y.push_back(target);
+    }
+  std::vector<double> values(y.size());
+  loss.values(m, y, values);
   double sum = 0.0;
-  for (std::size_t i = 0; i < m.size(); ++i) sum += value(loss, m[i], y[i]);
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    const auto k = static_cast<std::size_t>(loss.outputs());
+    const Margins row(m.begin() + static_cast<std::ptrdiff_t>(i * k),
+                      m.begin() + static_cast<std::ptrdiff_t>((i + 1) * k));
+    EXPECT_EQ(values[i], row_value(loss, row, y[i]));
+    sum += values[i];
+  }
   EXPECT_DOUBLE_EQ(loss.sum(m, y), sum);
   EXPECT_EQ(loss.sum({}, {}), 0.0);
 }
 
-TEST_P(Losses, AreFoundByTheNameOfTheirModel) { EXPECT_EQ(&loss_of_model(GetParam()->name()), GetParam()); }
+// Far out a loss may be infinite (counts), never not a number.
+TEST_P(Losses, AreNumbersAtExtremeMargins) {
+  for (const double y : targets())
+    for (const double m : {-1e308, -1e3, 0.0, 1e3, 1e300}) {
+      const Margins row = margins(m);
+      EXPECT_FALSE(std::isnan(row_value(loss, row, y))) << m;
+      for (const double each : row_slopes(loss, row, y)) EXPECT_FALSE(std::isnan(each)) << m;
+      for (const double each : row_state(loss, row, y)) EXPECT_FALSE(std::isnan(each)) << m;
+    }
+}
+
+TEST_P(Losses, AreFoundByTheNameOfTheirModel) {
+  EXPECT_EQ(&loss_of_model(loss.name(), loss.outputs()), &loss);
+}
+
+TEST_P(Losses, AcceptOnlyTheirTargets) {
+  EXPECT_EQ(loss.accepts(-1.0), loss.name() != "poisson" && loss.name() != "softmax");
+  EXPECT_EQ(loss.accepts(0.5), !loss.is_classification());
+  EXPECT_EQ(loss.accepts(static_cast<double>(loss.outputs())), loss.outputs() == 1);
+}
 
 TEST(Losses, NameTheRuleForAnUnknownModel) {
   try {
     loss_of_model("lasso");
     FAIL();
   } catch (const InputError& error) {
-    EXPECT_STREQ(error.what(), "model = lasso: must be ridge or logistic");
+    EXPECT_STREQ(error.what(), "model = lasso: must be ridge, logistic, svm, huber, poisson or softmax");
+  }
+  EXPECT_THROW(loss_of_model("softmax"), InputError);
+}
+
+TEST(SquaredHinge, IsTheSquareOfWhatIsMissing) {
+  EXPECT_EQ(value(squared_hinge(), -1.0, 1.0), 4.0);
+  EXPECT_EQ(slope(squared_hinge(), -1.0, 1.0), -4.0);
+  EXPECT_EQ(curvature(squared_hinge(), -1.0, 1.0), 2.0);
+  EXPECT_EQ(value(squared_hinge(), 1.0, 1.0), 0.0);
+  EXPECT_EQ(curvature(squared_hinge(), 1.5, 1.0), 0.0);
+}
+
+TEST(Huber, IsLinearBeyondDelta) {
+  EXPECT_EQ(value(huber(), 1.0, 2.0), 0.5);
+  EXPECT_DOUBLE_EQ(value(huber(), 0.0, 10.0), 1.345 * 10.0 - 0.5 * 1.345 * 1.345);
+  EXPECT_EQ(slope(huber(), 1e300, 0.0), 1.345);
+  EXPECT_EQ(curvature(huber(), 1e300, 0.0), 0.0);
+}
+
+TEST(Poisson, IsLeastWhereTheMeanIsTheCount) {
+  EXPECT_NEAR(slope(poisson(), std::log(3.0), 3.0), 0.0, 1e-15);
+  EXPECT_EQ(value(poisson(), 0.0, 3.0), 1.0);
+  EXPECT_EQ(value(poisson(), 1e300, 1e100), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(value(poisson(), -1e300, 0.0), 0.0);
+}
+
+// Two classes are the logistic loss of the difference of their margins.
+TEST(Softmax, OfTwoClassesIsLogistic) {
+  for (const double m : {-700.0, -3.0, 0.0, 0.5, 30.0, 700.0}) {
+    const Margins row{0.25, 0.25 + m};
+    EXPECT_DOUBLE_EQ(row_value(softmax(2), row, 1.0), value(logistic(), m, 1.0));
+    EXPECT_DOUBLE_EQ(row_slopes(softmax(2), row, 1.0)[1], slope(logistic(), m, 1.0));
   }
 }
 

@@ -14,6 +14,7 @@ struct Dataset {
   std::vector<std::string> feature_names;  // empty where the source names none
   std::string target_name;                 // empty where the source names none
   std::string source;                      // the file or generator, for messages
+  Vector weight = {};                      // of each row, their mean 1; empty where all are
 
   Index rows() const { return x.rows(); }
   Index features() const { return x.cols(); }

@@ -57,12 +57,6 @@ struct SparseDesign {
   Index cols() const { return columns; }
 };
 
-/// What a pass over the rows adds up.
-struct PassSums {
-  double value = 0.0;    ///< Σ of what the map returned
-  double weights = 0.0;  ///< Σ r_i of the rows' weights
-};
-
 /// A design matrix, dense or sparse: n rows (observations) by d columns (features).
 class Design {
  public:
@@ -80,29 +74,37 @@ class Design {
   /// Floating-point operations of one product with a vector.
   double product_flops() const;
 
+  // Products may have several outputs: then w is a matrix of cols() × outputs numbers, row-major, a row has
+  // `outputs` products, one behind the other, and so have the weights r_i of the rows. Where w is longer by
+  // `outputs`, its end holds intercepts: as if each row had one more column, of ones. The same holds for
+  // `out`.
+
   /// out = X w
-  void multiply(std::span<const double> w, std::span<double> out) const;
+  void multiply(std::span<const double> w, std::span<double> out, Index outputs = 1) const;
   /// out += Xᵀ r
-  void add_transposed(std::span<const double> r, std::span<double> out) const;
+  void add_transposed(std::span<const double> r, std::span<double> out, Index outputs = 1) const;
+  /// out += (X∘X)ᵀ r: the sums of r_ik x_ij² that the diagonal of a Hessian is made of.
+  void add_transposed_squares(std::span<const double> r, std::span<double> out, Index outputs = 1) const;
   /// Σ_i weight_i x_i x_iᵀ, both triangles filled.
   Matrix weighted_gram(std::span<const double> weight) const;
 
-  /// What a fused pass does with a block of rows: `products` holds x_iᵀw for rows
-  /// [first, first + products.size()) and is overwritten with the weights r_i of these rows.
-  /// The return values of all blocks are added up. It is called inside a parallel region: it must not
-  /// throw, nor pass over a design itself.
+  /// What a fused pass does with a block of rows: `products` holds x_iᵀw for the rows from `first` on and is
+  /// overwritten with the weights r_i of these rows. The return values of all blocks are added up. It is
+  /// called inside a parallel region: it must not throw, nor pass over a design itself.
   using RowBlock = FunctionRef<double(Index first, std::span<double> products)>;
   /// Reads the design once: per block of rows, the products x_iᵀw, then `map`, then
   /// out += Σ r_i x_i while the block is still in cache. Calls `map` from several threads where
   /// the design is large; the result does not depend on their number.
-  PassSums fused_pass(std::span<const double> w, RowBlock map, std::span<double> out) const;
+  double fused_pass(std::span<const double> w, RowBlock map, std::span<double> out, Index outputs = 1) const;
   /// The first half of it: Σ map over the products, nothing accumulated.
-  double product_pass(std::span<const double> w, RowBlock map) const;
-  /// As fused_pass, with two products a row: `second` holds x_iᵀp.
+  double product_pass(std::span<const double> w, RowBlock map, Index outputs = 1) const;
+  /// The same two with two products a row: `second` holds x_iᵀp.
   using RowBlock2 =
       FunctionRef<double(Index first, std::span<double> products, std::span<const double> second)>;
-  PassSums fused_pass2(std::span<const double> w, std::span<const double> p, RowBlock2 map,
-                       std::span<double> out) const;
+  double fused_pass2(std::span<const double> w, std::span<const double> p, RowBlock2 map,
+                     std::span<double> out, Index outputs = 1) const;
+  double product_pass2(std::span<const double> w, std::span<const double> p, RowBlock2 map,
+                       Index outputs = 1) const;
 
  private:
   std::variant<DenseDesign, SparseDesign> storage_;

@@ -4,8 +4,9 @@
 
 namespace yosida {
 
-/// Solves H x = b in place by Cholesky. False where H is not positive definite (then both hold rubbish).
-bool cholesky_solve(Matrix& h, Vector& b);
+/// Solves H x = b in place by Cholesky, for each column of b. False where H is not positive definite (then
+/// both hold rubbish).
+bool cholesky_solve(Matrix& h, Eigen::Ref<Eigen::MatrixXd> b);
 
 /// A = U diag(s) Vᵀ, singular values falling. `full_v`: V holds cols(A) columns, also where A has fewer rows.
 struct Svd {
@@ -34,12 +35,13 @@ void add_gram(const Eigen::Ref<const Matrix>& a, Matrix& gram);
 /// A B by BLAS, which is built for the machine it runs on.
 Matrix product(const Eigen::Ref<const Matrix>& a, const Eigen::Ref<const Matrix>& b);
 
-/// Conjugate gradients for H x = b, from the x given. `apply(p, out)` writes H p to out.
+/// Conjugate gradients for H x = b, from the x given. `apply(p, out)` writes H p to out. `diagonal`, where it
+/// is given, preconditions: that of H makes columns of different scales equal.
 struct CgReport {
   Index products = 0;
   double residual_norm = 0.0;
 };
 CgReport conjugate_gradients(FunctionRef<void(const Vector&, Vector&)> apply, const Vector& b, Vector& x,
-                             double tolerance, Index max_products);
+                             double tolerance, Index max_products, const Vector* diagonal = nullptr);
 
 }  // namespace yosida

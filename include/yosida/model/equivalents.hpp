@@ -16,7 +16,8 @@ using Equivalents = std::vector<std::pair<std::string, double>>;
 /// e^λ‖w‖² has no ½, so with N rows: Ridge(alpha = 2N e^λ), LogisticRegression(C = 1/(2N e^λ)),
 /// liblinear -c the same C (only without an intercept, which it would penalise), glmnet
 /// (alpha = 0, standardize = FALSE) lambda = 2e^λ for binomial and 2e^λ s_y for gaussian, which rescales y by
-/// its population standard deviation (root mean square without an intercept).
+/// its population standard deviation (root mean square without an intercept). PoissonRegressor(alpha = 2e^λ),
+/// glmnet lambda = 2e^λ for poisson. None where no program has the same objective (huber).
 Equivalents equivalents(const Loss& loss, double lambda, const Dataset& train, bool intercept);
 
 }  // namespace yosida

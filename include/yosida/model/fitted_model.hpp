@@ -12,7 +12,7 @@ namespace yosida {
 
 /// Everything needed to predict: weights, pretreatment, and what the columns and labels are called.
 struct FittedModel {
-  std::string model;   // "ridge", "logistic"
+  std::string model;   // as loss_of_model names it
   std::string method;  // how λ was found
   std::vector<double> lambda;
   Vector weights;  // one per pretreated feature

@@ -3,33 +3,64 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "yosida/linalg/types.hpp"
 
 namespace yosida {
 
 /// The loss ℓ(m, y) of one prediction (the margin m = xᵀw + b) against one target. Problems take
-/// the mean over rows.
+/// the mean over rows. A loss of K = outputs() > 1 has K margins a row, one behind the other.
 class Loss {
  public:
   virtual ~Loss() = default;
   virtual std::string_view name() const = 0;
-  /// True where y is a label −1 or +1, false where it is a number.
+  /// Margins per row.
+  virtual Index outputs() const { return 1; }
+  /// True where y names a class (−1 or +1, with several outputs 0 to K−1), false where it is a number.
   virtual bool is_classification() const = 0;
-  /// True where ℓ is quadratic in m, so that inner problems have a closed form.
+  /// True where ℓ is quadratic in m with ℓ″ = 1, so that inner problems have a closed form.
   virtual bool is_quadratic() const { return false; }
+  /// Whether y is a target of this loss.
+  virtual bool accepts(double y) const = 0;
+  /// What targets must be, for messages.
+  virtual std::string targets() const = 0;
+
   /// Σ ℓ(m_i, y_i)
   virtual double sum(std::span<const double> m, std::span<const double> y) const = 0;
-  /// out_i = ∂ℓ/∂m (m_i, y_i); `out` may be `m`.
+  /// out_i = ℓ(m_i, y_i), one per row.
+  virtual void values(std::span<const double> m, std::span<const double> y, std::span<double> out) const = 0;
+  /// out = ∂ℓ/∂m, as many as margins; `out` may be `m`.
   virtual void slopes(std::span<const double> m, std::span<const double> y, std::span<double> out) const = 0;
-  /// out_i = ∂²ℓ/∂m² (m_i, y_i); `out` may be `m`.
+  /// What the products with ∂²ℓ/∂m² need, as many numbers as margins: ℓ″ itself for one output. `out` may be
+  /// `m`.
   virtual void curvatures(std::span<const double> m, std::span<const double> y,
                           std::span<double> out) const = 0;
+  /// out = ∂²ℓ/∂m² dm row by row, with `state` from curvatures; `out` may be `dm`.
+  virtual void apply_curvatures(std::span<const double> state, std::span<const double> dm,
+                                std::span<double> out) const = 0;
+  /// out = the diagonal of ∂²ℓ/∂m² of each row; `out` may be `state`.
+  virtual void diagonal_curvatures(std::span<const double> state, std::span<double> out) const = 0;
 };
 
 /// ½ (y − m)²
 const Loss& least_squares();
 /// log(1 + e^{−y m}), y ∈ {−1, +1}
 const Loss& logistic();
-/// By the name people use for the model: "ridge" or "logistic". Throws InputError for any other.
-const Loss& loss_of_model(std::string_view model);
+/// max(0, 1 − y m)², y ∈ {−1, +1}: a linear support vector machine.
+const Loss& squared_hinge();
+/// ½ r² for |r| ≤ 1.345 and linear beyond, r = y − m: 95 % as efficient as least squares on normal errors of
+/// variance 1, so meant for a standardised target.
+const Loss& huber();
+/// e^m − y m, y ≥ 0: counts, with a log link.
+const Loss& poisson();
+/// log Σ e^{m_k} − m_y, y ∈ {0 … classes − 1}. Throws InputError for less than 2 classes.
+const Loss& softmax(Index classes);
+
+/// By the name people use for the model: "ridge", "logistic", "svm", "huber", "poisson" or "softmax", which
+/// needs the number of classes. Throws InputError for any other.
+const Loss& loss_of_model(std::string_view model, Index classes = 0);
+/// The names it knows.
+std::vector<std::string_view> model_names();
 
 }  // namespace yosida

@@ -14,7 +14,10 @@ namespace yosida {
 /// features it spans everything.
 class CollapsedLeastSquares final : public BilevelProblem {
  public:
+  /// Throws InputError where it does not collapse.
   explicit CollapsedLeastSquares(std::shared_ptr<const LinearProblem> direct);
+  /// Its factors are of least squares, of the rows as they are (no row weights) and of one λ on every weight.
+  static bool collapses(const LinearProblem& direct);
 
   /// Floating-point operations of collapsing such a problem, and of one direct iteration (a
   /// training and a validation gradient) against a collapsed one.

@@ -5,24 +5,32 @@
 
 #include "yosida/data/split.hpp"
 #include "yosida/model/loss.hpp"
+#include "yosida/model/penalty.hpp"
 #include "yosida/problem/bilevel_problem.hpp"
 
 namespace yosida {
 
-/// A linear model with an ℓ₂ penalty:
-///   L_T(w, λ) = 1/N_T Σ ℓ(xᵀw + b, y) + e^λ ‖w‖²,   L_V(w) = 1/N_V Σ ℓ(xᵀw + b, y).
-/// The penalty has no ½ and leaves the intercept b alone. Each gradient reads the design once.
+class DataTerm;
+
+/// A linear model with ℓ₂ penalties:
+///   L_T(w, λ) = 1/N_T Σ s_i ℓ(xᵀw + b, y) + Σ_j e^{λ_g(j)} w_j²,   L_V(w) = 1/N_V Σ s_i ℓ(xᵀw + b, y),
+/// with s the weights of the rows, 1 where a data set has none. The penalty has no ½ and leaves the intercept
+/// b alone. Each gradient reads the design once. A loss of K outputs has K weights per feature, at j·K + k,
+/// and K intercepts.
 class LinearProblem : public BilevelProblem {
  public:
+  /// One λ for all weights.
   LinearProblem(Split split, const Loss& loss, bool intercept);
+  LinearProblem(Split split, const Loss& loss, bool intercept, Penalty penalty);
   ~LinearProblem() override;
 
   const Split& split() const { return split_; }
   const Loss& loss() const { return loss_; }
+  const Penalty& penalty() const { return penalty_; }
 
-  Index weights() const override { return features() + (intercept_ ? 1 : 0); }
-  Index hyperparameters() const override { return 1; }
-  Index intercepts() const override { return intercept_ ? 1 : 0; }
+  Index weights() const override { return penalty_.weights() + intercepts(); }
+  Index hyperparameters() const override { return penalty_.groups(); }
+  Index intercepts() const override { return intercept_ ? loss_.outputs() : 0; }
   double train_loss(const Vector& w, const Vector& lambda) const override;
   void train_gradient(const Vector& w, const Vector& lambda, Vector& g) const override;
   void hessian_product(const Vector& w, const Vector& lambda, const Vector& p, Vector& out) const override;
@@ -32,11 +40,17 @@ class LinearProblem : public BilevelProblem {
   double validation_loss(const Vector& w) const override;
   double validation_gradient(const Vector& w, Vector& g) const override;
   void validation_hessian_product(const Vector& w, const Vector& p, Vector& out) const override;
-  /// Newton's method: by Cholesky in the smaller of feature space and row space, by conjugate
-  /// gradients where both are large.
+  /// Newton's method: by Cholesky in feature space or, with one λ for all, row space where that is smaller;
+  /// by conjugate gradients where both are large or there are several outputs.
   InnerReport inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const override;
+  /// H is singular where intercepts or unpenalised columns of a softmax move together; b must have no part
+  /// there (gradients have none).
   LinearReport hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
                              const LinearOptions& options, Vector& x) const override;
+  /// κ of a group is wᵀH₀w / ‖w‖² over its weights, H₀ the Hessian of the data term; with many groups H₀ is
+  /// taken for its diagonal, which costs one product whatever their number.
+  LinearReport hessian_solve_many(const Vector& w, const Vector& lambda, const Matrix& b,
+                                  const LinearOptions& options, Matrix& x) const override;
   void certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const override;
   void fit_intercept(Vector& w) const override;
   Work intercept_work() const override;
@@ -45,6 +59,13 @@ class LinearProblem : public BilevelProblem {
 
  private:
   struct RowSpace;
+  /// Checks what it was given and computes what is kept.
+  void prepare();
+  DataTerm train_term() const;
+  DataTerm validation_term() const;
+  /// 2e^λ of every weight, 0 where it is not penalised.
+  Vector penalty_curvatures(const Vector& lambda) const;
+  double gradient_flops() const;
   Index features() const { return split_.train.features(); }
   const RowSpace& row_space() const;
   /// Inner solves go through the span of the training rows.
@@ -53,6 +74,7 @@ class LinearProblem : public BilevelProblem {
   Split split_;
   const Loss& loss_;
   bool intercept_;
+  Penalty penalty_;
   Vector ones_;
   Vector train_mean_;              // x̄ of the training rows, where an intercept needs it
   double target_mean_ = 0.0;       // ȳ
@@ -61,10 +83,14 @@ class LinearProblem : public BilevelProblem {
   mutable std::unique_ptr<RowSpace> row_space_;
 };
 
-/// Mean loss of w (intercept last where `intercept`) over a data set.
+/// Mean loss of w (intercepts last where `intercept`) over a data set, its rows by their weights.
 double mean_loss(const Dataset& data, const Loss& loss, bool intercept, const Vector& w);
 
-/// xᵀw + b for every row of a data set.
-Vector margins(const Dataset& data, bool intercept, const Vector& w);
+/// xᵀw + b for every row of a data set; with several outputs one behind the other.
+Vector margins(const Dataset& data, bool intercept, const Vector& w, Index outputs = 1);
+
+/// Throws InputError, naming the part and what is wrong, unless the three parts have rows, as many targets,
+/// the same features, finite numbers, targets the loss takes and row weights (where there are some) ≥ 0.
+void check_split(const Split& split, const Loss& loss);
 
 }  // namespace yosida

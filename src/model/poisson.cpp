@@ -1,0 +1,32 @@
+#include <cmath>
+
+#include "model/pointwise.hpp"
+
+namespace yosida {
+namespace {
+
+/// e^m − ym: minus the log-likelihood of a count y with mean e^m, but for log y!
+struct Poisson {
+  static constexpr std::string_view name = "poisson";
+  static constexpr bool classification = false;
+  static constexpr bool quadratic = false;
+  static constexpr std::string_view targets = "at least 0";
+  static bool accepts(double y) { return y >= 0.0; }
+
+  /// An infinite mean is an infinite loss, also where ym overflows; with y = 0 there is no ym.
+  static double value(double m, double y) {
+    const double mean = std::exp(m);
+    return std::isinf(mean) || y == 0.0 ? mean : mean - y * m;
+  }
+  static double slope(double m, double y) { return std::exp(m) - y; }
+  static double curvature(double m, double) { return std::exp(m); }
+};
+
+}  // namespace
+
+const Loss& poisson() {
+  static const Pointwise<Poisson> loss;
+  return loss;
+}
+
+}  // namespace yosida

@@ -1,0 +1,25 @@
+#include <algorithm>
+
+#include "model/pointwise.hpp"
+
+namespace yosida {
+namespace {
+
+/// max(0, 1 − ym)², y ∈ {−1, +1}. Its second derivative jumps at ym = 1, where it is taken from the right.
+struct SquaredHinge : Labelled {
+  static constexpr std::string_view name = "svm";
+  static constexpr bool quadratic = false;
+  static double gap(double m, double y) { return std::max(0.0, 1.0 - y * m); }
+  static double value(double m, double y) { return gap(m, y) * gap(m, y); }
+  static double slope(double m, double y) { return -2.0 * y * gap(m, y); }
+  static double curvature(double m, double y) { return y * m < 1.0 ? 2.0 : 0.0; }
+};
+
+}  // namespace
+
+const Loss& squared_hinge() {
+  static const Pointwise<SquaredHinge> loss;
+  return loss;
+}
+
+}  // namespace yosida

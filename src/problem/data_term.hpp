@@ -1,0 +1,73 @@
+#pragma once
+
+#include "yosida/data/dataset.hpp"
+#include "yosida/model/loss.hpp"
+
+namespace yosida {
+
+/// f(w) = 1/N Σ s_i ℓ(x_iᵀw + b, y_i) over N rows, the intercepts b behind the other weights where there are
+/// some: the part of L_T and of L_V that reads data. A view: what it is made of must outlive it.
+class DataTerm {
+ public:
+  /// `row_weights`: the s_i; empty where all are 1.
+  DataTerm(const Design& x, const Vector& y, const Vector& row_weights, const Loss& loss, bool intercept)
+      : x_(x), y_(y), s_(row_weights), loss_(loss), intercept_(intercept), k_(loss.outputs()) {}
+  DataTerm(const Dataset& data, const Loss& loss, bool intercept)
+      : DataTerm(data.x, data.y, data.weight, loss, intercept) {}
+
+  const Design& design() const { return x_; }
+  const Loss& loss() const { return loss_; }
+  bool has_intercept() const { return intercept_; }
+  Index outputs() const { return k_; }
+  /// Weights without the intercepts, and with them.
+  Index penalisable() const { return x_.cols() * k_; }
+  Index size() const { return penalisable() + (intercept_ ? k_ : 0); }
+
+  // One pass over the rows each, nothing allocated.
+
+  double value(const Vector& w) const;
+  /// g = ∇f(w). Returns f(w).
+  double gradient(const Vector& w, Vector& g) const;
+  /// out = ∇²f(w) p
+  void hessian_product(const Vector& w, const Vector& p, Vector& out) const;
+  /// Sets the intercepts of w to their minimiser. Keeps no means: for losses that are not quadratic.
+  void fit_intercepts(Vector& w) const;
+
+  // The same in two halves, for Newton's method, which keeps margins (outputs() a row).
+
+  void margins(const Vector& w, Vector& m) const;
+  double value_at(const Vector& m) const;
+  /// r = ∂f/∂m
+  void slopes_at(const Vector& m, Vector& r) const;
+  /// g = Xᵀr
+  void gather(const Vector& r, Vector& g) const;
+  /// The state of the Hessian at margins m: see Loss::curvatures.
+  void state_at(const Vector& m, Vector& state) const;
+  /// out = ∇²f p
+  void hessian_product_at(const Vector& state, const Vector& p, Vector& out) const;
+  /// pᵀ ∇²f p, at half the price.
+  double curvature_along(const Vector& state, const Vector& p) const;
+  /// The diagonal of ∇²f.
+  void hessian_diagonal_at(const Vector& state, Vector& diagonal) const;
+  /// s_i ℓ″_i / N of a loss of one output: ∇²f = Xᵀ diag(·) X.
+  void row_curvatures(const Vector& state, Vector& h) const;
+
+ private:
+  std::span<const double> targets(Index first, std::size_t margins) const;
+  double sum(Index first, std::span<const double> m) const;
+  /// r_i ← s_i r_i
+  void weigh(Index first, std::span<double> r) const;
+  void slopes(Index first, std::span<double> m) const;
+  void fit_one_intercept(Vector& w) const;
+  void fit_several_intercepts(Vector& w) const;
+  double rows() const { return static_cast<double>(x_.rows()); }
+
+  const Design& x_;
+  const Vector& y_;
+  const Vector& s_;
+  const Loss& loss_;
+  bool intercept_;
+  Index k_;
+};
+
+}  // namespace yosida
