@@ -13,6 +13,7 @@
 #include "yosida/solver/penalty.hpp"
 #include "yosida/solver/reverse.hpp"
 #include "yosida/solver/sho.hpp"
+#include "yosida/solver/stn.hpp"
 
 namespace yosida {
 namespace {
@@ -79,6 +80,8 @@ std::vector<Method> build() {
       with_algorithm<Reverse>(std::move(reverse)),
       with_algorithm<Forward>(std::move(forward)),
       with_algorithm<Penalty>(std::move(penalty)),
+      with_algorithm<Stn>(
+          described(Stn::name, "self-tuning networks: a response learned under noise (MacKay 2019)")),
   };
 }
 

@@ -34,7 +34,8 @@ double w_step_size(const BilevelProblem& problem, Penalty::State& state) {
 
 const std::vector<Setting<Penalty::Settings>>& Penalty::table() {
   static const std::vector<Setting<Settings>> rows = {
-      settings::count("steps", &Settings::steps, "steps on w for each step on λ", "the authors: 10"),
+      settings::count("steps", &Settings::steps, "steps on w for each step on λ",
+                      "ours: w must follow λ; the authors leave it open"),
       settings::real("alpha", &Settings::alpha, Bound::non_negative(),
                      "step size on w; 0 takes 1/(largest curvature)",
                      "ours: the largest step that is sure not to diverge"),
@@ -44,13 +45,14 @@ const std::vector<Setting<Penalty::Settings>>& Penalty::table() {
                      "first weight of ‖∇L_T‖²/2, over the largest curvature of L_T at the lowest λ",
                      "ours: strong enough that the first w is near a trained one"),
       settings::real("growth", &Settings::growth, Bound{1.0, true}, "what ρ is multiplied by",
-                     "the authors' code"),
+                     "ours: the authors' code doubles it"),
       settings::real("mu", &Settings::mu, Bound::non_negative(), "first weight of L_T in w",
-                     "ours: the authors ask for a small one"),
+                     "ours: small, so that λ is chosen by L_V; the authors' code starts at 1"),
       settings::real("epsilon", &Settings::epsilon, Bound::positive(),
-                     "first relative size of both gradients under which ρ and ν are raised", "ours"),
+                     "first relative size of both gradients under which ρ and ν are raised",
+                     "ours: the authors' is 0.01, absolute"),
       settings::fraction("shrink", &Settings::shrink, "what ε and μ are multiplied by when ρ is raised",
-                         "the authors' code"),
+                         "ours: the authors' code halves them"),
   };
   return rows;
 }

@@ -36,6 +36,7 @@ std::vector<Case> cases() {
       if (wide && intercept) continue;
       for (const char* const unrolled : {"reverse", "forward"})
         all.push_back({unrolled, {{"steps", "10"}}, wide, intercept});
+      all.push_back({"stn", {}, wide, intercept});
     }
   return all;
 }

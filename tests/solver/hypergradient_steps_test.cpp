@@ -11,6 +11,7 @@
 #include "yosida/solver/hoag.hpp"
 #include "yosida/solver/penalty.hpp"
 #include "yosida/solver/reverse.hpp"
+#include "yosida/solver/stn.hpp"
 
 namespace yosida {
 namespace {
@@ -202,6 +203,41 @@ TEST_P(HypergradientStep, OfPenaltyFollowsTheAlgorithm) {
     ASSERT_LE(relative_error(state.rho, rho), 1e-14) << k;
   }
   EXPECT_GT(raised, 1);
+  EXPECT_GT(std::abs(lambda + 1.0), 1e-3) << "lambda did not move: the test shows little";
+}
+
+TEST_P(HypergradientStep, OfStnFollowsTheAlgorithm) {
+  const double alpha = 0.1, beta = 0.7, gamma = 0.2, sigma = 0.4, tau = 0.01;
+  const int steps = 3;
+  const Stn stn{{.steps = steps, .alpha = alpha, .beta = beta, .gamma = gamma, .sigma = sigma, .tau = tau}};
+  Stn::State state = stn.init(problem, start);
+
+  Random random(start.seed);
+  double lambda = -1.0;
+  double s = std::log(sigma);
+  Vector phi0 = first();
+  Vector phi1 = Vector::Zero(phi0.size());
+  for (int k = 0; k < 20; ++k) {
+    for (int t = 0; t < steps; ++t) {
+      const double epsilon = std::exp(s) * random.normal();
+      const Vector g = plain.train_gradient(phi0 + epsilon * phi1, lambda + epsilon);
+      phi0 -= alpha * g;
+      phi1 -= alpha * epsilon * g;
+    }
+    const double epsilon = std::exp(s) * random.normal();
+    const Vector response = phi0 + epsilon * phi1;
+    const double slope = phi1.dot(plain.validation_gradient(response)) / plain.validation_loss(response);
+    const double next = std::clamp(lambda - beta * slope, -8.0, 3.0);
+    s -= gamma * (slope * epsilon - tau);
+    phi0 += (next - lambda) * phi1;
+    lambda = next;
+
+    stn.step(problem, state);
+    ASSERT_LE(relative_error(state.w, phi0), 1e-11) << k;
+    ASSERT_LE(relative_error(state.phi1.col(0), phi1), 1e-10) << k;
+    ASSERT_LE(relative_error(state.lambda[0], lambda), 1e-11) << k;
+    ASSERT_LE(relative_error(state.log_scale[0], s), 1e-11) << k;
+  }
   EXPECT_GT(std::abs(lambda + 1.0), 1e-3) << "lambda did not move: the test shows little";
 }
 

@@ -226,7 +226,7 @@ TEST_P(ReachesTheOptimum, OfManyLambdas) {
 
 // Their weights are not those of an inner solve, so what counts is where λ has gone.
 class LowersTheLoss : public Reached {};
-INSTANTIATE_TEST_SUITE_P(Every, LowersTheLoss, testing::Values("penalty"),
+INSTANTIATE_TEST_SUITE_P(Every, LowersTheLoss, testing::Values("penalty", "stn"),
                          [](const auto& each) { return each.param; });
 
 TEST_P(LowersTheLoss, FromFarAway) {
