@@ -10,7 +10,7 @@
 #include "yosida/solver/my_hpo_bt.hpp"
 #include "yosida/solver/my_hpo_c.hpp"
 #include "yosida/solver/my_hpo_full.hpp"
-#include "yosida/solver/penalty.hpp"
+#include "yosida/solver/penalty_method.hpp"
 #include "yosida/solver/reverse.hpp"
 #include "yosida/solver/sho.hpp"
 #include "yosida/solver/stn.hpp"
@@ -60,7 +60,7 @@ std::vector<Method> build() {
   forward.solves_inner_problems = true;
   forward.default_iterations = 100;
   Method penalty =
-      described(Penalty::name, "the inner problem as a penalised constraint (Mehra and Hamm 2019)");
+      described(PenaltyMethod::name, "the inner problem as a penalised constraint (Mehra and Hamm 2019)");
   penalty.default_iterations = 500;
   return {
       with_algorithm<MyHpo>(std::move(successor)),
@@ -79,7 +79,7 @@ std::vector<Method> build() {
       with_algorithm<Hoag>(std::move(hoag)),
       with_algorithm<Reverse>(std::move(reverse)),
       with_algorithm<Forward>(std::move(forward)),
-      with_algorithm<Penalty>(std::move(penalty)),
+      with_algorithm<PenaltyMethod>(std::move(penalty)),
       with_algorithm<Stn>(
           described(Stn::name, "self-tuning networks: a response learned under noise (MacKay 2019)")),
   };

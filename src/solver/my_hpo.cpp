@@ -124,7 +124,7 @@ MyHpo::State MyHpo::init(const BilevelProblem& problem, const Start& start) cons
 }
 
 void MyHpo::step(const BilevelProblem& problem, State& state) const {
-  if (!state.range.is_bounded()) set_default_bounds(problem, state.range);
+  if (!state.range.is_bounded()) state.range = with_bounds(problem, state.range);
   if (problem.hyperparameters() > 1) return step_many(problem, settings, state);
   if (!state.search) {
     state.search.emplace(state.range.low[0], state.range.high[0], settings.spacing);

@@ -146,16 +146,17 @@ LambdaBounds default_bounds(const BilevelProblem& problem, double lambda0) {
           .high = std::max(std::log(10.0 * curvature), lambda0)};
 }
 
-void set_default_bounds(const BilevelProblem& problem, Start& start) {
+Start with_bounds(const BilevelProblem& problem, Start start) {
+  if (start.is_bounded()) return start;
   if (const auto own = problem.own_bounds()) {
-    start.low = own->low.cwiseMin(start.lambda);
-    start.high = own->high.cwiseMax(start.lambda);
-    return;
+    start.low = start.lambda.cwiseMin(own->low);
+    start.high = start.lambda.cwiseMax(own->high);
+  } else {
+    const LambdaBounds data = default_bounds(problem, start.lambda[0]);
+    start.low = start.lambda.cwiseMin(data.low);
+    start.high = start.lambda.cwiseMax(data.high);
   }
-  const LambdaBounds bounds = default_bounds(problem, start.lambda[0]);
-  start.bound(bounds.low, bounds.high);
-  start.low = start.low.cwiseMin(start.lambda);
-  start.high = start.high.cwiseMax(start.lambda);
+  return start;
 }
 
 }  // namespace yosida

@@ -38,7 +38,9 @@ class Settings(Cli):
         numbers = ["nan", "inf", "-1e-300", "1,5"]
         for method in self.methods():
             for flag, _, rule in self.settings(method):
-                bad = {"a finite number > 0": [*numbers, "0"], "a finite number >= 0": numbers}.get(rule, ["neither"])
+                bad = {"a finite number > 0": [*numbers, "0"], "a finite number >= 0": numbers,
+                       "a finite number >= 1": [*numbers, "0.9"], "a number > 0 and < 1": [*numbers, "0", "1"],
+                       "a whole number >= 1": [*numbers, "0", "1.5"]}.get(rule, ["neither"])
                 for value in bad:
                     with self.subTest(f"{method} {flag}={value}"):
                         message = self.tune_refused(*SPECTRA, "--method", method, *given(flag, value),
@@ -48,7 +50,9 @@ class Settings(Cli):
     def test_values_on_the_bound(self):
         for method in self.methods():
             for flag, _, rule in self.settings(method):
-                good = {"a finite number > 0": ["1e-300"], "a finite number >= 0": ["0"]}.get(rule, rule.split(" or "))
+                good = {"a finite number > 0": ["1e-300"], "a finite number >= 0": ["0"],
+                        "a finite number >= 1": ["1"], "a number > 0 and < 1": ["1e-300", "0.999"],
+                        "a whole number >= 1": ["1"]}.get(rule, rule.split(" or "))
                 for value in good:
                     with self.subTest(f"{method} {flag}={value}"):
                         self.tune(*SPECTRA, "--method", method, f"{flag}={value}", "--max-iterations", 3)
@@ -120,7 +124,7 @@ class Values(Cli):
         for flag, value, names in [("--x", "whiten", ["raw, center, standardize, minmax, difference"]),
                                    ("--x", "center,", ["raw, center"]),
                                    ("--y", "minmax", ["raw, center, standardize"]),
-                                   ("--model", "lasso", ["ridge, logistic"]), ("--data", "spectre", ["spectra"]),
+                                   ("--model", "lasso", ["ridge or logistic"]), ("--data", "spectre", ["spectra"]),
                                    ("--missing", "guess", ["refuse, mean or drop"])]:
             with self.subTest(f"{flag}={value}"):
                 data = SPECTRA if flag != "--data" else []

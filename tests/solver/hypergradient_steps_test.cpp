@@ -9,7 +9,7 @@
 #include "support/problem_case.hpp"
 #include "yosida/solver/forward.hpp"
 #include "yosida/solver/hoag.hpp"
-#include "yosida/solver/penalty.hpp"
+#include "yosida/solver/penalty_method.hpp"
 #include "yosida/solver/reverse.hpp"
 #include "yosida/solver/stn.hpp"
 
@@ -161,14 +161,14 @@ TEST_P(HypergradientStep, OfPenaltyFollowsTheAlgorithm) {
   const double alpha = 0.1, beta = 0.7, growth = 1.5, shrink = 0.8;
   double rho = 2.0, mu = 0.1, epsilon = 0.5;
   const int steps = 6;
-  const Penalty penalty{{.steps = steps,
+  const PenaltyMethod penalty{{.steps = steps,
                          .alpha = alpha,
                          .beta = beta,
                          .growth = growth,
                          .mu = mu,
                          .epsilon = epsilon,
                          .shrink = shrink}};
-  Penalty::State state = penalty.init(problem, start);
+  PenaltyMethod::State state = penalty.init(problem, start);
   state.rho = rho;  // whatever the curvature
 
   double lambda = -1.0;

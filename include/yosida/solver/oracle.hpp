@@ -32,7 +32,8 @@ struct LambdaBounds {
   double high;
 };
 LambdaBounds default_bounds(const BilevelProblem& problem, double lambda0);
-/// Gives a start without bounds those of its problem, or the default ones, widened to hold its λ.
-void set_default_bounds(const BilevelProblem& problem, Start& start);
+/// The start with bounds: those it has, those the problem states, or the data's own, widened to hold its λ.
+/// What that costs is work of the problem given.
+Start with_bounds(const BilevelProblem& problem, Start start);
 
 }  // namespace yosida

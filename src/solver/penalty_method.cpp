@@ -1,4 +1,4 @@
-#include "yosida/solver/penalty.hpp"
+#include "yosida/solver/penalty_method.hpp"
 
 #include "solver/lambda_range.hpp"
 #include "solver/setting_rules.hpp"
@@ -7,13 +7,13 @@ namespace yosida {
 namespace {
 
 /// multiplier = ν + ρ∇L_T(w, λ)
-void update_multiplier(const BilevelProblem& problem, Penalty::State& state) {
+void update_multiplier(const BilevelProblem& problem, PenaltyMethod::State& state) {
   problem.train_gradient(state.w, state.lambda, state.train);
   state.multiplier = state.nu + state.rho * state.train;
 }
 
 /// 1/L of the objective in w, whose Hessian is ∇²L_V + ρH² + μH where L_T is quadratic.
-double w_step_size(const BilevelProblem& problem, Penalty::State& state) {
+double w_step_size(const BilevelProblem& problem, PenaltyMethod::State& state) {
   if (!state.curvature.has_begun()) {
     problem.validation_gradient(state.w, state.g);
     state.curvature.begin(state.g);
@@ -32,7 +32,7 @@ double w_step_size(const BilevelProblem& problem, Penalty::State& state) {
 
 }  // namespace
 
-const std::vector<Setting<Penalty::Settings>>& Penalty::table() {
+const std::vector<Setting<PenaltyMethod::Settings>>& PenaltyMethod::table() {
   static const std::vector<Setting<Settings>> rows = {
       settings::count("steps", &Settings::steps, "steps on w for each step on λ",
                       "ours: w must follow λ; the authors leave it open"),
@@ -57,7 +57,7 @@ const std::vector<Setting<Penalty::Settings>>& Penalty::table() {
   return rows;
 }
 
-Penalty::State Penalty::init(const BilevelProblem& problem, const Start& start) const {
+PenaltyMethod::State PenaltyMethod::init(const BilevelProblem& problem, const Start& start) const {
   State state;
   state.range = with_bounds(problem, start);
   state.lambda = start.lambda;
@@ -70,7 +70,7 @@ Penalty::State Penalty::init(const BilevelProblem& problem, const Start& start) 
   return state;
 }
 
-void Penalty::step(const BilevelProblem& problem, State& state) const {
+void PenaltyMethod::step(const BilevelProblem& problem, State& state) const {
   auto& w = state.w;
   auto& g = state.g;
   if (state.rho == 0.0) {

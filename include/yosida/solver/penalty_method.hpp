@@ -14,7 +14,7 @@ namespace yosida {
 ///   L_V(w) + νᵀ∇L_T(w, λ) + ρ/2 ‖∇L_T(w, λ)‖²  (+ μ L_T in w)
 /// descended in w and λ in turn; ρ and ν are raised as its gradients become small. No Hessian is inverted.
 /// Any number of hyperparameters. It returns its own w, which nears w*(λ) as ρ grows.
-struct Penalty {
+struct PenaltyMethod {
   static constexpr const char* name = "penalty";
   struct Settings {
     std::int64_t steps = 10;
