@@ -15,9 +15,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <memory>
-#include <numbers>
 #include <optional>
 
 #include "support/random_split.hpp"
@@ -435,9 +435,7 @@ void sweep(const Flags& flags) {
     print_worst(chosen[m]->name, records[m], static_cast<std::size_t>(flags.worst));
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   CLI::App app("what methods do on random problems with random starts and step sizes");
   Flags flags;
   app.add_option("--runs", flags.runs, "how many problems")
@@ -466,10 +464,17 @@ int main(int argc, char** argv) {
   Eigen::setNbThreads(1);
   set_threads(1);
   openblas_set_num_threads(1);
+  sweep(flags);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
   try {
-    sweep(flags);
+    return run(argc, argv);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "bench_stability: {}\n", error.what());
+    std::fprintf(stderr, "bench_stability: %s\n", error.what());
     return 1;
   }
 }
