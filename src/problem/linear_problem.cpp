@@ -281,6 +281,11 @@ void LinearProblem::certificate_scale(const Vector& w, const Vector& lambda, Vec
   }
 }
 
+bool LinearProblem::factors_cheaply() const {
+  const DataTerm data = train_term();
+  return HessianSystem{data, ones_, ones_, gradient_flops()}.factors(kCheapFactor);
+}
+
 void LinearProblem::fit_intercept(Vector& w) const {
   if (!intercept_) return;
   if (loss_.is_quadratic()) {

@@ -41,6 +41,8 @@ struct HessianSystem {
 InnerReport newton(const InnerProblem& problem, Vector& a);
 
 inline constexpr Index kMaxCholesky = 2500;
+/// A factorisation that costs no more than so many gradients is cheaper than conjugate gradients.
+inline constexpr double kCheapFactor = 40.0;
 /// A relative tolerance below this asks for exact solves, unless an absolute one is given.
 inline constexpr double kExactTolerance = 1e-8;
 
