@@ -26,4 +26,10 @@ LinearReport BilevelProblem::hessian_solve(const Vector& w, const Vector& lambda
 
 void BilevelProblem::certificate_scale(const Vector&, const Vector&, Vector& out) const { out.setOnes(); }
 
+Work BilevelProblem::certificate_work() const {
+  Work work;
+  work.hessian_products = 1;
+  return work;
+}
+
 }  // namespace yosida

@@ -99,6 +99,8 @@ class BilevelProblem {
   /// flat where λ_j is far too small or far too large; for a penalty e^λj this is max(1, κ_j/e^λj, e^λj/κ_j),
   /// κ_j the curvature of the unpenalised L_T along the weights of λ_j. May allocate.
   virtual void certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const;
+  /// What one certificate_scale costs: a product with the Hessian unless a problem says otherwise.
+  virtual Work certificate_work() const;
   /// Sets the intercepts to their exact minimiser of L_T for the other weights given.
   virtual void fit_intercept(Vector& w) const { static_cast<void>(w); }
   /// What one fit_intercept costs.

@@ -46,6 +46,7 @@ class ForwardingProblem : public BilevelProblem {
   void certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const override {
     problem_.certificate_scale(w, lambda, out);
   }
+  Work certificate_work() const override { return problem_.certificate_work(); }
   void fit_intercept(Vector& w) const override { problem_.fit_intercept(w); }
   Work intercept_work() const override { return problem_.intercept_work(); }
   Work cross_work() const override { return problem_.cross_work(); }

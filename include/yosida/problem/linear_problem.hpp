@@ -50,6 +50,7 @@ class LinearProblem : public BilevelProblem {
   /// κ of a group is wᵀH₀w / ‖w‖² over its weights, H₀ the Hessian of the data term; with many groups H₀ is
   /// taken for its diagonal, which costs one product whatever their number.
   void certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const override;
+  Work certificate_work() const override;
   void fit_intercept(Vector& w) const override;
   Work intercept_work() const override;
   const Vector& ones() const override { return ones_; }
