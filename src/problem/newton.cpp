@@ -25,6 +25,7 @@ class Newton {
       if (!(gradient_.dot(direction) < 0.0) || !descend(direction)) break;
       update_gradient();
     }
+    p_.data.centre_free_weights(p_.c, a_);
     report_.gradient_norm = gradient_.norm();
     report_.converged = report_.gradient_norm <= p_.tolerance;
     return report_;
@@ -159,6 +160,7 @@ LinearReport HessianSystem::solve(const Vector& b, double tolerance, std::int64_
     report.work.hessian_products = cg.products;
     report.residual_norm = cg.residual_norm;
   }
+  data.centre_free_weights(c, x);
   report.converged = report.residual_norm <= tolerance;
   return report;
 }
@@ -173,6 +175,19 @@ LinearReport HessianSystem::solve_many(const Matrix& b, double tolerance, Matrix
   const Matrix rest = b - hessian * x;
   report.residual_norm = rest.colwise().norm().maxCoeff();
   report.converged = report.residual_norm <= tolerance * b.colwise().norm().maxCoeff();
+  return report;
+}
+
+LinearReport hessian_solve(const DataTerm& data, const Vector& c, const Vector& w, const Vector& b,
+                           const LinearOptions& options, double flops_per_gradient, Vector& x) {
+  Vector margins;
+  Vector state;
+  data.margins(w, margins);
+  data.state_at(margins, state);
+  const HessianSystem hessian{data, c, state, flops_per_gradient};
+  LinearReport report = hessian.solve(b, options.tolerance * b.norm(), options.max_count,
+                                      options.tolerance <= kExactTolerance, x);
+  report.work.factorisations += 0.5;  // the margins: a product with the design
   return report;
 }
 

@@ -54,6 +54,7 @@ class ForwardingProblem : public BilevelProblem {
   bool has_closed_form() const override { return problem_.has_closed_form(); }
   bool factors_cheaply() const override { return problem_.factors_cheaply(); }
   std::optional<double> largest_curvature() const override { return problem_.largest_curvature(); }
+  Work certificate_work() const override { return problem_.certificate_work(); }
   void fit_intercept(Vector& w) const override { problem_.fit_intercept(w); }
   Work intercept_work() const override { return problem_.intercept_work(); }
   Work cross_work() const override { return problem_.cross_work(); }

@@ -53,6 +53,7 @@ class LinearProblem : public BilevelProblem {
                                   const LinearOptions& options, Matrix& x) const override;
   void certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const override;
   bool factors_cheaply() const override;
+  Work certificate_work() const override;
   void fit_intercept(Vector& w) const override;
   Work intercept_work() const override;
   const Vector& ones() const override { return ones_; }
