@@ -158,8 +158,9 @@ void cleaning(int seeds, int iterations, bool verbose) {
     options.budget.iterations = iterations;
     if (verbose)
       options.observers.push_back([&](const TracePoint& point) {
-        fmt::print("   {:3d} L_V {:.6f} work {:.0f} area {:.4f} {:.2f} s\n", point.iteration,
-                   point.loss.validation, point.work.gradient_equivalents(),
+        fmt::print("   {:3d} L_V {:.6f} work {:.0f} ({} gradients, {} products) area {:.4f} {:.2f} s\n",
+                   point.iteration, point.loss.validation, point.work.gradient_equivalents(),
+                   point.work.train_gradients, point.work.hessian_products,
                    area_under_roc(noisy, -point.lambda).value_or(0.0), point.seconds);
         return Watch::go_on;
       });

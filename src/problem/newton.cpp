@@ -23,7 +23,9 @@ class Newton {
       if (report_.work.paper_count() >= p_.max_count) break;
       const Vector direction = newton_direction();
       if (!(gradient_.dot(direction) < 0.0) || !descend(direction)) break;
+      const bool at_rounding = -gradient_.dot(direction) <= 1e-16 * std::abs(value_);
       update_gradient();
+      if (at_rounding) break;  // no step can be seen in the objective any more
     }
     p_.data.centre_free_weights(p_.c, a_);
     report_.gradient_norm = gradient_.norm();
@@ -63,7 +65,7 @@ class Newton {
   /// Halves the step until the objective falls by 1e-4 of what the slope promises.
   bool descend(const Vector& direction) {
     p_.data.margins(direction, move_);
-    const double now = objective(margins_, a_);
+    const double now = value_ = objective(margins_, a_);
     const double slope = gradient_.dot(direction);
     const double slack = 1e-15 * std::abs(now);
     Vector trial;
@@ -85,6 +87,7 @@ class Newton {
   Vector& a_;
   Vector margins_, move_, slopes_, state_, gradient_;
   double first_norm_ = 0.0;
+  double value_ = 0.0;  // the objective before the last step
   InnerReport report_;
 };
 
