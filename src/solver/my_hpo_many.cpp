@@ -20,8 +20,8 @@ constexpr double kFirstTolerance = 1e-3;
 constexpr double kLeastTolerance = 1e-12;
 constexpr double kExact = 1e-10;  // where a small Hessian is factored, that costs little more
 /// With many hyperparameters a certificate of any one says little: their tolerances start coarse and shrink.
-constexpr double kFirstInner = 3e-3;
-constexpr double kFirstAdjoint = 0.05;
+constexpr double kFirstInner = 5e-3;
+constexpr double kFirstAdjoint = 0.1;
 constexpr double kShrink = 0.8;
 /// Pairs the limited-memory step remembers.
 constexpr std::size_t kMemory = 10;
