@@ -14,6 +14,10 @@ constexpr Index kMaxDense = 64;
 /// No component of λ moves further than this in one iteration: e^λ by a factor of 50.
 constexpr double kMaxMove = 4.0;
 constexpr int kMaxRejections = 12;
+/// A validation loss is known to this share of itself.
+constexpr double kRounding = 1e-14;
+/// Iterations that rounding may keep from improving the certificate.
+constexpr int kMaxStalled = 4;
 /// Inner solves end at this share of the certificate reached, and never above the first.
 constexpr double kForcing = 0.03;
 constexpr double kFirstTolerance = 1e-3;
@@ -111,11 +115,15 @@ bool proximal_step(const BilevelProblem& problem, const MyHpo::Settings& setting
   for (int rejection = 0; rejection < kMaxRejections; ++rejection) {
     const Vector move = minimise_in_box(many.g, model + many.rho * prox, low, high);
     const double predicted = -(many.g.dot(move) + 0.5 * move.dot(model * move));
-    if (!(predicted > 1e-16 * std::abs(many.validation))) return false;
+    if (!(predicted > 0.0)) return false;
     const Vector lambda = (state.lambda + move).cwiseMax(state.range.low).cwiseMin(state.range.high);
     w = state.w + many.phi1 * move;  // the tangent starts the inner solve
     const double validation = evaluate(problem, state, lambda, w);
-    const double ratio = (many.validation - validation) / predicted;
+    // Near the optimum both falls drown in rounding; then the step is taken at its word, and the certificate
+    // judges.
+    const double slack = kRounding * std::abs(many.validation);
+    many.at_rounding = predicted <= slack;
+    const double ratio = (many.validation - validation + slack) / (predicted + slack);
     if (ratio > 0.75) {
       many.rho *= 0.1;
     } else if (!(ratio > 0.25)) {
@@ -213,12 +221,14 @@ void step_many(const BilevelProblem& problem, const MyHpo::Settings& settings, S
   }
   const bool moved = dense ? proximal_step(problem, settings, state) : limited_memory_step(problem, state);
   const double certificate = certificate_of(problem, state);
-  state.converged = certificate <= settings.tolerance;
+  many.stalled = certificate < 0.9 * many.certificate ? 0 : many.stalled + 1;
+  many.certificate = std::min(certificate, many.certificate);
+  state.converged = certificate <= settings.tolerance || (many.at_rounding && many.stalled >= kMaxStalled);
   const double wanted = std::clamp(kForcing * certificate, kLeastTolerance, many.tolerance);
   // Where no step is left at this tolerance, a finer look may show one; where it is the finest, this is the
   // end.
   if (!moved && !state.converged) {
-    if (many.tolerance <= kLeastTolerance) state.converged = true;
+    if (many.tolerance <= kLeastTolerance || many.stalled >= kMaxStalled) state.converged = true;
     many.tolerance = std::max(kLeastTolerance, 1e-2 * wanted);
     many.validation = evaluate(problem, state, state.lambda, state.w);
     many.adjoint_tolerance *= 0.1;

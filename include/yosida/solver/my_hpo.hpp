@@ -35,6 +35,9 @@ struct MyHpo {
     Vector q;                      // H⁻¹∇L_V, many hyperparameters
     std::vector<std::pair<Vector, Vector>> pairs;  // (Δλ, Δ∇h) of the last iterations
     double tolerance = 0.0, adjoint_tolerance = 0.0;
+    double certificate = std::numeric_limits<double>::infinity();  // the least so far
+    int stalled = 0;                                               // iterations that did not lower it
+    bool at_rounding = false;  // the last step promised less than rounding
   };
   struct State : Iterate {
     Start range;
