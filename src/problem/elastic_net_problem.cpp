@@ -12,10 +12,18 @@
 namespace yosida {
 namespace {
 
-/// e^λ₁ goes down to e^−14 of the smallest that leaves w = 0: a millionth.
+/// e^λ₁ goes down to e^−14 of the smallest that leaves w = 0: a millionth. It ends just before that one,
+/// where the first weight is in the support already: at w = 0 itself there is no slope to tell a solver to go
+/// on.
 constexpr double kUnitsBelow = 14.0;
+constexpr double kJustBelow = 0.999;
 /// Of the gradient at 0: no inner solve is asked for more than rounding allows.
 constexpr double kRounding = 1e-14;
+/// Beyond this, relative to the gradient at 0, a solve is tight whatever e^λ₁ is.
+constexpr double kTight = 1e-11;
+/// The share of an absolute tolerance that is made use of. Getting there costs little; support and L_V of a
+/// solve as coarse as solvers permit (a tenth of the penalty's own slope) are another λ's.
+constexpr double kPermitted = 0.1;
 constexpr int kPowerIterations = 8;
 
 /// The factors of the largest curvature that default_bounds takes for e^λ of an ℓ₂ penalty.
@@ -155,7 +163,10 @@ InnerReport ElasticNetProblem::inner_solve(const Vector& lambda, const InnerOpti
     linear = (options.proximal->u - options.proximal->rho * options.proximal->v).cwiseProduct(ones());
   }
   const double size = std::max(gradient_at_zero_, linear.norm());
-  const double tolerance = std::max(std::max(options.tolerance, kRounding) * size, options.absolute);
+  // A subgradient is small beside e^λ₁ alone: one of that size leaves weights out that belong in.
+  const double relative = std::max(options.tolerance * std::min(size, l1(lambda)),
+                                   std::clamp(options.tolerance, kRounding, kTight) * size);
+  const double tolerance = std::max(relative, kPermitted * options.absolute);
   const Matrix* hessian = kept_hessian();
   const DataTerm data = train_term(linear_);
   InnerReport report =
@@ -229,8 +240,8 @@ void ElasticNetProblem::certificate_scale(const Vector& w, const Vector& lambda,
 std::optional<Bounds> ElasticNetProblem::own_bounds() const {
   Bounds bounds{Vector(hyperparameters()), Vector(hyperparameters())};
   const double slope = largest_slope_ > 0.0 ? largest_slope_ : 1.0;
-  bounds.high[0] = std::log(slope);
-  bounds.low[0] = bounds.high[0] - kUnitsBelow;
+  bounds.high[0] = std::log(kJustBelow * slope);
+  bounds.low[0] = std::log(slope) - kUnitsBelow;
   if (kind_ == Kind::elastic_net) {
     const double curvature = largest_curvature_ > 0.0 ? largest_curvature_ : 1.0;
     bounds.low[1] = std::log(kLeastPenalty * curvature);

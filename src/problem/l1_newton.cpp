@@ -16,6 +16,10 @@ constexpr int kMaxIterations = 1000;
 constexpr int kPatience = 4;
 /// Violators enter the working set so many at a time, or as many as are in it.
 constexpr std::size_t kFewest = 100;
+/// A factorisation may cost so many gradients; correlated columns would need as many products.
+constexpr double kCheapFactor = 500.0;
+/// Of the tolerance: models are minimised more exactly than asked for, which reads no data.
+constexpr double kModelShare = 0.01;
 /// Products with the Hessian that first estimate its largest curvature.
 constexpr int kPowerIterations = 4;
 /// A step cut shorter than this calls for more damping.
@@ -36,8 +40,7 @@ class L1Newton {
     for (int iteration = 0; iteration < kMaxIterations && idle < kPatience; ++iteration) {
       if (norm_ <= p_.tolerance || report_.work.paper_count() >= p_.max_count) break;
       collect(support_, [&](Index j) { return a_[j] != 0.0; });
-      const bool moved =
-          static_cast<Index>(support_.size()) <= kMaxCholesky ? step_on_working_set() : step_by_products();
+      const bool moved = support_.size() <= largest_set() ? step_on_working_set() : step_by_products();
       if (!moved || report_.work.paper_count() >= p_.max_count) break;
       update_gradient();
       const double now = objective(margins_, a_);
@@ -77,12 +80,19 @@ class L1Newton {
     if (p_.data.has_intercept()) set.push_back(penalisable_);
   }
 
+  /// Beyond so many weights factorisations cost more than conjugate gradients will.
+  std::size_t largest_set() const {
+    const double affordable = std::cbrt(3.0 * kCheapFactor * p_.flops_per_gradient);
+    return static_cast<std::size_t>(
+        std::clamp(affordable, static_cast<double>(3 * kFewest), static_cast<double>(kMaxCholesky)));
+  }
+
   /// The support and the weights at 0 that most want to leave it.
   void choose_working_set() {
     std::vector<Index> violators;
     for (Index j = 0; j < penalisable_; ++j)
       if (a_[j] == 0.0 && subgradient_[j] != 0.0) violators.push_back(j);
-    const std::size_t room = static_cast<std::size_t>(kMaxCholesky) + kFewest - support_.size();
+    const std::size_t room = largest_set() + kFewest - support_.size();
     const std::size_t most = std::min(std::max(kFewest, support_.size()), room);
     if (violators.size() > most) {
       std::nth_element(
@@ -131,7 +141,7 @@ class L1Newton {
       if (damping_ > 0.0) h.diagonal() = diagonal.array() + damping_;
       Vector x = x0;
       const L1QuadraticReport solved =
-          minimise({h, q, threshold, x0}, std::max(forcing * norm_, 0.3 * p_.tolerance), x);
+          minimise({h, q, threshold, x0}, std::max(forcing * norm_, kModelShare * p_.tolerance), x);
       report_.work.factorisations += solved.flops / p_.flops_per_gradient;
       next_ = a_;
       next_(set_) = x;
@@ -277,38 +287,61 @@ void smallest_subgradient(const Vector& a, double threshold, Index penalisable, 
 
 InnerReport l1_newton(const L1Problem& problem, Vector& a) { return L1Newton(problem, a).run(); }
 
-Matrix hessian_on(const DataTerm& data, const Vector& state, const std::vector<Index>& set) {
+namespace {
+
+/// Σ h_i x_i x_iᵀ by blocks of rows, the lower triangle; `h` are square roots.
+void add_dense_gram(const DenseDesign& x, const Vector& h, const std::vector<Index>& set, Matrix& gram) {
   constexpr Index kBlock = 256;
+  const auto size = static_cast<Index>(set.size());
+  const bool intercept = size > 0 && set.back() == x.cols();
+  const Index features = intercept ? size - 1 : size;
+  Matrix rows;
+  for (Index begin = 0; begin < x.rows(); begin += kBlock) {
+    const Index count = std::min(kBlock, x.rows() - begin);
+    rows.resize(count, size);
+    for (Index i = 0; i < count; ++i) {
+      const double* row = x.row(begin + i);
+      for (Index j = 0; j < features; ++j) rows(i, j) = row[set[static_cast<std::size_t>(j)]];
+      if (intercept) rows(i, features) = 1.0;
+      rows.row(i) *= h[begin + i];
+    }
+    add_gram(rows, gram);
+  }
+}
+
+void add_sparse_gram(const SparseDesign& x, const Vector& h, const std::vector<Index>& set, Matrix& gram) {
+  std::vector<Index> place(static_cast<std::size_t>(x.cols()) + 1, -1);
+  for (std::size_t i = 0; i < set.size(); ++i)
+    place[static_cast<std::size_t>(set[i])] = static_cast<Index>(i);
+  const Index intercept = place.back();
+  std::vector<std::pair<Index, double>> held;
+  for (Index i = 0; i < x.rows(); ++i) {
+    held.clear();
+    const auto row = static_cast<std::size_t>(i);
+    for (auto k = static_cast<std::size_t>(x.row_start[row]);
+         k < static_cast<std::size_t>(x.row_start[row + 1]); ++k)
+      if (const Index at = place[static_cast<std::size_t>(x.column[k])]; at >= 0)
+        held.emplace_back(at, h[i] * x.value[k]);
+    if (intercept >= 0) held.emplace_back(intercept, h[i]);
+    for (const auto& [a, value] : held)
+      for (const auto& [b, other] : held)
+        if (b <= a) gram(a, b) += value * other;
+  }
+}
+
+}  // namespace
+
+Matrix hessian_on(const DataTerm& data, const Vector& state, const std::vector<Index>& set) {
   const Design& x = data.design();
   const auto size = static_cast<Index>(set.size());
   Vector h;
   data.row_curvatures(state, h);
   h = h.cwiseSqrt();
-  std::vector<Index> place(static_cast<std::size_t>(x.cols()) + 1, -1);
-  for (Index i = 0; i < size; ++i) place[static_cast<std::size_t>(set[static_cast<std::size_t>(i)])] = i;
-  const Index intercept = place.back();
-  const Index features = intercept < 0 ? size : size - 1;
   Matrix gram = Matrix::Zero(size, size);
-  Matrix rows;
-  for (Index begin = 0; begin < x.rows(); begin += kBlock) {
-    const Index count = std::min(kBlock, x.rows() - begin);
-    rows.setZero(count, size);
-    for (Index i = 0; i < count; ++i) {
-      if (x.is_sparse()) {
-        const SparseDesign& sparse = x.sparse();
-        const auto row = static_cast<std::size_t>(begin + i);
-        for (auto k = static_cast<std::size_t>(sparse.row_start[row]);
-             k < static_cast<std::size_t>(sparse.row_start[row + 1]); ++k)
-          if (const Index at = place[static_cast<std::size_t>(sparse.column[k])]; at >= 0)
-            rows(i, at) = sparse.value[k];
-      } else {
-        const double* row = x.dense().row(begin + i);
-        for (Index j = 0; j < features; ++j) rows(i, j) = row[set[static_cast<std::size_t>(j)]];
-      }
-      if (intercept >= 0) rows(i, intercept) = 1.0;
-      rows.row(i) *= h[begin + i];
-    }
-    add_gram(rows, gram);
+  if (x.is_sparse()) {
+    add_sparse_gram(x.sparse(), h, set, gram);
+  } else {
+    add_dense_gram(x.dense(), h, set, gram);
   }
   for (Index i = 0; i < size; ++i)
     for (Index j = 0; j < i; ++j) gram(j, i) = gram(i, j);
@@ -316,8 +349,11 @@ Matrix hessian_on(const DataTerm& data, const Vector& state, const std::vector<I
 }
 
 double hessian_on_work(const DataTerm& data, std::size_t size, double flops_per_gradient) {
-  const auto columns = static_cast<double>(size);
-  return static_cast<double>(data.design().rows()) * columns * columns / flops_per_gradient;
+  const Design& x = data.design();
+  // Of a sparse row only the pairs of its own columns count: its share of non-zeros, twice.
+  const double dense = 2.0 * static_cast<double>(x.rows()) * static_cast<double>(x.cols());
+  const double columns = x.product_flops() / dense * static_cast<double>(size);
+  return static_cast<double>(x.rows()) * columns * columns / flops_per_gradient;
 }
 
 }  // namespace yosida

@@ -141,7 +141,8 @@ LinearReport HessianSystem::solve(const Vector& b, double tolerance, std::int64_
     report.work.factorisations = factor_work();
     report.residual_norm = (b - hessian * x).norm();
   } else {
-    // The diagonal of H helps where penalties differ; under one penalty the features' own scales are nearly equal.
+    // The diagonal of H helps where penalties differ; under one penalty the features' own scales are nearly
+    // equal.
     Vector diagonal;
     const auto penalties = c.head(data.penalisable());
     const bool precondition = data.outputs() > 1 || penalties.minCoeff() != penalties.maxCoeff();
@@ -154,9 +155,9 @@ LinearReport HessianSystem::solve(const Vector& b, double tolerance, std::int64_
       data.hessian_product_at(state, p, out);
       out += c.cwiseProduct(p);
     };
-    const CgReport cg = conjugate_gradients(apply, b, x, tolerance,
-                                            std::min<std::int64_t>(max_count, 10 * b.size()),
-                                            precondition ? &diagonal : nullptr);
+    const CgReport cg =
+        conjugate_gradients(apply, b, x, tolerance, std::min<std::int64_t>(max_count, 10 * b.size()),
+                            precondition ? &diagonal : nullptr);
     report.work.hessian_products = cg.products;
     report.residual_norm = cg.residual_norm;
   }

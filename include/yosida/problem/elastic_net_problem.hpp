@@ -54,10 +54,10 @@ class ElasticNetProblem final : public BilevelProblem {
                                   const LinearOptions& options, Matrix& x) const override;
   /// For λ₁ max(1, wᵀH₀w / (e^λ₁ ‖w‖₁)): h becomes flat where the penalty is small beside the data term's
   /// curvature, and e^λ₁ ‖w‖₁ is the curvature along w of the quadratic that bounds the ℓ₁ term. Towards
-  /// large λ₁ h has its slope up to the kink at which w becomes 0; beyond it is a constant, which no scale
-  /// tells from a minimum: own_bounds end there. For λ₂ as in LinearProblem.
+  /// large λ₁ h has its slope up to the kink at which w becomes 0; from there on it is a constant, which no
+  /// scale tells from a minimum: own_bounds end before it. For λ₂ as in LinearProblem.
   void certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const override;
-  /// e^λ₁ from e^−14 of the smallest that leaves w = 0 to that one; e^λ₂ by the data's scale, as
+  /// e^λ₁ from e^−14 of the smallest that leaves w = 0 to just before that one; e^λ₂ by the data's scale, as
   /// default_bounds has it.
   std::optional<Bounds> own_bounds() const override;
   std::optional<double> largest_curvature() const override { return largest_curvature_; }
