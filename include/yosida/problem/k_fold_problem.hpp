@@ -1,0 +1,88 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "yosida/linalg/function_ref.hpp"
+#include "yosida/problem/bilevel_problem.hpp"
+
+namespace yosida {
+
+/// K-fold cross-validation as one bi-level problem: K problems, each with weights of its own, under one λ.
+///   L_T(w, λ) = Σ_k L_T^k(w_k, λ),   L_V(w) = Σ_k share_k L_V^k(w_k)
+/// w holds the weights of all folds, one fold after the other, then all their intercepts.
+///
+/// Work: a gradient of this problem is a gradient of every fold and counts 1, so a count of one fold is worth
+/// 1/K here. A solve reports the mean over the folds, gradients and Hessian products rounded up in all.
+class KFoldProblem final : public BilevelProblem {
+ public:
+  /// `validation_share`: of each fold's L_V, the share of rows that are its validation rows. Throws
+  /// InputError unless there are folds with as many shares ≥ 0 of sum 1, all of as many hyperparameters. A
+  /// fold may not be a KFoldProblem itself (repeated K-fold is K times as many folds).
+  KFoldProblem(std::vector<std::shared_ptr<const BilevelProblem>> folds,
+               std::vector<double> validation_share);
+
+  Index folds() const { return static_cast<Index>(folds_.size()); }
+  const BilevelProblem& fold(Index k) const { return *at(k).problem; }
+  /// The weights of one fold, in its own coordinates.
+  Vector weights_of_fold(Index k, const Vector& w) const;
+
+  Index weights() const override { return penalised_ + intercepts_; }
+  Index hyperparameters() const override { return at(0).problem->hyperparameters(); }
+  Index intercepts() const override { return intercepts_; }
+  double train_loss(const Vector& w, const Vector& lambda) const override;
+  void train_gradient(const Vector& w, const Vector& lambda, Vector& g) const override;
+  void hessian_product(const Vector& w, const Vector& lambda, const Vector& p, Vector& out) const override;
+  void cross_product(const Vector& w, const Vector& lambda, const Vector& q, Vector& out) const override;
+  void cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
+                                Vector& out) const override;
+  double validation_loss(const Vector& w) const override;
+  double validation_gradient(const Vector& w, Vector& g) const override;
+  void validation_hessian_product(const Vector& w, const Vector& p, Vector& out) const override;
+  /// Fold by fold, each to the relative tolerance given and to its part of an absolute one.
+  InnerReport inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const override;
+  LinearReport hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
+                             const LinearOptions& options, Vector& x) const override;
+  LinearReport hessian_solve_many(const Vector& w, const Vector& lambda, const Matrix& b,
+                                  const LinearOptions& options, Matrix& x) const override;
+  /// The largest of the folds: h′ is a sum, and is called small only where that would do for every fold.
+  void certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const override;
+  /// The smallest bounds that hold those of every fold.
+  std::optional<Bounds> own_bounds() const override;
+  bool has_closed_form() const override;
+  std::optional<double> largest_curvature() const override;
+  void fit_intercept(Vector& w) const override;
+  Work intercept_work() const override;
+  Work cross_work() const override;
+  const Vector& ones() const override { return ones_; }
+  /// One weight per fold and feature, in the order of w. A model for use is a refit on all rows at the λ
+  /// found.
+  Vector expand(const Vector& w) const override;
+  double setup_work() const override;
+  /// Train and validation averaged over the folds; the folds have no test rows in common.
+  Losses losses(const Vector& w) const override;
+
+ private:
+  struct Fold {
+    std::shared_ptr<const BilevelProblem> problem;
+    double share;
+    Index first;            // of its weights in w
+    Index penalised;        // how many they are, without intercepts
+    Index first_intercept;  // of its intercepts in w
+    Index intercepts;
+  };
+  const Fold& at(Index k) const { return folds_[static_cast<std::size_t>(k)]; }
+  /// Calls `each` with every fold and three vectors of its size to work with, no allocation once they have
+  /// been used.
+  struct Scratch {
+    Vector a, b, c;
+  };
+  void for_each_fold(FunctionRef<void(const Fold&, Scratch&)> each) const;
+
+  std::vector<Fold> folds_;
+  Index penalised_ = 0;
+  Index intercepts_ = 0;
+  Vector ones_;
+};
+
+}  // namespace yosida

@@ -1,0 +1,351 @@
+#include "yosida/problem/k_fold_problem.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "yosida/error.hpp"
+
+namespace yosida {
+namespace {
+
+/// Shares are quotients of counts; their sum may be wrong by rounding.
+constexpr double kShareRounding = 1e-9;
+
+/// The part of w that belongs to a fold, in the fold's own order: weights, then intercepts.
+template <typename Fold>
+void gather(const Fold& fold, const Vector& w, Vector& part) {
+  part.head(fold.penalised) = w.segment(fold.first, fold.penalised);
+  part.tail(fold.intercepts) = w.segment(fold.first_intercept, fold.intercepts);
+}
+
+template <typename Fold>
+void scatter(const Fold& fold, const Vector& part, Vector& w) {
+  w.segment(fold.first, fold.penalised) = part.head(fold.penalised);
+  w.segment(fold.first_intercept, fold.intercepts) = part.tail(fold.intercepts);
+}
+
+/// The mean of the folds' work. Counts are whole numbers: gradients and Hessian products are rounded up in
+/// their sum, so that it is 1 only where every fold has done with 1, and never above a limit that all held.
+Work mean_of(const Work& sum, Index folds) {
+  const std::int64_t k = folds;
+  const auto rounded_up = [k](std::int64_t count) { return (count + k - 1) / k; };
+  Work mean;
+  mean.train_gradients = rounded_up(sum.train_gradients);
+  const std::int64_t gradients = rounded_up(sum.train_gradients + sum.validation_gradients);
+  mean.validation_gradients = gradients - mean.train_gradients;
+  mean.hessian_products = rounded_up(sum.paper_count()) - gradients;
+  mean.loss_evaluations = rounded_up(sum.loss_evaluations);
+  mean.inner_solves = rounded_up(sum.inner_solves);
+  mean.factorisations = sum.factorisations / static_cast<double>(k);
+  return mean;
+}
+
+}  // namespace
+
+KFoldProblem::KFoldProblem(std::vector<std::shared_ptr<const BilevelProblem>> folds,
+                           std::vector<double> validation_share) {
+  if (folds.empty()) throw InputError("folds: there are none; at least 1 is needed");
+  if (folds.size() != validation_share.size())
+    throw InputError("folds: " + std::to_string(folds.size()) + " problems but " +
+                     std::to_string(validation_share.size()) + " shares; each problem needs one");
+  double sum = 0.0;
+  for (const double share : validation_share) {
+    if (!(share >= 0.0)) throw InputError("share = " + std::to_string(share) + ": must be >= 0");
+    sum += share;
+  }
+  if (!(std::abs(sum - 1.0) <= kShareRounding))
+    throw InputError("shares: their sum is " + std::to_string(sum) + "; it must be 1");
+  for (std::size_t k = 0; k < folds.size(); ++k) {
+    const BilevelProblem& problem = *folds[k];
+    if (problem.hyperparameters() != folds[0]->hyperparameters())
+      throw InputError("fold " + std::to_string(k) + ": has " + std::to_string(problem.hyperparameters()) +
+                       " hyperparameters, the first has " + std::to_string(folds[0]->hyperparameters()) +
+                       "; they must be the same");
+    if (dynamic_cast<const KFoldProblem*>(&problem) != nullptr)
+      throw InputError("fold " + std::to_string(k) + ": is made of folds itself; give these instead");
+    const Index penalised = problem.weights() - problem.intercepts();
+    folds_.push_back({folds[k], validation_share[k], penalised_, penalised, 0, problem.intercepts()});
+    penalised_ += penalised;
+  }
+  for (Fold& fold : folds_) {
+    fold.first_intercept = penalised_ + intercepts_;
+    intercepts_ += fold.intercepts;
+  }
+  ones_.resize(weights());
+  for (const Fold& fold : folds_) scatter(fold, fold.problem->ones(), ones_);
+}
+
+void KFoldProblem::for_each_fold(FunctionRef<void(const Fold&, Scratch&)> each) const {
+  // One per fold: folds differ in size, and a vector that changes its size allocates.
+  thread_local std::vector<Scratch> scratch;
+  if (scratch.size() < folds_.size()) scratch.resize(folds_.size());
+  for (std::size_t k = 0; k < folds_.size(); ++k) {
+    Scratch& own = scratch[k];
+    const Index size = folds_[k].penalised + folds_[k].intercepts;
+    for (Vector* vector : {&own.a, &own.b, &own.c}) vector->resize(size);
+    each(folds_[k], own);
+  }
+}
+
+Vector KFoldProblem::weights_of_fold(Index k, const Vector& w) const {
+  Vector part(at(k).penalised + at(k).intercepts);
+  gather(at(k), w, part);
+  return part;
+}
+
+double KFoldProblem::train_loss(const Vector& w, const Vector& lambda) const {
+  double sum = 0.0;
+  for_each_fold([&](const Fold& fold, Scratch& own) {
+    gather(fold, w, own.a);
+    sum += fold.problem->train_loss(own.a, lambda);
+  });
+  return sum;
+}
+
+void KFoldProblem::train_gradient(const Vector& w, const Vector& lambda, Vector& g) const {
+  for_each_fold([&](const Fold& fold, Scratch& own) {
+    gather(fold, w, own.a);
+    fold.problem->train_gradient(own.a, lambda, own.b);
+    scatter(fold, own.b, g);
+  });
+}
+
+void KFoldProblem::hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
+                                   Vector& out) const {
+  for_each_fold([&](const Fold& fold, Scratch& own) {
+    gather(fold, w, own.a);
+    gather(fold, p, own.b);
+    fold.problem->hessian_product(own.a, lambda, own.b, own.c);
+    scatter(fold, own.c, out);
+  });
+}
+
+void KFoldProblem::cross_product(const Vector& w, const Vector& lambda, const Vector& q, Vector& out) const {
+  for_each_fold([&](const Fold& fold, Scratch& own) {
+    gather(fold, w, own.a);
+    fold.problem->cross_product(own.a, lambda, q, own.b);
+    scatter(fold, own.b, out);
+  });
+}
+
+void KFoldProblem::cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
+                                            Vector& out) const {
+  thread_local Vector part;
+  part.resize(out.size());
+  out.setZero();
+  for_each_fold([&](const Fold& fold, Scratch& own) {
+    gather(fold, w, own.a);
+    gather(fold, p, own.b);
+    fold.problem->cross_product_transposed(own.a, lambda, own.b, part);
+    out += part;
+  });
+}
+
+double KFoldProblem::validation_loss(const Vector& w) const {
+  double sum = 0.0;
+  for_each_fold([&](const Fold& fold, Scratch& own) {
+    gather(fold, w, own.a);
+    sum += fold.share * fold.problem->validation_loss(own.a);
+  });
+  return sum;
+}
+
+double KFoldProblem::validation_gradient(const Vector& w, Vector& g) const {
+  double sum = 0.0;
+  for_each_fold([&](const Fold& fold, Scratch& own) {
+    gather(fold, w, own.a);
+    sum += fold.share * fold.problem->validation_gradient(own.a, own.b);
+    own.b *= fold.share;
+    scatter(fold, own.b, g);
+  });
+  return sum;
+}
+
+void KFoldProblem::validation_hessian_product(const Vector& w, const Vector& p, Vector& out) const {
+  for_each_fold([&](const Fold& fold, Scratch& own) {
+    gather(fold, w, own.a);
+    gather(fold, p, own.b);
+    fold.problem->validation_hessian_product(own.a, own.b, own.c);
+    own.c *= fold.share;
+    scatter(fold, own.c, out);
+  });
+}
+
+InnerReport KFoldProblem::inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const {
+  InnerReport all;
+  all.converged = true;
+  double square = 0.0;
+  for_each_fold([&](const Fold& fold, Scratch& own) {
+    InnerOptions part{.proximal = {},
+                      .tolerance = options.tolerance,
+                      .absolute = options.absolute / std::sqrt(static_cast<double>(folds())),
+                      .max_count = options.max_count};
+    gather(fold, w, own.a);
+    if (options.proximal) {
+      gather(fold, options.proximal->u, own.b);
+      gather(fold, options.proximal->v, own.c);
+      part.proximal.emplace(ProximalTerm{own.b, own.c, options.proximal->rho});
+    }
+    const InnerReport report = fold.problem->inner_solve(lambda, part, own.a);
+    scatter(fold, own.a, w);
+    all.converged &= report.converged;
+    all.setup += report.setup;
+    all.work += report.work;
+    square += report.gradient_norm * report.gradient_norm;
+  });
+  all.gradient_norm = std::sqrt(square);
+  all.setup /= static_cast<double>(folds());
+  all.work = mean_of(all.work, folds());
+  return all;
+}
+
+LinearReport KFoldProblem::hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
+                                         const LinearOptions& options, Vector& x) const {
+  LinearReport all;
+  all.converged = true;
+  double square = 0.0;
+  for_each_fold([&](const Fold& fold, Scratch& own) {
+    gather(fold, w, own.a);
+    gather(fold, b, own.b);
+    gather(fold, x, own.c);
+    if (own.b.isZero(0.0)) {  // no tolerance is relative to 0
+      own.c.setZero();
+    } else {
+      const LinearReport report = fold.problem->hessian_solve(own.a, lambda, own.b, options, own.c);
+      all.converged &= report.converged;
+      all.work += report.work;
+      square += report.residual_norm * report.residual_norm;
+    }
+    scatter(fold, own.c, x);
+  });
+  all.residual_norm = std::sqrt(square);
+  all.work = mean_of(all.work, folds());
+  return all;
+}
+
+LinearReport KFoldProblem::hessian_solve_many(const Vector& w, const Vector& lambda, const Matrix& b,
+                                              const LinearOptions& options, Matrix& x) const {
+  LinearReport all;
+  all.converged = true;
+  double square = 0.0;
+  for_each_fold([&](const Fold& fold, Scratch& own) {
+    gather(fold, w, own.a);
+    Matrix right(own.a.size(), b.cols());
+    Matrix left(own.a.size(), b.cols());
+    const auto rows_of = [&](const Matrix& from, Matrix& part) {
+      part.topRows(fold.penalised) = from.middleRows(fold.first, fold.penalised);
+      part.bottomRows(fold.intercepts) = from.middleRows(fold.first_intercept, fold.intercepts);
+    };
+    rows_of(b, right);
+    rows_of(x, left);
+    const LinearReport report = fold.problem->hessian_solve_many(own.a, lambda, right, options, left);
+    x.middleRows(fold.first, fold.penalised) = left.topRows(fold.penalised);
+    x.middleRows(fold.first_intercept, fold.intercepts) = left.bottomRows(fold.intercepts);
+    all.converged &= report.converged;
+    all.work += report.work;
+    square += report.residual_norm * report.residual_norm;
+  });
+  all.residual_norm = std::sqrt(square);
+  all.work = mean_of(all.work, folds());
+  return all;
+}
+
+void KFoldProblem::certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const {
+  Vector scale(out.size());
+  out.setOnes();
+  for_each_fold([&](const Fold& fold, Scratch& own) {
+    gather(fold, w, own.a);
+    fold.problem->certificate_scale(own.a, lambda, scale);
+    out = out.cwiseMax(scale);
+  });
+}
+
+std::optional<Bounds> KFoldProblem::own_bounds() const {
+  std::optional<Bounds> all;
+  for (const Fold& fold : folds_) {
+    const std::optional<Bounds> own = fold.problem->own_bounds();
+    if (!own) return {};
+    if (all) {
+      all->low = all->low.cwiseMin(own->low);
+      all->high = all->high.cwiseMax(own->high);
+    } else {
+      all = own;
+    }
+  }
+  return all;
+}
+
+bool KFoldProblem::has_closed_form() const {
+  return std::all_of(folds_.begin(), folds_.end(),
+                     [](const Fold& fold) { return fold.problem->has_closed_form(); });
+}
+
+std::optional<double> KFoldProblem::largest_curvature() const {
+  double largest = 0.0;  // H is made of a block per fold
+  for (const Fold& fold : folds_) {
+    const std::optional<double> own = fold.problem->largest_curvature();
+    if (!own) return {};
+    largest = std::max(largest, *own);
+  }
+  return largest;
+}
+
+void KFoldProblem::fit_intercept(Vector& w) const {
+  for_each_fold([&](const Fold& fold, Scratch& own) {
+    gather(fold, w, own.a);
+    fold.problem->fit_intercept(own.a);
+    scatter(fold, own.a, w);
+  });
+}
+
+Work KFoldProblem::intercept_work() const {
+  Work sum;
+  for (const Fold& fold : folds_) sum += fold.problem->intercept_work();
+  return mean_of(sum, folds());
+}
+
+Work KFoldProblem::cross_work() const {
+  Work sum;
+  for (const Fold& fold : folds_) sum += fold.problem->cross_work();
+  return mean_of(sum, folds());
+}
+
+Vector KFoldProblem::expand(const Vector& w) const {
+  std::vector<Vector> parts;
+  Index size = 0;
+  for (Index k = 0; k < folds(); ++k) {
+    parts.push_back(fold(k).expand(weights_of_fold(k, w)));
+    size += parts.back().size();
+  }
+  Vector full(size);
+  Index next = 0;
+  Index next_intercept = size - intercepts_;
+  for (Index k = 0; k < folds(); ++k) {
+    const Vector& part = parts[static_cast<std::size_t>(k)];
+    const Index penalised = part.size() - at(k).intercepts;
+    full.segment(next, penalised) = part.head(penalised);
+    full.segment(next_intercept, at(k).intercepts) = part.tail(at(k).intercepts);
+    next += penalised;
+    next_intercept += at(k).intercepts;
+  }
+  return full;
+}
+
+double KFoldProblem::setup_work() const {
+  double sum = 0.0;
+  for (const Fold& fold : folds_) sum += fold.problem->setup_work();
+  return sum / static_cast<double>(folds());
+}
+
+Losses KFoldProblem::losses(const Vector& w) const {
+  Losses mean{.train = 0.0, .validation = 0.0, .test = {}};
+  for (Index k = 0; k < folds(); ++k) {
+    const Losses own = fold(k).losses(weights_of_fold(k, w));
+    mean.train += own.train / static_cast<double>(folds());
+    mean.validation += at(k).share * own.validation;
+  }
+  return mean;
+}
+
+}  // namespace yosida
