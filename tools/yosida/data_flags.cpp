@@ -48,6 +48,8 @@ Dataset read_part(const DataFlags& flags, const std::string& file, const std::st
         fmt::format("{}: no target: name its column with --target (a name or an index), or its file with {}",
                     file, target_flag));
   require_targets(data, flags.model);
+  // Before a split by classes fails on a target that has none.
+  if (const auto code = model(flags.model).code; code && file == flags.train) find_labels(data, *code);
   if (flags.dense) data.x = to_dense(data.x);
   return data;
 }
