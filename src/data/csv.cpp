@@ -82,6 +82,25 @@ struct Record {
   bool has_quotes = false;
 };
 
+// What a column is for.
+enum class Role : unsigned char { feature, target, weight, fold, ignored };
+
+std::string_view words(Role role) {
+  constexpr std::string_view all[] = {"feature", "target column", "column of weights", "column of folds",
+                                      "column to ignore"};
+  return all[static_cast<std::size_t>(role)];
+}
+
+std::string_view broken_rule(double number, Role role, Missing missing) {
+  if (std::isnan(number) && missing != Missing::drop && (role == Role::weight || role == Role::fold))
+    return "must be a number; tune --missing drop leaves out such rows";
+  return broken_rule(number, role == Role::target, missing);
+}
+
+Vector as_vector(const std::vector<double>& numbers) {
+  return Eigen::Map<const Vector>(numbers.data(), static_cast<Index>(numbers.size()));
+}
+
 class CsvReader {
  public:
   CsvReader(ByteStream& stream, const ReadOptions& options) : stream_(stream), options_(options) {}
@@ -98,10 +117,8 @@ class CsvReader {
       return !is_missing_marker(text) && !parse_number(text);
     });
     if (has_header) name_columns(first);
-    if (const auto column = target_column(stream_.name(), options_, columns_, names_)) target_ = *column;
-    mark_ignored();
-    features_ =
-        columns_ - (target_ == no_target ? 0 : 1) - std::count(is_ignored_.begin(), is_ignored_.end(), true);
+    give_roles();
+    features_ = std::count(role_.begin(), role_.end(), Role::feature);
 
     if (!has_header) read_row(*record);
     read_rows();
@@ -128,21 +145,36 @@ class CsvReader {
     }
   }
 
-  void mark_ignored() {
-    is_ignored_.assign(static_cast<std::size_t>(columns_), false);
-    for (const std::string& name : options_.ignore) {
-      const Index column = column_named(stream_.name(), "column to ignore", name, columns_, names_);
-      if (column == target_) {
-        throw InputError(fmt::format("{}: column {} is both the target and to be ignored", stream_.name(),
-                                     in_quotes(name)));
-      }
-      is_ignored_[column] = true;
-    }
+  void give_roles() {
+    role_.assign(static_cast<std::size_t>(columns_), Role::feature);
+    if (const auto column = target_column(stream_.name(), options_, columns_, names_))
+      give(*column, Role::target);
+    const auto give_named = [&](const std::string& name, Role role) {
+      give(column_named(stream_.name(), words(role), name, columns_, names_), role);
+    };
+    if (!options_.weight.empty()) give_named(options_.weight, Role::weight);
+    if (!options_.fold.empty() && !(options_.fold_optional && !has_column(options_.fold)))
+      give_named(options_.fold, Role::fold);
+    for (const std::string& name : options_.ignore) give_named(name, Role::ignored);
     if (options_.only.empty()) return;
     const std::set<std::string_view> wanted(options_.only.begin(), options_.only.end());
     for (std::size_t field = 0; field < names_.size(); ++field) {
-      if (static_cast<Index>(field) != target_ && !wanted.contains(names_[field])) is_ignored_[field] = true;
+      if (role_[field] == Role::feature && !wanted.contains(names_[field])) role_[field] = Role::ignored;
     }
+  }
+
+  bool has_column(const std::string& name) const {
+    return std::find(names_.begin(), names_.end(), name) != names_.end();
+  }
+
+  void give(Index column, Role role) {
+    Role& current = role_[column];
+    if (current != Role::feature && current != role) {
+      throw InputError(fmt::format(
+          "{}: column {} is both the {} and the {}: it can be one of them", stream_.name(),
+          names_.empty() ? std::to_string(column) : in_quotes(names_[column]), words(current), words(role)));
+    }
+    current = role;
   }
 
   void read_rows() {
@@ -230,21 +262,33 @@ class CsvReader {
 
   // Puts the number of a field where it belongs; gives the place in x for the next.
   double* store(double number, Index field, double* out) {
-    if (field == target_) {
-      y_.push_back(number);
-    } else if (!is_ignored_[field]) {
-      *out++ = number;
+    switch (role_[field]) {
+      case Role::feature:
+        *out++ = number;
+        break;
+      case Role::target:
+        y_.push_back(number);
+        break;
+      case Role::weight:
+        if (number < 0.0) throw refusal(fmt::format("{}", number), field, "a row's weight must be >= 0");
+        weight_.push_back(number);
+        break;
+      case Role::fold:
+        fold_.push_back(number);
+        break;
+      case Role::ignored:
+        break;
     }
     return out;
   }
 
   // The number that the text of a field is, NaN where the options let it be missing.
   double checked_number(std::string_view text, Index field) const {
-    if (is_ignored_[field]) return 0.0;
+    if (role_[field] == Role::ignored) return 0.0;
     const auto number =
         is_missing_marker(text) ? std::numeric_limits<double>::quiet_NaN() : parse_number(text);
     if (!number) throw refusal(text, field, "must be a number; encode text categories as numbers first");
-    const std::string_view rule = broken_rule(*number, field == target_, options_.missing);
+    const std::string_view rule = broken_rule(*number, role_[field], options_.missing);
     if (!rule.empty()) throw refusal(text, field, rule);
     return *number;
   }
@@ -252,11 +296,12 @@ class CsvReader {
   Dataset dataset() {
     Dataset data;
     data.x = DenseDesign(values_.release(rows_ * features_), rows_, features_);
-    data.y = Eigen::Map<const Vector>(y_.data(), static_cast<Index>(y_.size()));
-    if (!names_.empty() && target_ != no_target) data.target_name = names_[target_];
+    data.y = as_vector(y_);
+    data.weight = as_vector(weight_);
+    data.fold = as_vector(fold_);
     for (std::size_t field = 0; field < names_.size(); ++field) {
-      if (static_cast<Index>(field) != target_ && !is_ignored_[field])
-        data.feature_names.push_back(names_[field]);
+      if (role_[field] == Role::target) data.target_name = names_[field];
+      if (role_[field] == Role::feature) data.feature_names.push_back(names_[field]);
     }
     data.source = stream_.name();
     return data;
@@ -342,19 +387,16 @@ class CsvReader {
                                   text.empty() ? "empty" : in_quotes(text), rule));
   }
 
-  static constexpr Index no_target = -1;
-
   ByteStream& stream_;
   const ReadOptions& options_;
   char delimiter_ = ',';
   Index columns_ = 0;
-  Index features_ = 0;  // the columns but for the target
-  Index target_ = no_target;
+  Index features_ = 0;
   std::vector<std::string> names_;
-  std::vector<bool> is_ignored_;
+  std::vector<Role> role_;
 
   NumberBuffer values_;
-  std::vector<double> y_;
+  std::vector<double> y_, weight_, fold_;
   Index rows_ = 0;
 
   Index lines_read_ = 0;

@@ -13,33 +13,53 @@ namespace {
 
 std::set<double> distinct(const Vector& y) { return {y.begin(), y.end()}; }
 
+/// "0 and 1", "1, 2 and 3"; of many the first dozen.
+std::string in_words(const std::vector<double>& values) {
+  constexpr std::size_t most_shown = 12;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(values.size(), most_shown); ++i)
+    text += fmt::format("{}{}", i == 0 ? "" : i + 1 == values.size() ? " and " : ", ", values[i]);
+  return values.size() > most_shown ? text + ", ..." : text;
+}
+
 }  // namespace
 
-void map_labels(const Labels& labels, Dataset& data) {
-  for (Index i = 0; i < data.y.size(); ++i) {
-    if (data.y[i] != labels.negative && data.y[i] != labels.positive)
-      throw InputError(fmt::format("{}: a row has target {}: must be one of the training labels {} and {}",
-                                   data.source, data.y[i], labels.negative, labels.positive));
-    data.y[i] = data.y[i] == labels.positive ? 1.0 : -1.0;
+Labels find_labels(const Dataset& train, ClassCode code) {
+  const std::set<double> values = distinct(train.y);
+  if (values.size() == 1)
+    throw InputError(fmt::format("{}: every training target is {}: classification needs two classes",
+                                 train.source, *values.begin()));
+  const auto many = [&](const char* rule) {
+    return InputError(fmt::format("{}: the training target takes {} values ({}, {}, {}, ...) in {} rows: {}",
+                                  train.source, values.size(), *values.begin(), *std::next(values.begin()),
+                                  *std::next(values.begin(), 2), train.rows(), rule));
+  };
+  if (code == ClassCode::signs && values.size() > 2)
+    throw many(
+        "logistic and svm need exactly two (0/1, -1/1 or any two numbers); for more classes use --model "
+        "softmax, for a numeric target --model ridge");
+  // Most classes of one row: a measured quantity, not a class.
+  if (code == ClassCode::indices && values.size() > 2 && 2 * static_cast<Index>(values.size()) > train.rows())
+    throw many("softmax needs classes of several rows; for a numeric target use --model ridge");
+  return {.values = {values.begin(), values.end()}};
+}
+
+void map_labels(const Labels& labels, ClassCode code, Dataset& data) {
+  for (double& y : data.y) {
+    const auto found = std::lower_bound(labels.values.begin(), labels.values.end(), y);
+    if (found == labels.values.end() || *found != y)
+      throw InputError(fmt::format("{}: a row has target {}: must be one of the training labels {}",
+                                   data.source, y, in_words(labels.values)));
+    const auto index = static_cast<double>(found - labels.values.begin());
+    y = code == ClassCode::indices ? index : 2.0 * index - 1.0;
   }
 }
 
-Labels map_labels(Split& split) {
-  const std::set<double> values = distinct(split.train.y);
-  if (values.size() == 1)
-    throw InputError(fmt::format("{}: every training target is {}: classification needs two classes",
-                                 split.train.source, *values.begin()));
-  if (values.size() > 2)
-    throw InputError(
-        fmt::format("{}: the training target takes {} values ({}, {}, {}, ...): logistic needs exactly two "
-                    "(0/1, -1/1 or any "
-                    "two numbers); for a numeric target use --model ridge",
-                    split.train.source, values.size(), *values.begin(), *std::next(values.begin()),
-                    *std::next(values.begin(), 2)));
-  const Labels labels{.negative = *values.begin(), .positive = *values.rbegin()};
-  map_labels(labels, split.train);
-  map_labels(labels, split.validation);
-  if (split.test) map_labels(labels, *split.test);
+Labels map_labels(Split& split, ClassCode code) {
+  Labels labels = find_labels(split.train, code);
+  map_labels(labels, code, split.train);
+  map_labels(labels, code, split.validation);
+  if (split.test) map_labels(labels, code, *split.test);
   if (distinct(split.validation.y).size() < 2)
     throw InputError(
         fmt::format("{}: the validation rows hold one class only: both are needed to judge a model",

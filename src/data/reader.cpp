@@ -21,11 +21,21 @@ void skip_byte_order_mark(ByteStream& stream) {
   if (stream.peek(mark.size()) == mark) stream.skip(mark.size());
 }
 
+void require_no_columns_apart(const std::filesystem::path& file, const ReadOptions& options) {
+  if (!options.weight.empty() || !options.fold.empty())
+    throw InputError(
+        fmt::format("{}: column {}: the weights and folds of rows are read from CSV and TSV files only",
+                    file.string(), in_quotes(options.weight.empty() ? options.fold : options.weight)));
+}
+
 Dataset read_file(const std::filesystem::path& file, const ReadOptions& options) {
   const std::filesystem::path name = unpacked_name(file);
   const std::string stem = name.stem().string();
   const std::string ending = name.extension().string();
-  if (ending == ".npz") return read_npz(file, options);
+  if (ending == ".npz") {
+    require_no_columns_apart(file, options);
+    return read_npz(file, options);
+  }
 
   ByteStream stream(file);
   skip_byte_order_mark(stream);
@@ -34,6 +44,7 @@ Dataset read_file(const std::filesystem::path& file, const ReadOptions& options)
   if (ending == ".txt" || ending == ".dat") return read_csv(stream, Separator::sniffed, options);
   if (!options.ignore.empty())
     throw InputError(fmt::format("{}: columns can be ignored in CSV and TSV files only", file.string()));
+  require_no_columns_apart(file, options);
   if (ending == ".libsvm" || ending == ".svm" || ending == ".t") return read_libsvm(stream, options);
   if (ending == ".npy" || is_npy(stream)) return read_npy(stream, options);
   if (ending.starts_with(".idx") || ending.ends_with("-ubyte") || stem.ends_with("-ubyte") ||
@@ -75,19 +86,23 @@ void keep_first_rows(SparseDesign& x, Index count) {
 }
 
 template <typename Storage>
-void drop_incomplete_rows(Storage& x, Vector& y) {
-  const bool has_target = y.size() > 0;
+void drop_incomplete_rows(Storage& x, Dataset& data) {
+  std::vector<Vector*> columns;
+  for (Vector* column : {&data.y, &data.weight, &data.fold})
+    if (column->size() > 0) columns.push_back(column);
   Index kept = 0;
   for (Index row = 0; row < x.rows(); ++row) {
-    if (!is_complete(x, row) || (has_target && std::isnan(y[row]))) continue;
+    if (!is_complete(x, row) || std::any_of(columns.begin(), columns.end(),
+                                            [&](const Vector* column) { return std::isnan((*column)[row]); }))
+      continue;
     if (kept < row) {
       move_row(x, row, kept);
-      if (has_target) y[kept] = y[row];
+      for (Vector* column : columns) (*column)[kept] = (*column)[row];
     }
     ++kept;
   }
   keep_first_rows(x, kept);
-  if (has_target) y.conservativeResize(kept);
+  for (Vector* column : columns) column->conservativeResize(kept);
 }
 
 std::optional<Index> parse_index(const std::string& text) {
@@ -139,9 +154,9 @@ Dataset read_dataset(const std::filesystem::path& file, const ReadOptions& optio
     throw InputError(fmt::format("{}: holds no column beside the target", data.source));
   if (options.missing == Missing::drop) {
     if (data.x.is_sparse()) {
-      drop_incomplete_rows(data.x.sparse(), data.y);
+      drop_incomplete_rows(data.x.sparse(), data);
     } else {
-      drop_incomplete_rows(data.x.dense(), data.y);
+      drop_incomplete_rows(data.x.dense(), data);
     }
     if (data.rows() == 0) {
       throw InputError(

@@ -100,11 +100,14 @@ Split split_rows(Dataset data, const std::vector<Index>& order, Index train_rows
                    .feature_names = data.feature_names,
                    .target_name = data.target_name,
                    .source = data.source,
-                   .weight = Vector(data.weight.size() == 0 ? 0 : count)};
-    for (Index i = 0; i < result.y.size(); ++i)
-      result.y[i] = data.y[order[static_cast<std::size_t>(begin + i)]];
-    for (Index i = 0; i < result.weight.size(); ++i)
-      result.weight[i] = data.weight[order[static_cast<std::size_t>(begin + i)]];
+                   .weight = Vector(data.weight.size() == 0 ? 0 : count),
+                   .fold = Vector(data.fold.size() == 0 ? 0 : count)};
+    const auto take = [&](const Vector& from, Vector& to) {
+      for (Index i = 0; i < to.size(); ++i) to[i] = from[order[static_cast<std::size_t>(begin + i)]];
+    };
+    take(data.y, result.y);
+    take(data.weight, result.weight);
+    take(data.fold, result.fold);
     result.x = data.x.is_sparse() ? Design(take_rows(data.x.sparse(), order, begin, count))
                                   : Design(data.x.dense().row_range(begin, count));
     return result;

@@ -8,20 +8,72 @@
 #include <nlohmann/json.hpp>
 
 #include "yosida/error.hpp"
-#include "yosida/model/loss.hpp"
+#include "yosida/model/models.hpp"
 
 namespace yosida {
 namespace {
 
 using nlohmann::json;
 
-constexpr int kSchema = 1;
+// Schema 1 knew one output, and wrote two labels as {"negative", "positive"}.
+constexpr int kSchema = 2;
 
 json to_array(const Vector& v) { return std::vector<double>(v.begin(), v.end()); }
 
 Vector to_vector(const json& array) {
   const auto values = array.get<std::vector<double>>();
   return Eigen::Map<const Vector>(values.data(), static_cast<Index>(values.size()));
+}
+
+/// d numbers for one output, d arrays of K numbers for several.
+json to_array(const Matrix& weights) {
+  if (weights.cols() == 1) return to_array(Vector(weights.col(0)));
+  json rows = json::array();
+  for (Index j = 0; j < weights.rows(); ++j) rows.push_back(to_array(Vector(weights.row(j))));
+  return rows;
+}
+
+Matrix to_matrix(const json& array) {
+  if (array.empty() || !array.at(0).is_array()) return to_vector(array);
+  Matrix matrix(static_cast<Index>(array.size()), static_cast<Index>(array.at(0).size()));
+  for (Index j = 0; j < matrix.rows(); ++j) {
+    const Vector row = to_vector(array.at(static_cast<std::size_t>(j)));
+    if (row.size() != matrix.cols())
+      throw InputError(
+          fmt::format("field \"weights\" has rows of {} and {} values", matrix.cols(), row.size()));
+    matrix.row(j) = row.transpose();
+  }
+  return matrix;
+}
+
+Labels to_labels(const json& labels) {
+  Labels result;
+  if (labels.is_object()) {
+    result.values = {labels.at("negative").get<double>(), labels.at("positive").get<double>()};
+  } else {
+    result.values = labels.get<std::vector<double>>();
+  }
+  if (result.classes() < 2 || !std::is_sorted(result.values.begin(), result.values.end()))
+    throw InputError("field \"labels\": must be two or more values in rising order");
+  return result;
+}
+
+/// As many outputs as the model has for these labels.
+void check_outputs(const FittedModel& fitted) {
+  const Model& known = model(fitted.model);
+  if (known.code.has_value() != fitted.labels.has_value())
+    throw InputError(
+        fmt::format("field \"labels\": must be there for a classification only, not for {}", fitted.model));
+  if (known.code == ClassCode::signs && fitted.labels->classes() != 2)
+    throw InputError(fmt::format("field \"labels\" has {} values: must be 2 for {}", fitted.labels->classes(),
+                                 known.name));
+  const Index outputs = known.code == ClassCode::indices ? fitted.labels->classes() : 1;
+  if (fitted.weights.cols() != outputs)
+    throw InputError(
+        fmt::format("field \"weights\" has {} columns: must be {}", fitted.weights.cols(), outputs));
+  if (fitted.intercept.size() != outputs)
+    throw InputError(
+        fmt::format("field \"intercept\" has {} values: must be {}", fitted.intercept.size(), outputs));
 }
 
 void check_widths(const FittedModel& model) {
@@ -37,7 +89,7 @@ void check_widths(const FittedModel& model) {
     if (step.scale.size() > 0) require(step.scale.size(), "pretreatment.x.scale");
     if (step.kind == XStep::difference) --width;
   }
-  require(model.weights.size(), "weights");
+  require(model.weights.rows(), "weights");
   if (!model.feature_names.empty() && static_cast<Index>(model.feature_names.size()) != model.features)
     throw InputError(fmt::format("field \"feature_names\" has {} values: must be {}",
                                  model.feature_names.size(), model.features));
@@ -45,7 +97,7 @@ void check_widths(const FittedModel& model) {
 
 }  // namespace
 
-Vector FittedModel::predict(Dataset data) const {
+Matrix FittedModel::predict(Dataset data) const {
   align_features(data, feature_names, features, "the model", true);
   if (data.x.is_sparse() &&
       std::any_of(pretreatment.x.begin(), pretreatment.x.end(), [](const FittedStep& step) {
@@ -55,11 +107,13 @@ Vector FittedModel::predict(Dataset data) const {
   if (!data.x.is_sparse()) data.x = data.x.dense().unshared();
   data.y.resize(0);
   pretreatment.apply(data);
-  Vector m(data.rows());
+  Matrix m(data.rows(), weights.cols());
   data.x.multiply({weights.data(), static_cast<std::size_t>(weights.size())},
-                  {m.data(), static_cast<std::size_t>(m.size())});
-  m.array() += intercept;
-  return labels ? m : Vector(m.array() * pretreatment.y_scale + pretreatment.y_shift);
+                  {m.data(), static_cast<std::size_t>(m.size())}, weights.cols());
+  m.rowwise() += intercept.transpose();
+  if (labels) return m;
+  if (model == "poisson") m = m.array().exp();
+  return m.array() * pretreatment.y_scale + pretreatment.y_shift;
 }
 
 std::string to_json(const FittedModel& model) {
@@ -73,7 +127,7 @@ std::string to_json(const FittedModel& model) {
       {"method", model.method},
       {"lambda", model.lambda},
       {"weights", to_array(model.weights)},
-      {"intercept", model.intercept},
+      {"intercept", model.intercept.size() == 1 ? json(model.intercept[0]) : to_array(model.intercept)},
       {"pretreatment",
        {{"missing_fill", to_array(model.pretreatment.missing_fill)},
         {"x", steps},
@@ -82,8 +136,7 @@ std::string to_json(const FittedModel& model) {
       {"feature_names", model.feature_names},
       {"target_name", model.target_name},
   };
-  if (model.labels)
-    root["labels"] = {{"negative", model.labels->negative}, {"positive", model.labels->positive}};
+  if (model.labels) root["labels"] = model.labels->values;
   return root.dump(1);
 }
 
@@ -92,15 +145,16 @@ FittedModel load_model(const std::filesystem::path& file) {
   if (!in) throw InputError(fmt::format("{}: no such model file, or it cannot be read", file.string()));
   try {
     const json root = json::parse(in);
-    if (const int schema = root.at("schema").get<int>(); schema != kSchema)
-      throw InputError(fmt::format("schema = {}: this version reads schema {}", schema, kSchema));
+    if (const int schema = root.at("schema").get<int>(); schema < 1 || schema > kSchema)
+      throw InputError(fmt::format("schema = {}: this version reads schema 1 to {}", schema, kSchema));
     FittedModel model;
     model.model = root.at("model");
-    loss_of_model(model.model);
+    yosida::model(model.model);
     model.method = root.at("method");
     model.lambda = root.at("lambda").get<std::vector<double>>();
-    model.weights = to_vector(root.at("weights"));
-    model.intercept = root.at("intercept");
+    model.weights = to_matrix(root.at("weights"));
+    const json& intercept = root.at("intercept");
+    model.intercept = intercept.is_array() ? to_vector(intercept) : Vector::Constant(1, intercept);
     const json& pretreatment = root.at("pretreatment");
     model.pretreatment.missing_fill = to_vector(pretreatment.at("missing_fill"));
     for (const json& step : pretreatment.at("x"))
@@ -112,9 +166,8 @@ FittedModel load_model(const std::filesystem::path& file) {
     model.features = root.at("features");
     model.feature_names = root.at("feature_names").get<std::vector<std::string>>();
     model.target_name = root.at("target_name");
-    if (root.contains("labels"))
-      model.labels =
-          Labels{.negative = root["labels"].at("negative"), .positive = root["labels"].at("positive")};
+    if (root.contains("labels")) model.labels = to_labels(root["labels"]);
+    check_outputs(model);
     check_widths(model);
     return model;
   } catch (const InputError& error) {  // an unknown model or step, a field of the wrong length
@@ -127,6 +180,12 @@ FittedModel load_model(const std::filesystem::path& file) {
 double probability(double margin) {
   const double e = std::exp(-std::abs(margin));
   return (margin >= 0.0 ? 1.0 : e) / (1.0 + e);
+}
+
+Vector probabilities(const Vector& margins) {
+  const double largest = margins.maxCoeff();
+  const Vector shares = margins.unaryExpr([=](double m) { return std::exp(m - largest); });
+  return shares / shares.sum();
 }
 
 }  // namespace yosida

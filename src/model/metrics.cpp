@@ -6,17 +6,32 @@
 
 namespace yosida {
 
-double variance(const Vector& y) { return (y.array() - y.mean()).square().mean(); }
+double variance(const Vector& y, const Vector& weight) {
+  if (weight.size() == 0) return (y.array() - y.mean()).square().mean();
+  const double mean = weight.dot(y) / weight.sum();
+  return ((y.array() - mean).square() * weight.array()).sum() / weight.sum();
+}
 
-std::optional<double> r_squared(const Vector& y, const Vector& m) {
-  const double spread = variance(y);
+std::optional<double> r_squared(const Vector& y, const Vector& m, const Vector& weight) {
+  const double spread = variance(y, weight);
   if (!(spread > 0.0)) return std::nullopt;
-  return 1.0 - (y - m).squaredNorm() / (spread * static_cast<double>(y.size()));
+  if (weight.size() == 0) return 1.0 - (y - m).squaredNorm() / (spread * static_cast<double>(y.size()));
+  return 1.0 - weight.dot((y - m).cwiseAbs2()) / (spread * weight.sum());
 }
 
 double accuracy(const Vector& y, const Vector& m) {
   Index hits = 0;
   for (Index i = 0; i < y.size(); ++i) hits += (m[i] >= 0.0) == (y[i] > 0.0) ? 1 : 0;
+  return static_cast<double>(hits) / static_cast<double>(y.size());
+}
+
+double accuracy(const Vector& y, const Vector& m, Index classes) {
+  Index hits = 0;
+  for (Index i = 0; i < y.size(); ++i) {
+    Index largest = 0;
+    m.segment(i * classes, classes).maxCoeff(&largest);
+    hits += static_cast<double>(largest) == y[i] ? 1 : 0;
+  }
   return static_cast<double>(hits) / static_cast<double>(y.size());
 }
 

@@ -15,6 +15,10 @@ def given(flag, value):
 class Settings(Cli):
     """Every setting of every method, as `yosida methods` tells of them."""
 
+    def setUp(self):
+        super().setUp()
+        self.small = ["--train", self.write_csv("small.csv", *regression(20)), "--target", "y"]
+
     def methods(self):
         names = re.findall(r"^(\S+)  +\S", self.yosida("methods").stdout, re.MULTILINE)
         self.assertIn("my-hpo-bt", names)
@@ -31,31 +35,33 @@ class Settings(Cli):
         for method in self.methods():
             with self.subTest(method):
                 flags = [word for flag, default, _ in self.settings(method) for word in (flag, default)]
-                options = [*SPECTRA, "--method", method, "--max-iterations", 3]
+                options = [*self.small, "--method", method, "--max-iterations", 2]
                 self.assertEqual(self.tune(*options, *flags)["loss"], self.tune(*options)["loss"])
 
     def test_values_outside_the_rule(self):
         numbers = ["nan", "inf", "-1e-300", "1,5"]
+        tried = set()  # the rules: every value of one is tried once, and one value with every setting
         for method in self.methods():
             for flag, _, rule in self.settings(method):
                 bad = {"a finite number > 0": [*numbers, "0"], "a finite number >= 0": numbers,
                        "a finite number >= 1": [*numbers, "0.9"], "a number > 0 and < 1": [*numbers, "0", "1"],
                        "a whole number >= 1": [*numbers, "0", "1.5"]}.get(rule, ["neither"])
-                for value in bad:
+                for value in bad if rule not in tried else bad[-1:]:
                     with self.subTest(f"{method} {flag}={value}"):
-                        message = self.tune_refused(*SPECTRA, "--method", method, *given(flag, value),
+                        message = self.tune_refused(*self.small, "--method", method, *given(flag, value),
                                                     names=[method, value, f"must be {rule}"])
                         self.assertIn(flag[2:], message.replace("_", "-"))
+                tried.add(rule)
 
     def test_values_on_the_bound(self):
         for method in self.methods():
-            for flag, _, rule in self.settings(method):
-                good = {"a finite number > 0": ["1e-300"], "a finite number >= 0": ["0"],
-                        "a finite number >= 1": ["1"], "a number > 0 and < 1": ["1e-300", "0.999"],
-                        "a whole number >= 1": ["1"]}.get(rule, rule.split(" or "))
-                for value in good:
-                    with self.subTest(f"{method} {flag}={value}"):
-                        self.tune(*SPECTRA, "--method", method, f"{flag}={value}", "--max-iterations", 3)
+            # All settings of a method at once: what is refused is named, and a run of them must end.
+            at_bound = {"a finite number > 0": "1e-300", "a finite number >= 0": "0", "a finite number >= 1": "1",
+                        "a number > 0 and < 1": "0.999", "a whole number >= 1": "1"}
+            flags = [f"{flag}={at_bound.get(rule, rule.split(' or ')[-1])}" for flag, _, rule in self.settings(method)
+                     if flag != "--spacing"]  # of a scan, which would hold as many points as there is memory for
+            with self.subTest(f"{method} {flags}"):
+                self.tune(*self.small, "--method", method, *flags, "--max-iterations", 2, "--time-limit", 5, code=[0, 3])
 
     def test_empty_values(self):
         for flag in ["--alpha", "--x", "--method", "--json", "--lambda0"]:
@@ -63,7 +69,7 @@ class Settings(Cli):
                 self.tune_refused(*SPECTRA, *given(flag, ""), names=[flag, "empty"])
 
     def test_a_setting_of_another_method(self):
-        self.tune_refused(*SPECTRA, "--sigma", 1, names=["my-hpo-bt", "sigma", "yosida methods my-hpo-bt"])
+        self.tune_refused(*SPECTRA, "--sigma", 1, names=["my-hpo", "sigma", "yosida methods my-hpo"])
         self.tune_refused(*SPECTRA, "--method", "my-hpo-full", "--alpha", 1, names=["my-hpo-full", "alpha"])
 
     def test_unknown_method(self):
@@ -124,7 +130,7 @@ class Values(Cli):
         for flag, value, names in [("--x", "whiten", ["raw, center, standardize, minmax, difference"]),
                                    ("--x", "center,", ["raw, center"]),
                                    ("--y", "minmax", ["raw, center, standardize"]),
-                                   ("--model", "lasso", ["ridge or logistic"]), ("--data", "spectre", ["spectra"]),
+                                   ("--model", "forest", ["ridge, logistic, softmax, svm, huber or poisson"]), ("--data", "spectre", ["spectra"]),
                                    ("--missing", "guess", ["refuse, mean or drop"])]:
             with self.subTest(f"{flag}={value}"):
                 data = SPECTRA if flag != "--data" else []

@@ -48,7 +48,7 @@ class Methods(Cli):
         text = self.yosida("methods").stdout
         for method in self.settings:
             self.assertRegex(text, rf"(?m)^{method} +\S")
-        self.assertRegex(text, r"(?m)^my-hpo-bt .*\(the default\)$")
+        self.assertRegex(text, r"(?m)^my-hpo .*\(the default\)$")
 
     def test_every_setting_has_a_default_a_meaning_a_rule_and_an_origin(self):
         for method, names in self.settings.items():

@@ -63,7 +63,7 @@ class Ridge(PredictCase):
         model = self.tune_ridge()
         self.assertEqual(set(model), {"schema", "model", "method", "lambda", "weights", "intercept", "pretreatment",
                                       "features", "feature_names", "target_name"})
-        self.assertEqual((model["schema"], model["model"], model["method"]), (1, "ridge", "my-hpo-bt"))
+        self.assertEqual((model["schema"], model["model"], model["method"]), (2, "ridge", "my-hpo"))
         self.assertEqual((model["features"], model["feature_names"]), (4, column_names(self.x)))
         self.assertEqual(model["target_name"], "y")
 
@@ -184,7 +184,7 @@ class Logistic(PredictCase):
         for labels in [(0, 1), (-1, 1), (3, 7), (-0.5, 2.5)]:
             with self.subTest(labels):
                 model = self.tune_logistic(labels=labels)
-                self.assertEqual(model["labels"], {"negative": labels[0], "positive": labels[1]})
+                self.assertEqual(model["labels"], list(labels))
                 given = self.predict("new.csv")
                 self.assertEqual(list(given), ["label", "probability"])
                 np.testing.assert_allclose(given["probability"], probabilities(model, x_new), rtol=1e-10)

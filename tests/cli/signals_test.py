@@ -18,8 +18,8 @@ class OnATerminal(Cli):
     def setUp(self):
         super().setUp()
         self.write_csv("data.csv", *classification(2000, 20))
-        self.endless = ["tune", "--train", "data.csv", "--target", "y", "--model", "logistic", "--epsilon", "0",
-                        "--max-iterations", "1000000000", "--trace-every", "100"]
+        self.endless = ["tune", "--train", "data.csv", "--target", "y", "--model", "logistic",
+                        "--method", "my-hpo-bt", "--epsilon", "0", "--max-iterations", "1000000000", "--trace-every", "100"]
 
     def start(self, *arguments):
         """Starts yosida with a pseudo-terminal for stderr; gives the process and the terminal's other end."""

@@ -153,6 +153,21 @@ def classification(rows, columns=4, seed=0, labels=(0, 1)):
     return x, np.where(positive, labels[1], labels[0])
 
 
+def several_classes(rows, columns=4, seed=0, labels=(1, 3, 5)):
+    """x and as many overlapping classes as there are labels."""
+    random = np.random.default_rng(seed)
+    x = random.normal(size=(rows, columns)) * np.arange(1, columns + 1)
+    directions = np.random.default_rng(99).normal(size=(columns, len(labels)))
+    return x, np.array(labels)[np.argmax(x @ directions + 2 * random.normal(size=(rows, len(labels))), axis=1)]
+
+
+def counts(rows, columns=4, seed=0):
+    """x and counts whose logarithm is about linear in it."""
+    random = np.random.default_rng(seed)
+    x = random.normal(size=(rows, columns))
+    return x, random.poisson(np.exp(1 + x @ np.linspace(-0.5, 0.5, columns)))
+
+
 # ---- what a saved model says, recomputed ----
 
 

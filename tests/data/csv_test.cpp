@@ -66,10 +66,35 @@ TEST_F(Csv, ColumnsToIgnoreMayHoldAnything) {
   options.ignore = {"nid"};
   expect_error(text, options, {"column to ignore", "nid", "did you mean"});
   options.ignore = {"y"};
-  expect_error(text, options, {"both the target and to be ignored"});
+  expect_error(text, options, {"both the target column and the column to ignore"});
   options.ignore = {};
   options.only = {"a"};
   EXPECT_EQ(dense(read(text, options)), matrix({{1}, {4}}));
+}
+
+TEST_F(Csv, WeightsAndFoldsStandApart) {
+  const std::string text = "fold,a,w,y\n2,1,0.5,3\n1,4,2,6\n";
+  ReadOptions options{.target = "y", .target_file = {}};
+  options.weight = "w";
+  options.fold = "0";
+  const Dataset data = read(text, options);
+  EXPECT_EQ(dense(data), matrix({{1}, {4}}));
+  EXPECT_EQ(data.feature_names, std::vector<std::string>{"a"});
+  EXPECT_EQ(data.weight, vector({0.5, 2}));
+  EXPECT_EQ(data.fold, vector({2, 1}));
+  expect_error("fold,a,w,y\n2,1,0.5,3\n1,4,-2,6\n", options,
+               {"bad.csv:3: field 3 (\"w\") is \"-2\"", ">= 0"});
+  expect_error("fold,a,w,y\n2,1,0.5,3\n1,4,,6\n", options,
+               {"bad.csv:3", "\"w\"", "empty", "must be a number"});
+  options.missing = Missing::drop;
+  const Dataset dropped = read("fold,a,w,y\n2,1,,3\n1,4,2,6\n,5,3,7\n3,6,4,8\n", options);
+  EXPECT_EQ(dropped.weight, vector({2, 4}));
+  EXPECT_EQ(dropped.fold, vector({1, 3}));
+  EXPECT_EQ(dropped.y, vector({6, 8}));
+  options.weight = "y";
+  expect_error(text, options, {"both the target column and the column of weights"});
+  options.weight = "v";
+  expect_error(text, options, {"column of weights", "\"v\""});
 }
 
 TEST_F(Csv, QuotedFields) {

@@ -19,22 +19,32 @@ Dataset with_targets(std::initializer_list<double> y) {
 
 TEST(Labels, AnyTwoNumbersAreMappedTheSmallerToMinusOne) {
   Split split{with_targets({7, 3, 3}), with_targets({3, 7}), with_targets({7})};
-  const Labels labels = map_labels(split);
-  EXPECT_EQ(labels.negative, 3.0);
-  EXPECT_EQ(labels.positive, 7.0);
+  const Labels labels = map_labels(split, ClassCode::signs);
+  EXPECT_EQ(labels.negative(), 3.0);
+  EXPECT_EQ(labels.positive(), 7.0);
   EXPECT_EQ(split.train.y, Vector(Eigen::Vector3d(1, -1, -1)));
   EXPECT_EQ(split.test->y, Vector::Ones(1));
 }
 
+TEST(Labels, SeveralClassesAreNumberedInRisingOrder) {
+  Split split{with_targets({7, -1, 2.5, 7, -1, 2.5}), with_targets({2.5, 7}), with_targets({-1})};
+  EXPECT_EQ(map_labels(split, ClassCode::indices).values, (std::vector<double>{-1, 2.5, 7}));
+  EXPECT_EQ(split.train.y.head(3), Eigen::Vector3d(2, 0, 1));
+  EXPECT_EQ(split.validation.y, Vector(Eigen::Vector2d(1, 2)));
+  EXPECT_EQ(split.test->y, Vector::Zero(1));
+  EXPECT_THROW(find_labels(with_targets({0, 1, 2, 3}), ClassCode::indices), InputError);  // a number
+  EXPECT_EQ(find_labels(with_targets({0, 1}), ClassCode::indices).classes(), 2);
+}
+
 TEST(Labels, OneClassThreeClassesAndStrangersAreRefused) {
   Split one{with_targets({1, 1}), with_targets({1, 0}), {}};
-  EXPECT_THROW(map_labels(one), InputError);
+  EXPECT_THROW(map_labels(one, ClassCode::signs), InputError);
   Split three{with_targets({0, 1, 2}), with_targets({1, 0}), {}};
-  EXPECT_THROW(map_labels(three), InputError);
+  EXPECT_THROW(map_labels(three, ClassCode::signs), InputError);
   Split stranger{with_targets({0, 1}), with_targets({1, 5}), {}};
-  EXPECT_THROW(map_labels(stranger), InputError);
+  EXPECT_THROW(map_labels(stranger, ClassCode::signs), InputError);
   Split lopsided{with_targets({0, 1}), with_targets({1, 1}), {}};
-  EXPECT_THROW(map_labels(lopsided), InputError);
+  EXPECT_THROW(map_labels(lopsided, ClassCode::signs), InputError);
   EXPECT_THROW(require_varying_target(with_targets({4, 4, 4})), InputError);
 }
 

@@ -23,7 +23,7 @@ FittedModel example() {
   model.method = "my-hpo-bt";
   model.lambda = {-1.5};
   model.weights = Eigen::Vector2d(2.0, -1.0);
-  model.intercept = 0.5;
+  model.intercept = Vector::Constant(1, 0.5);
   model.pretreatment.x = {
       {.kind = XStep::difference, .shift = {}, .scale = {}},
       {.kind = XStep::standardize, .shift = Eigen::Vector2d(1, 2), .scale = Eigen::Vector2d(2, 4)}};
@@ -44,21 +44,59 @@ Dataset row(double a, double b, double c) {
 TEST(FittedModel, PredictsThroughPretreatmentInTheTargetsUnits) {
   // differences (3, 8) → ((3 − 1)/2, (8 − 2)/4) = (1, 1.5) → 2·1 − 1.5 + 0.5 = 1 → 3·1 + 10
   const Dataset data = row(1, 4, 12);
-  EXPECT_DOUBLE_EQ(example().predict(data)[0], 13.0);
+  EXPECT_DOUBLE_EQ(example().predict(data)(0, 0), 13.0);
   EXPECT_EQ(data.x.dense().row(0)[0], 1.0);  // the caller's data is left alone
 }
 
 TEST(FittedModel, SurvivesBeingSavedToTheLastBit) {
   FittedModel model = example();
-  model.weights[0] = std::nextafter(0.1, 1.0);
-  model.labels = Labels{.negative = 3, .positive = 7};
+  model.weights(0, 0) = std::nextafter(0.1, 1.0);
+  model.labels = Labels{{3, 7}};
   model.model = "logistic";
   const FittedModel loaded = load_model(write("round_trip.json", to_json(model)));
   EXPECT_EQ(loaded.weights, model.weights);
   EXPECT_EQ(loaded.predict(row(1, 4, 12)), model.predict(row(1, 4, 12)));
-  EXPECT_EQ(loaded.labels->positive, 7.0);
+  EXPECT_EQ(loaded.labels->positive(), 7.0);
   EXPECT_EQ(loaded.feature_names, model.feature_names);
   EXPECT_EQ(loaded.lambda, model.lambda);
+}
+
+TEST(FittedModel, SoftmaxHasWeightsAndInterceptsOfEachClass) {
+  FittedModel model = example();
+  model.model = "softmax";
+  model.weights = (Matrix(2, 3) << 1, 2, 3, 4, 5, 6).finished();
+  model.intercept = Eigen::Vector3d(0.1, 0.2, 0.3);
+  model.labels = Labels{{-1, 4, 9}};
+  const FittedModel loaded = load_model(write("softmax.json", to_json(model)));
+  EXPECT_EQ(loaded.weights, model.weights);
+  EXPECT_EQ(loaded.labels->values, model.labels->values);
+  const Matrix m = loaded.predict(row(1, 4, 12));  // of the pretreated row (1, 1.5)
+  EXPECT_DOUBLE_EQ(m(0, 0), 1 + 6 + 0.1);
+  EXPECT_DOUBLE_EQ(m(0, 2), 3 + 9 + 0.3);
+  model.labels = Labels{{4, 9}};
+  EXPECT_THROW(load_model(write("class_too_few.json", to_json(model))), InputError);
+  model.labels.reset();
+  EXPECT_THROW(load_model(write("no_classes.json", to_json(model))), InputError);
+}
+
+TEST(FittedModel, PoissonPredictsTheMean) {
+  FittedModel model = example();
+  model.model = "poisson";
+  model.pretreatment.y_shift = 0.0;
+  model.pretreatment.y_scale = 1.0;
+  EXPECT_DOUBLE_EQ(model.predict(row(1, 4, 12))(0, 0), std::exp(1.0));
+}
+
+TEST(FittedModel, FilesOfTheFirstSchemaAreStillRead) {
+  FittedModel model = example();
+  model.model = "logistic";
+  model.labels = Labels{{3, 7}};
+  auto old = nlohmann::json::parse(to_json(model));
+  old["schema"] = 1;
+  old["labels"] = {{"negative", 3}, {"positive", 7}};
+  const FittedModel loaded = load_model(write("old.json", old.dump()));
+  EXPECT_EQ(loaded.labels->values, model.labels->values);
+  EXPECT_EQ(loaded.predict(row(1, 4, 12)), model.predict(row(1, 4, 12)));
 }
 
 TEST(FittedModel, RefusesWhatIsNotAModel) {
@@ -78,6 +116,8 @@ TEST(FittedModel, ProbabilityIsTheLogisticFunctionWithoutOverflow) {
   EXPECT_DOUBLE_EQ(probability(2.0) + probability(-2.0), 1.0);
   EXPECT_EQ(probability(1e4), 1.0);
   EXPECT_EQ(probability(-1e4), 0.0);
+  EXPECT_EQ(probabilities(Eigen::Vector3d(1e4, 0, -1e4)), Vector(Eigen::Vector3d(1, 0, 0)));
+  EXPECT_DOUBLE_EQ(probabilities(Eigen::Vector2d(2, 0))[0], probability(2.0));
 }
 
 }  // namespace

@@ -139,7 +139,7 @@ TEST(Losses, NameTheRuleForAnUnknownModel) {
     loss_of_model("lasso");
     FAIL();
   } catch (const InputError& error) {
-    EXPECT_STREQ(error.what(), "model = lasso: must be ridge, logistic, svm, huber, poisson or softmax");
+    EXPECT_STREQ(error.what(), "model = lasso: must be ridge, logistic, softmax, svm, huber or poisson");
   }
   EXPECT_THROW(loss_of_model("softmax"), InputError);
 }

@@ -50,5 +50,17 @@ TEST(Equivalents, FollowFromThePenaltyWithoutHalf) {
   EXPECT_DOUBLE_EQ(without[2].second, 1.0 / (4.0 * penalty));
 }
 
+TEST(Accuracy, OfSeveralClassesIsWhereTheLargestMarginIs) {
+  const Vector m = (Vector(9) << 1, 2, 3, 3, 1, 2, 1, 1, 0).finished();
+  EXPECT_DOUBLE_EQ(accuracy(Eigen::Vector3d(2, 1, 0), m, 3), 2.0 / 3.0);  // the first of equals counts
+}
+
+TEST(RSquared, WeightsAreTimesARowIsThere) {
+  const Vector y = Eigen::Vector3d(1, 2, 4), m = Eigen::Vector3d(1.5, 2, 3);
+  const Vector y_twice = Eigen::Vector4d(1, 2, 4, 4), m_twice = Eigen::Vector4d(1.5, 2, 3, 3);
+  EXPECT_NEAR(*r_squared(y, m, Eigen::Vector3d(1, 1, 2)), *r_squared(y_twice, m_twice), 1e-15);
+  EXPECT_NEAR(variance(y, Eigen::Vector3d(0.5, 0.5, 1)), variance(y_twice), 1e-15);
+}
+
 }  // namespace
 }  // namespace yosida

@@ -4,6 +4,7 @@
 
 #include "commands.hpp"
 #include "data_flags.hpp"
+#include "penalty_flags.hpp"
 #include "yosida/error.hpp"
 #include "yosida/problem/collapsed_least_squares.hpp"
 #include "yosida/problem/gradient_check.hpp"
@@ -18,6 +19,7 @@ constexpr double kMaxCollapse = 1e11;
 
 struct CheckFlags {
   DataFlags data;
+  PenaltyFlags penalty;
   double lambda = -1.0;
 };
 
@@ -26,7 +28,8 @@ bool report(const char* form, const BilevelProblem& problem, double lambda, std:
   Vector w(problem.weights());
   for (double& value : w) value = random.normal() / std::sqrt(static_cast<double>(w.size()));
   bool good = true;
-  for (const GradientCheck& check : check_gradients(problem, w, Vector::Constant(1, lambda), seed)) {
+  for (const GradientCheck& check :
+       check_gradients(problem, w, Vector::Constant(problem.hyperparameters(), lambda), seed)) {
     const bool passed = check.error <= kTolerance;
     good &= passed;
     fmt::print("  {:<10} {:<28} {:>10.2e}  {}\n", form, check.name, check.error, passed ? "ok" : "WRONG");
@@ -37,14 +40,15 @@ bool report(const char* form, const BilevelProblem& problem, double lambda, std:
 int run_check(const CheckFlags& flags) {
   if (!std::isfinite(flags.lambda))
     throw InputError(fmt::format("lambda = {}: must be finite", flags.lambda));
-  const Loss& loss = loss_of_model(flags.data.model);
-  Prepared data = prepare(flags.data, loss);
+  const Prepared data = prepare(flags.data);
+  const Penalty penalty = make_penalty(flags.penalty, data, flags.data.x).penalty;
   fmt::print("{} on {}: relative error against finite differences (at most {:g} is ok)\n", flags.data.model,
              data.split.train.source, kTolerance);
   if (!data.note.empty()) fmt::print("note: {}\n", data.note);
-  const auto linear = std::make_shared<const LinearProblem>(data.split, loss, !flags.data.no_intercept);
+  const auto linear =
+      std::make_shared<const LinearProblem>(data.split, *data.loss, !flags.data.no_intercept, penalty);
   bool good = report("direct", *linear, flags.lambda, flags.data.seed);
-  if (loss.is_quadratic() && CollapsedLeastSquares::cost(*linear).setup < kMaxCollapse)
+  if (CollapsedLeastSquares::collapses(*linear) && CollapsedLeastSquares::cost(*linear).setup < kMaxCollapse)
     good &= report("collapsed", CollapsedLeastSquares(linear), flags.lambda, flags.data.seed);
   return good ? kOk : kInternal;
 }
@@ -56,6 +60,7 @@ void add_check_grad(CLI::App& app, int& exit_code) {
       app.add_subcommand("check-grad", "every gradient and product against finite differences, on your data");
   auto flags = std::make_shared<CheckFlags>();
   flags->data.add_to(*command);
+  flags->penalty.add_to(*command);
   command->add_option("--lambda", flags->lambda, "where to check [-1]");
   command->footer("Example:\n  yosida check-grad --train train.csv --target price");
   command->callback([flags, &exit_code] { exit_code = run_check(*flags); });

@@ -5,6 +5,8 @@
 #include <CLI/CLI.hpp>
 
 #include "commands.hpp"
+#include "row_weights.hpp"
+#include "yosida/data/folds.hpp"
 #include "yosida/data/reader.hpp"
 #include "yosida/data/spectra.hpp"
 #include "yosida/error.hpp"
@@ -19,6 +21,17 @@ Missing parse_missing(const std::string& text) {
   throw InputError(fmt::format("missing = {}: must be refuse, mean or drop", text));
 }
 
+/// Here, and not only where the problem is made: rows still stand where the file has them.
+void require_targets(const Dataset& data, const std::string& name) {
+  const Model& known = model(name);
+  if (known.code) return;
+  const Loss& loss = known.loss(0);
+  for (Index i = 0; i < data.y.size(); ++i)
+    if (!std::isnan(data.y[i]) && !loss.accepts(data.y[i]))
+      throw InputError(fmt::format("{}: row {} has target {}: must be {} for --model {}", data.source, i + 1,
+                                   data.y[i], loss.targets(), name));
+}
+
 Dataset read_part(const DataFlags& flags, const std::string& file, const std::string& target_file,
                   const char* target_flag) {
   ReadOptions options;
@@ -26,11 +39,17 @@ Dataset read_part(const DataFlags& flags, const std::string& file, const std::st
   options.target_file = target_file;
   options.missing = parse_missing(flags.missing);
   options.ignore = flags.ignore;
+  options.weight = flags.weights;
+  options.fold = flags.fold_column;
+  options.fold_optional = file != flags.train;
   Dataset data = read_dataset(file, options);
   if (data.y.size() == 0)
     throw InputError(
         fmt::format("{}: no target: name its column with --target (a name or an index), or its file with {}",
                     file, target_flag));
+  require_targets(data, flags.model);
+  // Before a split by classes fails on a target that has none.
+  if (const auto code = model(flags.model).code; code && file == flags.train) find_labels(data, *code);
   if (flags.dense) data.x = to_dense(data.x);
   return data;
 }
@@ -52,7 +71,22 @@ void require_alone(const DataFlags& flags) {
     if (flags.missing != "refuse") refuse("--missing", why);
     if (!flags.ignore.empty()) refuse("--ignore", why);
     if (flags.dense) refuse("--dense", why);
+    if (!flags.weights.empty()) refuse("--weights", why);
+    if (!flags.fold_column.empty()) refuse("--fold-column", why);
   }
+  if (flags.has_folds()) {
+    const char* fold_flag = flags.folds ? "--folds" : "--fold-column";
+    if (flags.folds && !flags.fold_column.empty())
+      refuse("--fold-column", "does not go with --folds: folds are drawn or given");
+    if (!flags.validation.empty())
+      refuse(fold_flag, "does not go with --valid: every row is a validation row of one fold");
+    if (flags.validation_fraction)
+      refuse(fold_flag, "does not go with --valid-fraction: every row is a validation row of one fold");
+    if (flags.folds && *flags.folds < 2)
+      throw InputError(fmt::format("folds = {}: must be >= 2", *flags.folds));
+  }
+  if (!flags.class_weights.empty() && !model(flags.model).code)
+    refuse("--class-weights", "is for classifications: --model logistic, softmax or svm");
   if (!flags.validation.empty() && flags.validation_fraction)
     refuse("--valid-fraction", "does not go with --valid: the validation rows are given");
   if (!flags.test.empty() && flags.test_fraction != 0.0)
@@ -77,8 +111,19 @@ void widen(Split& split) {
     if (part != nullptr && part->x.is_sparse()) part->x.sparse().columns = most;
 }
 
+void align(Split& split, const std::string& reference) {
+  widen(split);
+  align_features(split.validation, split.train.feature_names, split.train.features(), reference, false);
+  if (split.test)
+    align_features(*split.test, split.train.feature_names, split.train.features(), reference, false);
+}
+
 Split read_split(const DataFlags& flags, bool stratified) {
-  if (!flags.data.empty()) return built_in(flags.data, flags.seed);
+  if (!flags.data.empty()) {
+    Split split = built_in(flags.data, flags.seed);
+    require_targets(split.train, flags.model);
+    return split;
+  }
   const SplitOptions fractions{.validation_fraction = flags.validation_fraction.value_or(0.25),
                                .test_fraction = flags.test_fraction,
                                .stratified = stratified,
@@ -93,12 +138,45 @@ Split read_split(const DataFlags& flags, bool stratified) {
       throw InputError("--test-fraction: goes with --valid-fraction; give the test rows as --test FILE");
   }
   if (!flags.test.empty()) split.test = read_part(flags, flags.test, flags.test_target, "--test-target");
-  widen(split);
-  const std::string reference = flags.train;
-  align_features(split.validation, split.train.feature_names, split.train.features(), reference, false);
-  if (split.test)
-    align_features(*split.test, split.train.feature_names, split.train.features(), reference, false);
+  align(split, flags.train);
   return split;
+}
+
+/// For cross-validation: all rows but the test rows as training and as validation rows.
+Split read_rows(const DataFlags& flags, bool stratified) {
+  Split split;
+  if (!flags.data.empty()) {
+    split = read_split(flags, stratified);
+    split.train = train_and_validation(split);
+  } else {
+    split.train = read_part(flags, flags.train, flags.train_target, "--train-target");
+    if (flags.test_fraction != 0.0) {
+      Split drawn = split_rows(
+          std::move(split.train),
+          {.validation_fraction = flags.test_fraction, .stratified = stratified, .seed = flags.seed});
+      split = {.train = std::move(drawn.train), .validation = {}, .test = std::move(drawn.validation)};
+    }
+    if (!flags.test.empty()) split.test = read_part(flags, flags.test, flags.test_target, "--test-target");
+  }
+  split.validation = split.train;
+  align(split, flags.train);
+  return split;
+}
+
+/// Every class must be among the training rows of every fold.
+void require_classes(const std::vector<Split>& folds, const Labels& labels) {
+  for (std::size_t k = 0; k < folds.size(); ++k) {
+    const Vector& y = folds[k].train.y;
+    for (const double label : labels.values)
+      if (std::find(y.begin(), y.end(), label) == y.end())
+        throw InputError(fmt::format("{}: without fold {} (of {}) no row of class {} is left to train on",
+                                     folds[k].train.source, k + 1, folds.size(), label));
+  }
+}
+
+void pretreat(Split& split, const Pretreatment& pretreatment) {
+  pretreatment.apply(split.validation);
+  if (split.test) pretreatment.apply(*split.test);
 }
 
 }  // namespace
@@ -135,15 +213,26 @@ void DataFlags::add_to(CLI::App& command) {
   command.add_option("--seed", seed, "seed of splits, noise and built-in data [0]")
       ->check(whole_number())
       ->group(group);
+  command.add_option("--weights", weights, "the column of a CSV file with the weight of each row")
+      ->group(group);
+  command
+      .add_option("--class-weights", class_weights,
+                  "weight of the rows of each class: balanced, or LABEL=W,LABEL=W,...")
+      ->group(group);
   const std::string model_group = "Model";
-  command.add_option("--model", model, "ridge (a number) or logistic (two classes) [ridge]")
-      ->group(model_group);
+  std::string known;
+  for (const Model& each : models())
+    known += fmt::format("{}{} ({})", known.empty() ? "" : ", ", each.name, each.meaning);
+  command.add_option("--model", model, known + " [ridge]")->group(model_group);
   command
       .add_option("--x", x,
                   "features: raw, center, standardize, minmax, difference or a chain such as "
                   "difference,minmax [standardize]")
       ->group(model_group);
-  command.add_option("--y", y, "target of ridge: raw, center, standardize [center]")->group(model_group);
+  command
+      .add_option("--y", y,
+                  "a target that is a number: raw, center, standardize [ridge: center, huber: standardize]")
+      ->group(model_group);
   auto* on = command.add_flag("--intercept", with_intercept, "an unpenalised intercept (the default)")
                  ->group(model_group);
   command.add_flag("--no-intercept", no_intercept, "no intercept, as in the paper's experiments")
@@ -151,26 +240,73 @@ void DataFlags::add_to(CLI::App& command) {
       ->excludes(on);
 }
 
-Prepared prepare(const DataFlags& flags, const Loss& loss) {
+void DataFlags::add_folds_to(CLI::App& command) {
+  const std::string group = "Data";
+  command
+      .add_option(
+          "--folds", folds,
+          "cross-validation with so many folds (of classes in equal shares), then a refit on all rows")
+      ->check(whole_number())
+      ->group(group);
+  command
+      .add_option("--fold-column", fold_column,
+                  "cross-validation with the folds that this column names: each value is one")
+      ->group(group);
+}
+
+Prepared prepare(const DataFlags& flags) {
   parse_missing(flags.missing);
+  Prepared prepared;
+  prepared.model = &model(flags.model);
+  const std::optional<ClassCode> code = prepared.model->code;
   require_alone(flags);
   const std::vector<XStep> x_steps = parse_x_steps(flags.x);
-  const YStep y_step = loss.is_classification() ? YStep::raw : parse_y_step(flags.y.value_or("center"));
-  if (loss.is_classification() && flags.y)
-    throw InputError("--y: is for ridge; the labels of a classification are mapped to -1 and +1");
-  Prepared prepared;
-  prepared.split = read_split(flags, loss.is_classification());
+  prepared.y_step = flags.y ? parse_y_step(*flags.y) : prepared.model->y;
+  if (flags.y && code)
+    throw InputError("--y: is for ridge and huber; the labels of a classification are mapped to classes");
+  if (flags.y && !prepared.model->y_may_change && prepared.y_step != YStep::raw)
+    throw InputError(
+        fmt::format("--y {}: the target of {} stays as it is: only raw is possible", *flags.y, flags.model));
+  const bool fill = flags.missing == "mean";
+  prepared.split =
+      flags.has_folds() ? read_rows(flags, code.has_value()) : read_split(flags, code.has_value());
   Split& split = prepared.split;
-  if (loss.is_classification()) {
-    prepared.labels = map_labels(split);
+  if (flags.has_folds()) {
+    const std::vector<Index> fold_of_row =
+        flags.folds ? draw_folds(split.train, *flags.folds, code.has_value(), flags.seed)
+                    : given_folds(split.train);
+    prepared.folds = fold_splits(split.train, fold_of_row);
+    prepared.fold_count = static_cast<Index>(prepared.folds.size());
+  }
+  std::optional<ClassWeights> class_weights;
+  if (code) {
+    prepared.labels = find_labels(split.train, *code);
+    require_classes(prepared.folds, *prepared.labels);
+    map_labels(split, *code);
+    for (Split& fold : prepared.folds) {
+      map_labels(*prepared.labels, *code, fold.train);
+      map_labels(*prepared.labels, *code, fold.validation);
+    }
+    if (!flags.class_weights.empty()) class_weights.emplace(flags.class_weights, *prepared.labels, *code);
   } else {
     require_varying_target(split.train);
+    for (const Split& fold : prepared.folds) require_varying_target(fold.train);
   }
+  prepared.loss = &prepared.model->loss(prepared.labels ? prepared.labels->classes() : 0);
   prepared.features = split.train.features();
   prepared.feature_names = split.train.feature_names;
-  prepared.pretreatment = fit_pretreatment(split.train, x_steps, y_step, flags.missing == "mean");
-  prepared.pretreatment.apply(split.validation);
-  if (split.test) prepared.pretreatment.apply(*split.test);
+  weigh_rows(split, flags.weights, class_weights);
+  for (Split& fold : prepared.folds) {
+    weigh_rows(fold, flags.weights, class_weights);
+    pretreat(fold, fit_pretreatment(fold.train, x_steps, prepared.y_step, fill));
+  }
+  prepared.pretreatment = fit_pretreatment(split.train, x_steps, prepared.y_step, fill);
+  if (prepared.folds.empty()) {
+    pretreat(split, prepared.pretreatment);
+  } else {
+    split.validation = split.train;
+    if (split.test) prepared.pretreatment.apply(*split.test);
+  }
   if (split.train.x.is_sparse() && flags.x == "standardize")
     prepared.note =
         "the sparse features are scaled without centring, so that zeros stay zeros; --dense centres them too";

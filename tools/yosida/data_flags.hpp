@@ -2,11 +2,12 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "yosida/data/labels.hpp"
 #include "yosida/data/pretreatment.hpp"
 #include "yosida/data/split.hpp"
-#include "yosida/model/loss.hpp"
+#include "yosida/model/models.hpp"
 
 namespace CLI {
 class App;
@@ -23,6 +24,9 @@ struct DataFlags {
   std::vector<std::string> ignore;
   std::optional<double> validation_fraction;
   double test_fraction = 0.0;
+  std::optional<Index> folds;
+  std::string fold_column;
+  std::string weights, class_weights;
   std::string model = "ridge";
   std::string x = "standardize";
   std::optional<std::string> y;
@@ -33,17 +37,26 @@ struct DataFlags {
   std::uint64_t seed = 0;
 
   void add_to(CLI::App& command);
+  /// The flags of cross-validation, which only tune has.
+  void add_folds_to(CLI::App& command);
+  bool has_folds() const { return folds || !fold_column.empty(); }
 };
 
-/// The data, read, split, labelled and pretreated, with all a saved model must remember of it.
+/// The data, read, split, labelled, weighted and pretreated, with all a saved model must remember of it.
 struct Prepared {
+  const Model* model = nullptr;
+  const Loss* loss = nullptr;
+  /// With folds, the training and the validation rows are all rows: for the refit.
   Split split;
+  std::vector<Split> folds;  // each pretreated by its own training rows; empty without cross-validation
+  Index fold_count = 0;
   Pretreatment pretreatment;
+  YStep y_step = YStep::raw;
   std::optional<Labels> labels;
   Index features = 0;                      // as read
   std::vector<std::string> feature_names;  // as read
   std::string note;                        // what a person should know of the pretreatment
 };
-Prepared prepare(const DataFlags& flags, const Loss& loss);
+Prepared prepare(const DataFlags& flags);
 
 }  // namespace yosida::cli

@@ -12,8 +12,8 @@
 #include "yosida/linalg/threads.hpp"
 #include "yosida/model/equivalents.hpp"
 #include "yosida/model/fitted_model.hpp"
-#include "yosida/model/metrics.hpp"
 #include "yosida/problem/collapse.hpp"
+#include "yosida/problem/k_fold_problem.hpp"
 #include "yosida/solver/methods.hpp"
 #include "yosida/solver/oracle.hpp"
 
@@ -37,6 +37,7 @@ LambdaBounds parse_bounds(const std::string& text) {
   return bounds;
 }
 
+/// With one λ; all start and are bounded alike.
 SolveOptions solve_options(const TuneFlags& flags, const Method& method) {
   SolveOptions options;
   options.start.lambda = Vector::Constant(1, flags.lambda0.value_or(method.lambda0));
@@ -78,35 +79,61 @@ double expected_iterations(const Budget& budget, const Method& method) {
   return std::min(static_cast<double>(budget.iterations), 0.5 * static_cast<double>(budget.gradients));
 }
 
-PartReport report_part(const Dataset& data, const Loss& loss, bool intercept, const Vector& w) {
-  const Vector m = margins(data, intercept, w);
-  PartReport report{.loss = mean_loss(data, loss, intercept, w),
-                    .scaled_loss = {},
-                    .r_squared = {},
-                    .accuracy = {},
-                    .area_under_roc = {}};
-  if (loss.is_classification()) {
-    report.accuracy = accuracy(data.y, m);
-    report.area_under_roc = area_under_roc(data.y, m);
-  } else {
-    report.r_squared = r_squared(data.y, m);
-    if (const double spread = variance(data.y); spread > 0.0) report.scaled_loss = report.loss / spread;
-  }
-  return report;
+/// The same start and bounds for every λ.
+void spread(Start& start, Index hyperparameters) {
+  start.lambda = Vector::Constant(hyperparameters, start.lambda[0]);
+  if (start.is_bounded()) start.bound(start.low[0], start.high[0]);
 }
 
-Report report_all(const Split& split, const Loss& loss, bool intercept, const Vector& w) {
-  Report report{.train = report_part(split.train, loss, intercept, w),
-                .validation = report_part(split.validation, loss, intercept, w),
-                .test = {}};
-  if (split.test) report.test = report_part(*split.test, loss, intercept, w);
-  return report;
+/// What is tuned: the problem of the split, or those of the folds.
+struct Problems {
+  std::vector<std::shared_ptr<const LinearProblem>> linear;
+  std::vector<double> validation_share;
+
+  /// As one problem, in its cheapest form for so many iterations.
+  std::shared_ptr<const BilevelProblem> joined(double iterations, bool may_collapse = true) const {
+    std::vector<std::shared_ptr<const BilevelProblem>> all;
+    for (const auto& each : linear)
+      all.push_back(may_collapse ? collapse_if_cheaper(each, iterations) : each);
+    return all.size() == 1 ? all[0] : std::make_shared<const KFoldProblem>(std::move(all), validation_share);
+  }
+};
+
+Problems make_problems(Prepared& data, const Penalty& penalty, bool intercept) {
+  Problems problems;
+  double rows = 0.0;
+  for (const Split& fold : data.folds) rows += static_cast<double>(fold.validation.rows());
+  for (Split& fold : data.folds) {
+    problems.validation_share.push_back(static_cast<double>(fold.validation.rows()) / rows);
+    problems.linear.push_back(
+        std::make_shared<const LinearProblem>(std::move(fold), *data.loss, intercept, penalty));
+  }
+  data.folds.clear();
+  if (problems.linear.empty())
+    problems.linear.push_back(
+        std::make_shared<const LinearProblem>(std::move(data.split), *data.loss, intercept, penalty));
+  return problems;
+}
+
+/// What a solution does on every part, averaged over the folds where there are some.
+Report report_solution(const Problems& problems, const BilevelProblem& problem, bool intercept,
+                       const Solution& solution) {
+  const auto* folds = dynamic_cast<const KFoldProblem*>(&problem);
+  if (folds == nullptr)
+    return report_all(problems.linear[0]->split(), problems.linear[0]->loss(), intercept, solution.w);
+  std::vector<Report> reports;
+  for (Index k = 0; k < folds->folds(); ++k) {
+    const LinearProblem& linear = *problems.linear[static_cast<std::size_t>(k)];
+    const Vector w = folds->fold(k).expand(folds->weights_of_fold(k, solution.point));
+    reports.push_back(report_all(linear.split(), linear.loss(), intercept, w));
+  }
+  return mean_report(reports, problems.validation_share);
 }
 
 /// The oracle inside the bounds asked for (or the default ones), and how far the answer is from it.
-OracleGap compare_with_oracle(const std::shared_ptr<const LinearProblem>& linear, const TuneFlags& flags,
-                              double lambda0, const Solution& best) {
-  const auto problem = collapse_if_cheaper(linear, std::numeric_limits<double>::infinity());
+OracleGap compare_with_oracle(const Problems& problems, const TuneFlags& flags, double lambda0,
+                              const Solution& best) {
+  const auto problem = problems.joined(std::numeric_limits<double>::infinity());
   const LambdaBounds bounds =
       flags.bounds.empty() ? default_bounds(*problem, lambda0) : parse_bounds(flags.bounds);
   Oracle oracle = find_oracle(*problem, bounds.low, bounds.high);
@@ -121,13 +148,14 @@ OracleGap compare_with_oracle(const std::shared_ptr<const LinearProblem>& linear
           .lambda_gap = at_best / oracle.validation - 1.0};
 }
 
-/// w*(λ) on training and validation rows together.
-Vector refit(const LinearProblem& problem, const Dataset& rows, const Vector& lambda) {
-  Split both = problem.split();
-  both.train = rows;
-  const auto joined = collapse_if_cheaper(
-      std::make_shared<const LinearProblem>(both, problem.loss(), problem.intercepts() > 0),
-      std::numeric_limits<double>::infinity());
+/// w*(λ) on these rows.
+Vector refit(const Split& split, const Dataset& rows, const Prepared& data, const Penalty& penalty,
+             bool intercept, const Vector& lambda) {
+  Split all = split;
+  all.train = rows;
+  const auto joined =
+      collapse_if_cheaper(std::make_shared<const LinearProblem>(all, *data.loss, intercept, penalty),
+                          std::numeric_limits<double>::infinity());
   Vector w = Vector::Zero(joined->weights());
   joined->fit_intercept(w);
   joined->inner_solve(lambda, {}, w);
@@ -137,11 +165,12 @@ Vector refit(const LinearProblem& problem, const Dataset& rows, const Vector& la
 FittedModel fitted_model(const TuneFlags& flags, const Prepared& data, const Split& split,
                          const Vector& lambda, const Vector& w) {
   const Index d = split.train.features();
+  const Index outputs = data.loss->outputs();
   return {.model = flags.data.model,
           .method = flags.method,
           .lambda = {lambda.begin(), lambda.end()},
-          .weights = w.head(d),
-          .intercept = flags.data.no_intercept ? 0.0 : w[d],
+          .weights = Eigen::Map<const Matrix>(w.data(), d, outputs),
+          .intercept = flags.data.no_intercept ? Vector::Zero(outputs) : Vector(w.tail(outputs)),
           .pretreatment = data.pretreatment,
           .features = data.features,
           .feature_names = data.feature_names,
@@ -180,19 +209,24 @@ int run_tune(const TuneFlags& flags) {
       {"--json", flags.json_file}, {"--trace", flags.trace_file}, {"--save", flags.save_file}};
   const DataFlags& input = flags.data;
   require_writable(outputs, {input.train, input.validation, input.test, input.train_target,
-                             input.validation_target, input.test_target});
+                             input.validation_target, input.test_target, flags.penalty.groups_file});
   if (flags.threads) set_threads(*flags.threads);
 
-  const Loss& loss = loss_of_model(flags.data.model);
-  Prepared data = prepare(flags.data, loss);
+  Prepared data = prepare(flags.data);
+  const Loss& loss = *data.loss;
+  const auto [penalty, lambda_names] = make_penalty(flags.penalty, data, flags.data.x);
+  if (flags.oracle && penalty.groups() > 1)
+    throw InputError(fmt::format("--oracle: searches one lambda; here are {} of them", penalty.groups()));
+  spread(options.start, penalty.groups());
   const bool intercept = !flags.data.no_intercept;
-  const auto linear = std::make_shared<const LinearProblem>(std::move(data.split), loss, intercept);
-  const Split& split = linear->split();
+  const Problems problems = make_problems(data, penalty, intercept);
+  const bool has_folds = data.fold_count > 0;
+  const Split& split = has_folds ? data.split : problems.linear[0]->split();
   const std::shared_ptr<const BilevelProblem> problem =
-      solver->stays_in_row_space() ? collapse_if_cheaper(linear, expected_iterations(options.budget, chosen))
-                                   : linear;
+      problems.joined(expected_iterations(options.budget, chosen), solver->stays_in_row_space());
 
   Tuned tuned;
+  tuned.lambda_names = lambda_names;
   {
     Progress progress(flags.method, options.budget, flags.quiet);
     const Interruption interruption;
@@ -200,15 +234,19 @@ int run_tune(const TuneFlags& flags) {
     tuned.outcome = solve(*solver, *problem, options);
   }
   const Solution& best = tuned.outcome.best;
-  tuned.best = report_all(split, loss, intercept, best.w);
-  tuned.final = report_all(split, loss, intercept, tuned.outcome.final.w);
-  tuned.equivalents = equivalents(loss, best.lambda[0], split.train, intercept);
-  Vector w = best.w;
+  tuned.best = report_solution(problems, *problem, intercept, best);
+  tuned.final = report_solution(problems, *problem, intercept, tuned.outcome.final);
+  const auto same_as = [&](const Dataset& rows) {
+    return penalty.is_shared() ? equivalents(loss, best.lambda[0], rows, intercept) : Equivalents();
+  };
+  if (!has_folds) tuned.equivalents = same_as(split.train);
+  std::optional<Vector> w;  // of the model to keep
+  if (!has_folds) w = best.w;
   // Whoever has stopped the run wants its result now.
   const bool was_stopped = tuned.outcome.status == StopReason::stopped;
   if (flags.oracle && !was_stopped)
     try_extra("--oracle",
-              [&] { tuned.oracle = compare_with_oracle(linear, flags, options.start.lambda[0], best); });
+              [&] { tuned.oracle = compare_with_oracle(problems, flags, options.start.lambda[0], best); });
   if (!was_stopped)
     try_extra("the certificate", [&] {
       tuned.certificate = certify(*problem, best, options.start);
@@ -217,20 +255,24 @@ int run_tune(const TuneFlags& flags) {
         tuned.certificate->lambda_gap = tuned.oracle->lambda_gap;
       }
     });
-  if (flags.refit && !was_stopped)
-    try_extra("--refit", [&] {
-      const Dataset rows = train_and_validation(split);
-      w = refit(*linear, rows, best.lambda);
-      tuned.refit = report_all(split, loss, intercept, w);
-      tuned.refit_equivalents = equivalents(loss, best.lambda[0], rows, intercept);
+  if (has_folds || (flags.refit && !was_stopped))
+    try_extra(has_folds ? "the refit on all rows" : "--refit", [&] {
+      const Dataset rows = has_folds ? split.train : train_and_validation(split);
+      w = refit(split, rows, data, penalty, intercept, best.lambda);
+      tuned.refit = report_all(split, loss, intercept, *w);
+      if (has_folds) tuned.refit->validation.reset();
+      tuned.refit_equivalents = same_as(rows);
     });
 
   const bool file_on_stdout = std::any_of(outputs.begin(), outputs.end(),
                                           [](const OutputFile& output) { return output.path == "-"; });
   if (!flags.quiet) print_result(file_on_stdout ? stderr : stdout, flags, data, split, tuned);
   write_all({{flags.json_file, [&] { return result_json(flags, data, split, tuned); }},
-             {flags.trace_file, [&] { return trace_csv(tuned.outcome.trace); }},
-             {flags.save_file, [&] { return to_json(fitted_model(flags, data, split, best.lambda, w)); }}});
+             {flags.trace_file, [&] { return trace_csv(tuned.outcome.trace, lambda_names); }},
+             {flags.save_file, [&] {
+                if (!w) throw OutputError("there is no model to save: the refit on all rows failed");
+                return to_json(fitted_model(flags, data, split, best.lambda, *w));
+              }}});
   return tuned.outcome.status == StopReason::diverged ? kDiverged : kOk;
 }
 
@@ -255,6 +297,8 @@ void add_tune(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("tune", "find the penalty of a linear model");
   auto flags = std::make_shared<TuneFlags>();
   flags->data.add_to(*command);
+  flags->data.add_folds_to(*command);
+  flags->penalty.add_to(*command);
   const std::string run = "Run";
   command
       ->add_option("--method", flags->method,
@@ -266,7 +310,7 @@ void add_tune(CLI::App& app, int& exit_code) {
       ->group(run);
   command->add_option("--max-iterations", flags->max_iterations, "stop after so many iterations")->group(run);
   command->add_option("--time-limit", flags->time_limit, "stop after so many seconds")->group(run);
-  command->add_option("--lambda0", flags->lambda0, "where lambda starts (the method's own start)")
+  command->add_option("--lambda0", flags->lambda0, "where every lambda starts (the method's own start)")
       ->group(run);
   command->add_option("--bounds", flags->bounds, "keep lambda inside LO,HI (and search the oracle there)")
       ->group(run);
@@ -290,6 +334,7 @@ void add_tune(CLI::App& app, int& exit_code) {
       "Examples:\n"
       "  yosida tune --data spectra --oracle\n"
       "  yosida tune --train train.csv --target price --test test.csv --save model.json\n"
+      "  yosida tune --train train.csv --target kind --model softmax --lambda-per class --folds 5\n"
       "  yosida tune --train a9a --valid a9a.t --model logistic --max-iterations 500\n"
       "  yosida tune --train x.npy --train-target y.npy --method my-hpo-c --alpha 0.01 --json -\n"
       "Exit codes: 0 a result, 2 bad input, 3 diverged (the best iterate is printed), 4 a result could not "

@@ -2,12 +2,88 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "yosida/linalg/function_ref.hpp"
+#include "yosida/model/metrics.hpp"
+#include "yosida/problem/linear_problem.hpp"
 
 namespace yosida::cli {
+namespace {
+
+// ---- measures ----
+
+PartReport report_part(const Dataset& data, const Loss& loss, bool intercept, const Vector& w) {
+  Vector m = margins(data, intercept, w, loss.outputs());
+  PartReport report{.loss = mean_loss(data, loss, intercept, w),
+                    .scaled_loss = {},
+                    .r_squared = {},
+                    .accuracy = {},
+                    .area_under_roc = {}};
+  if (loss.outputs() > 1) {
+    report.accuracy = accuracy(data.y, m, loss.outputs());
+  } else if (loss.is_classification()) {
+    report.accuracy = accuracy(data.y, m);
+    report.area_under_roc = area_under_roc(data.y, m);
+  } else {
+    if (loss.name() == "poisson") m = m.array().exp();
+    report.r_squared = r_squared(data.y, m, data.weight);
+    if (const double spread = variance(data.y, data.weight); loss.is_quadratic() && spread > 0.0)
+      report.scaled_loss = report.loss / spread;
+  }
+  return report;
+}
+
+/// One of the measures that a model may have.
+struct Measure {
+  const char* name;
+  const char* title;
+  std::optional<double> PartReport::*value;
+};
+constexpr Measure kMeasures[] = {{"scaled_loss", "scaled loss", &PartReport::scaled_loss},
+                                 {"r_squared", "R squared", &PartReport::r_squared},
+                                 {"accuracy", "accuracy", &PartReport::accuracy},
+                                 {"area_under_roc", "ROC area", &PartReport::area_under_roc}};
+
+PartReport mean_part(const std::vector<const PartReport*>& parts, const std::vector<double>& share) {
+  PartReport mean{.loss = 0.0, .scaled_loss = {}, .r_squared = {}, .accuracy = {}, .area_under_roc = {}};
+  for (std::size_t k = 0; k < parts.size(); ++k) mean.loss += share[k] * parts[k]->loss;
+  for (const Measure& measure : kMeasures) {
+    double sum = 0.0;
+    bool everywhere = true;
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+      everywhere &= (parts[k]->*measure.value).has_value();
+      sum += share[k] * (parts[k]->*measure.value).value_or(0.0);
+    }
+    if (everywhere) mean.*measure.value = sum;
+  }
+  return mean;
+}
+
+}  // namespace
+
+Report report_all(const Split& split, const Loss& loss, bool intercept, const Vector& w) {
+  Report report{.train = report_part(split.train, loss, intercept, w),
+                .validation = report_part(split.validation, loss, intercept, w),
+                .test = {}};
+  if (split.test) report.test = report_part(*split.test, loss, intercept, w);
+  return report;
+}
+
+Report mean_report(const std::vector<Report>& folds, const std::vector<double>& validation_share) {
+  std::vector<const PartReport*> train, validation;
+  for (const Report& fold : folds) {
+    train.push_back(&fold.train);
+    validation.push_back(&*fold.validation);
+  }
+  const std::vector<double> equal(folds.size(), 1.0 / static_cast<double>(folds.size()));
+  return {
+      .train = mean_part(train, equal), .validation = mean_part(validation, validation_share), .test = {}};
+}
+
 namespace {
 
 using json = nlohmann::ordered_json;
@@ -20,21 +96,18 @@ json number(double value) { return std::isfinite(value) ? json(value) : json(nul
 json number(const std::optional<double>& value) { return value ? number(*value) : json(nullptr); }
 
 json by_part(const Report& report, FunctionRef<json(const PartReport&)> field) {
-  json result = {{"train", field(report.train)}, {"validation", field(report.validation)}};
+  json result = {{"train", field(report.train)}};
+  result["validation"] = report.validation ? field(*report.validation) : json(nullptr);
   result["test"] = report.test ? field(*report.test) : json(nullptr);
   return result;
 }
 
-void add_report(json& target, const Report& report, bool classification) {
+void add_report(json& target, const Report& report) {
   target["loss"] = by_part(report, [](const PartReport& part) { return number(part.loss); });
-  if (classification) {
-    target["accuracy"] = by_part(report, [](const PartReport& part) { return number(part.accuracy); });
-    target["area_under_roc"] =
-        by_part(report, [](const PartReport& part) { return number(part.area_under_roc); });
-  } else {
-    target["scaled_loss"] = by_part(report, [](const PartReport& part) { return number(part.scaled_loss); });
-    target["r_squared"] = by_part(report, [](const PartReport& part) { return number(part.r_squared); });
-  }
+  for (const Measure& measure : kMeasures)
+    if (report.train.*measure.value)
+      target[measure.name] =
+          by_part(report, [&](const PartReport& part) { return number(part.*measure.value); });
 }
 
 json equivalents_json(const Equivalents& equivalents) {
@@ -60,16 +133,16 @@ json work_json(const Work& work) {
 std::string result_json(const TuneFlags& flags, const Prepared& data, const Split& split,
                         const Tuned& tuned) {
   const Outcome& outcome = tuned.outcome;
-  const bool classification = data.labels.has_value();
   json root = {{"schema", kSchema},
                {"yosida", YOSIDA_VERSION},
                {"method", flags.method},
                {"model", flags.data.model},
                {"status", to_string(outcome.status)},
                {"message", outcome.message},
-               {"lambda", lambda_array(outcome.best.lambda)}};
+               {"lambda", lambda_array(outcome.best.lambda)},
+               {"lambda_names", tuned.lambda_names}};
   root["equivalents"] = equivalents_json(tuned.equivalents);
-  add_report(root, tuned.best, classification);
+  add_report(root, tuned.best);
   root["work"] = work_json(outcome.work);
   root["residuals"] = {{"primal", number(outcome.primal_residual)}, {"dual", number(outcome.dual_residual)}};
   root["iterations"] = outcome.iterations;
@@ -78,11 +151,11 @@ std::string result_json(const TuneFlags& flags, const Prepared& data, const Spli
   root["inexact_solves"] = outcome.inexact_solves;
   root["seconds"] = outcome.seconds;
   root["final"] = {{"lambda", lambda_array(outcome.final.lambda)}, {"iteration", outcome.final.iteration}};
-  add_report(root["final"], tuned.final, classification);
+  add_report(root["final"], tuned.final);
   if (tuned.refit) {
     root["refit"] = json::object();
     root["refit"]["equivalents"] = equivalents_json(tuned.refit_equivalents);
-    add_report(root["refit"], *tuned.refit, classification);
+    add_report(root["refit"], *tuned.refit);
   }
   if (tuned.oracle)
     root["oracle"] = {{"lambda", tuned.oracle->oracle.lambda},
@@ -103,10 +176,11 @@ std::string result_json(const TuneFlags& flags, const Prepared& data, const Spli
   root["data"] = {{"source", split.train.source},
                   {"train_rows", split.train.rows()},
                   {"validation_rows", split.validation.rows()},
+                  {"folds", data.fold_count},
                   {"test_rows", split.test ? split.test->rows() : 0},
                   {"features", split.train.features()},
                   {"x", flags.data.x},
-                  {"y", classification ? "labels" : flags.data.y.value_or("center")},
+                  {"y", data.labels ? "labels" : to_string(data.y_step)},
                   {"intercept", !flags.data.no_intercept},
                   {"seed", flags.data.seed}};
   // A path may hold bytes that are no UTF-8: they are shown as such, not a reason to lose the result.
@@ -122,18 +196,50 @@ std::string cell(const std::optional<double>& value) { return value ? fmt::forma
 void print_row(std::FILE* out, const char* name, const Report& report,
                FunctionRef<std::optional<double>(const PartReport&)> field) {
   fmt::print(out, "  {:<14} {:>12} {:>12} {:>12}\n", name, cell(field(report.train)),
-             cell(field(report.validation)), report.test ? cell(field(*report.test)) : "-");
+             report.validation ? cell(field(*report.validation)) : "-",
+             report.test ? cell(field(*report.test)) : "-");
 }
 
-void print_report(std::FILE* out, const Report& report, bool classification) {
+void print_report(std::FILE* out, const Report& report) {
   print_row(out, "loss", report, [](const PartReport& part) { return std::optional(part.loss); });
-  if (classification) {
-    print_row(out, "accuracy", report, [](const PartReport& part) { return part.accuracy; });
-    print_row(out, "ROC area", report, [](const PartReport& part) { return part.area_under_roc; });
-  } else {
-    print_row(out, "scaled loss", report, [](const PartReport& part) { return part.scaled_loss; });
-    print_row(out, "R squared", report, [](const PartReport& part) { return part.r_squared; });
+  for (const Measure& measure : kMeasures)
+    if (report.train.*measure.value)
+      print_row(out, measure.title, report, [&](const PartReport& part) { return part.*measure.value; });
+}
+
+/// One λ in a line of its own; of many the smallest and the largest few.
+void print_lambda(std::FILE* out, const Tuned& tuned) {
+  constexpr std::size_t kMostShown = 12, kEachEnd = 4;
+  const Vector& lambda = tuned.outcome.best.lambda;
+  if (lambda.size() == 1) {
+    fmt::print(out, "\n  {:<14} {:.6g}  (penalty e^lambda = {:.4g}, found at iteration {})\n", "lambda",
+               lambda[0], std::exp(lambda[0]), tuned.outcome.best.iteration);
+    return;
   }
+  fmt::print(out, "\n  {:<14} {} of them, found at iteration {}\n", "lambda", lambda.size(),
+             tuned.outcome.best.iteration);
+  const auto count = static_cast<std::size_t>(lambda.size());
+  std::vector<Index> order(count);
+  std::iota(order.begin(), order.end(), Index{0});
+  if (count > kMostShown)
+    std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return lambda[a] < lambda[b]; });
+  for (std::size_t i = 0; i < count; ++i) {
+    if (count > kMostShown && i == kEachEnd) {
+      fmt::print(out, "  {:<14}   ... {} more ...\n", "", count - 2 * kEachEnd);
+      i = count - kEachEnd;
+    }
+    fmt::print(out, "  {:<14}   {:<20} {:>10.6g}  (penalty {:.4g})\n", "",
+               tuned.lambda_names[static_cast<std::size_t>(order[i])], lambda[order[i]],
+               std::exp(lambda[order[i]]));
+  }
+}
+
+std::string rows_in_words(const Prepared& data, const Split& split) {
+  const Index test = split.test ? split.test->rows() : 0;
+  if (data.fold_count > 0)
+    return fmt::format("{} rows in {} folds, {} test rows", split.train.rows(), data.fold_count, test);
+  return fmt::format("{} training, {} validation, {} test rows", split.train.rows(), split.validation.rows(),
+                     test);
 }
 
 std::string in_words(const Equivalents& equivalents) {
@@ -143,6 +249,14 @@ std::string in_words(const Equivalents& equivalents) {
   return text;
 }
 
+/// Quoted where a CSV file needs that.
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string quoted;
+  for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
+  return fmt::format("\"{}\"", quoted);
+}
+
 std::string percent(double share) { return fmt::format("{:+.3g} %", 100.0 * share); }
 
 }  // namespace
@@ -150,22 +264,23 @@ std::string percent(double share) { return fmt::format("{:+.3g} %", 100.0 * shar
 void print_result(std::FILE* out, const TuneFlags& flags, const Prepared& data, const Split& split,
                   const Tuned& tuned) {
   const Outcome& outcome = tuned.outcome;
-  const bool classification = data.labels.has_value();
-  const double lambda = outcome.best.lambda[0];
-  fmt::print(out, "{} with {} on {}: {} training, {} validation, {} test rows, {} features\n",
-             flags.data.model, flags.method, split.train.source, split.train.rows(), split.validation.rows(),
-             split.test ? split.test->rows() : 0, split.train.features());
+  fmt::print(out, "{} with {} on {}: {}, {} features\n", flags.data.model, flags.method, split.train.source,
+             rows_in_words(data, split), split.train.features());
   if (!data.note.empty()) fmt::print(out, "note: {}\n", data.note);
-  fmt::print(out, "\n  {:<14} {:.6g}  (penalty e^lambda = {:.4g}, found at iteration {})\n", "lambda", lambda,
-             std::exp(lambda), outcome.best.iteration);
-  fmt::print(out, "  {:<14} {}\n  {:<14} (for the pretreated training rows: x {}{})\n\n", "the same as",
-             in_words(tuned.equivalents), "", flags.data.x,
-             classification ? "" : ", y " + flags.data.y.value_or("center"));
-  fmt::print(out, "  {:<14} {:>12} {:>12} {:>12}\n", "", "train", "validation", "test");
-  print_report(out, tuned.best, classification);
+  print_lambda(out, tuned);
+  if (!tuned.equivalents.empty())
+    fmt::print(out, "  {:<14} {}\n  {:<14} (for the pretreated training rows: x {}{})\n", "the same as",
+               in_words(tuned.equivalents), "", flags.data.x,
+               data.labels ? "" : fmt::format(", y {}", to_string(data.y_step)));
+  fmt::print(out, "\n  {:<14} {:>12} {:>12} {:>12}\n", "", "train", "validation", "test");
+  if (data.fold_count > 0) fmt::print(out, "  means over the folds:\n");
+  print_report(out, tuned.best);
   if (tuned.refit) {
-    fmt::print(out, "  refitted on training and validation rows ({}):\n", in_words(tuned.refit_equivalents));
-    print_report(out, *tuned.refit, classification);
+    const std::string same = in_words(tuned.refit_equivalents);
+    fmt::print(out, "  refitted on {}{}:\n",
+               data.fold_count > 0 ? "all rows" : "training and validation rows",
+               same.empty() ? "" : fmt::format(" ({})", same));
+    print_report(out, *tuned.refit);
   }
   fmt::print(out, "\n  {:<14} {}: {}\n", "stopped", to_string(outcome.status), outcome.message);
   if (tuned.certificate)
@@ -187,22 +302,30 @@ void print_result(std::FILE* out, const TuneFlags& flags, const Prepared& data, 
   }
 }
 
-std::string trace_csv(const Trace& trace) {
-  std::string text =
-      "iteration,lambda,train,validation,test,primal,dual,train_gradients,validation_gradients,hessian_"
-      "products,"
+std::string trace_csv(const Trace& trace, const std::vector<std::string>& lambda_names) {
+  constexpr std::size_t kMostColumns = 32;
+  const bool has_lambda = lambda_names.size() <= kMostColumns;
+  std::string text = "iteration";
+  if (lambda_names.size() == 1) text += ",lambda";
+  if (lambda_names.size() > 1 && has_lambda)
+    for (const std::string& name : lambda_names) text += fmt::format(",{}", csv_field("lambda_" + name));
+  text +=
+      ",train,validation,test,primal,dual,train_gradients,validation_gradients,hessian_products,"
       "loss_evaluations,inner_solves,paper_count,gradient_equivalents,seconds\n";
   const auto field = [](double value) {
     return std::isfinite(value) ? fmt::format("{:.17g}", value) : std::string();
   };
   for (const TracePoint& point : trace) {
     const Work& work = point.work;
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:.6f}\n", point.iteration,
-                        field(point.lambda[0]), field(point.loss.train), field(point.loss.validation),
-                        point.loss.test ? field(*point.loss.test) : "", field(point.primal_residual),
-                        field(point.dual_residual), work.train_gradients, work.validation_gradients,
-                        work.hessian_products, work.loss_evaluations, work.inner_solves, work.paper_count(),
-                        field(work.gradient_equivalents()), point.seconds);
+    text += std::to_string(point.iteration);
+    if (has_lambda)
+      for (const double lambda : point.lambda) text += fmt::format(",{}", field(lambda));
+    text +=
+        fmt::format(",{},{},{},{},{},{},{},{},{},{},{},{},{:.6f}\n", field(point.loss.train),
+                    field(point.loss.validation), point.loss.test ? field(*point.loss.test) : "",
+                    field(point.primal_residual), field(point.dual_residual), work.train_gradients,
+                    work.validation_gradients, work.hessian_products, work.loss_evaluations,
+                    work.inner_solves, work.paper_count(), field(work.gradient_equivalents()), point.seconds);
   }
   return text;
 }

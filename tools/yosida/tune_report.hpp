@@ -6,6 +6,7 @@
 #include <string>
 
 #include "data_flags.hpp"
+#include "penalty_flags.hpp"
 #include "yosida/model/equivalents.hpp"
 #include "yosida/solver/certificate.hpp"
 #include "yosida/solver/methods.hpp"
@@ -16,6 +17,7 @@ namespace yosida::cli {
 /// What the user asked of `yosida tune`.
 struct TuneFlags {
   DataFlags data;
+  PenaltyFlags penalty;
   std::string method = kDefaultMethod;
   SettingValues settings;
   std::optional<std::int64_t> budget_gradients, max_iterations;
@@ -33,20 +35,25 @@ struct OracleGap {
   double lambda_gap;
 };
 
-/// What one set of weights does on one part of the data.
+/// What one set of weights does on one part of the data. A measure that the model has not is not there.
 struct PartReport {
   double loss;
   std::optional<double> scaled_loss, r_squared, accuracy, area_under_roc;
 };
 
+/// With folds, the means over them; a refit on all rows has no validation rows.
 struct Report {
-  PartReport train, validation;
-  std::optional<PartReport> test;
+  PartReport train;
+  std::optional<PartReport> validation, test;
 };
+Report report_all(const Split& split, const Loss& loss, bool intercept, const Vector& w);
+/// Over folds: train losses by equal shares, validation losses by those given.
+Report mean_report(const std::vector<Report>& folds, const std::vector<double>& validation_share);
 
 /// Everything there is to say of a finished run.
 struct Tuned {
   Outcome outcome;
+  std::vector<std::string> lambda_names;
   Report best, final;
   std::optional<Report> refit;
   std::optional<OracleGap> oracle;
@@ -57,6 +64,7 @@ struct Tuned {
 std::string result_json(const TuneFlags& flags, const Prepared& data, const Split& split, const Tuned& tuned);
 void print_result(std::FILE* out, const TuneFlags& flags, const Prepared& data, const Split& split,
                   const Tuned& tuned);
-std::string trace_csv(const Trace& trace);
+/// One column for each λ, none where there are more than 32.
+std::string trace_csv(const Trace& trace, const std::vector<std::string>& lambda_names);
 
 }  // namespace yosida::cli

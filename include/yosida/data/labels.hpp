@@ -7,17 +7,26 @@
 
 namespace yosida {
 
-/// The two values a classification target takes in the user's files; the smaller one is −1.
+/// How a loss names classes: of two the smaller label is −1 and the larger +1; of K they are 0 to K−1.
+enum class ClassCode { signs, indices };
+
+/// The values a classification target takes in the user's files, in rising order.
 struct Labels {
-  double negative = -1.0;
-  double positive = 1.0;
+  std::vector<double> values;
+
+  Index classes() const { return static_cast<Index>(values.size()); }
+  double negative() const { return values.front(); }
+  double positive() const { return values.back(); }
 };
 
-/// Finds the two labels of the training rows and maps every part of the split to −1 / +1. Throws
-/// InputError where there are one or more than two values, or a part holds another one.
-Labels map_labels(Split& split);
-/// The same for one more data set, with labels known.
-void map_labels(const Labels& labels, Dataset& data);
+/// The labels of the training rows. Throws InputError where there is one only, where there are not two
+/// although `code` needs that, or so many that they cannot be classes.
+Labels find_labels(const Dataset& train, ClassCode code);
+/// Maps the targets of a data set. Throws InputError where one is none of the labels.
+void map_labels(const Labels& labels, ClassCode code, Dataset& data);
+/// Finds the labels of the training rows and maps every part of the split. Throws InputError also where the
+/// validation rows hold one class only.
+Labels map_labels(Split& split, ClassCode code);
 
 /// Throws InputError where the training target is constant.
 void require_varying_target(const Dataset& train);

@@ -29,6 +29,12 @@ struct ReadOptions {
   bool target_optional = false;
   /// Columns of a CSV file to pass over (an identifier, text), by name or index as the target is.
   std::vector<std::string> ignore = {};
+  /// The columns of a CSV file that hold the weight of each row (≥ 0; as written, not yet of mean 1) and the
+  /// fold it is in, by name or index as the target is. Empty: there are none.
+  std::string weight = {};
+  std::string fold = {};
+  /// The column of folds may be absent (test rows are in none).
+  bool fold_optional = false;
   /// Where not empty and the file names its columns: pass over all but these and the target.
   std::vector<std::string> only = {};
 };

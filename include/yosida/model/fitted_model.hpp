@@ -12,27 +12,30 @@ namespace yosida {
 
 /// Everything needed to predict: weights, pretreatment, and what the columns and labels are called.
 struct FittedModel {
-  std::string model;   // as loss_of_model names it
+  std::string model;   // as yosida::model names it
   std::string method;  // how λ was found
   std::vector<double> lambda;
-  Vector weights;  // one per pretreated feature
-  double intercept = 0.0;
+  Matrix weights;    // a row per pretreated feature, a column per output
+  Vector intercept;  // one per output
   Pretreatment pretreatment;
   Index features = 0;                      // columns before pretreatment
   std::vector<std::string> feature_names;  // of these; empty where they have none
   std::string target_name;
   std::optional<Labels> labels;  // classification
 
-  /// xᵀw + b of every row, in units of the training target for regression. `data` is used up.
-  Vector predict(Dataset data) const;
+  /// One row per row of `data` (which is used up), one column per output: the margins xᵀw + b of a
+  /// classification, else the target as expected by the model, in its own units.
+  Matrix predict(Dataset data) const;
 };
 
-/// The model as JSON with a schema version, and back. Loading throws InputError naming file and
-/// field where the text is not such a model.
+/// The model as JSON with a schema version, and back (files of earlier versions too). Loading throws
+/// InputError naming file and field where the text is not such a model.
 std::string to_json(const FittedModel& model);
 FittedModel load_model(const std::filesystem::path& file);
 
 /// 1 / (1 + e^{−m}): the probability of the positive label at margin m.
 double probability(double margin);
+/// e^{m_k} / Σ e^m: the probability of each class at its margins.
+Vector probabilities(const Vector& margins);
 
 }  // namespace yosida

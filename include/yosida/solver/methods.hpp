@@ -29,6 +29,6 @@ const std::vector<Method>& methods();
 /// Throws InputError with the nearest name where there is no such method.
 const Method& method(const std::string& name);
 /// The method used where none is named.
-inline constexpr const char* kDefaultMethod = "my-hpo-bt";
+inline constexpr const char* kDefaultMethod = "my-hpo";
 
 }  // namespace yosida

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "yosida/data/split.hpp"
+
+namespace yosida {
+
+/// The fold of each row, 0 to folds − 1, drawn by the seed; their sizes differ by at most 1. Stratified: also
+/// the rows of each value of y do. Throws InputError where folds < 2, or more than there are rows (of some
+/// value of y, where stratified).
+std::vector<Index> draw_folds(const Dataset& data, Index folds, bool stratified, std::uint64_t seed);
+/// The folds that the data's own column names: each distinct value is one, in rising order. Throws InputError
+/// where there is one only.
+std::vector<Index> given_folds(const Dataset& data);
+
+/// One split for each fold: its rows are the validation rows, all others the training rows. Copies, so that
+/// each can be pretreated by itself.
+std::vector<Split> fold_splits(const Dataset& data, const std::vector<Index>& fold_of_row);
+
+}  // namespace yosida

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "yosida/data/labels.hpp"
+#include "yosida/data/pretreatment.hpp"
+#include "yosida/model/loss.hpp"
+
+namespace yosida {
+
+/// A model as people ask for it by name: its loss, and what its target is.
+struct Model {
+  std::string_view name;
+  std::string_view meaning;
+  const Loss& (*loss)(Index classes);
+  /// How its classes are coded; nothing where the target is a number.
+  std::optional<ClassCode> code;
+  /// What is done to a target that is a number, unless the user says otherwise.
+  YStep y = YStep::raw;
+  /// Whether another pretreatment of the target makes sense (counts must stay counts).
+  bool y_may_change = false;
+};
+
+/// The one table of models.
+std::span<const Model> models();
+/// Throws InputError with the names there are.
+const Model& model(std::string_view name);
+
+}  // namespace yosida

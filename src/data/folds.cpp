@@ -1,0 +1,64 @@
+#include "yosida/data/folds.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "yosida/error.hpp"
+#include "yosida/random.hpp"
+
+namespace yosida {
+
+std::vector<Index> draw_folds(const Dataset& data, Index folds, bool stratified, std::uint64_t seed) {
+  if (folds < 2) throw InputError(fmt::format("folds = {}: must be >= 2", folds));
+  if (folds > data.rows())
+    throw InputError(fmt::format("folds = {}: {} has {} rows: each fold needs at least 1", folds, data.source,
+                                 data.rows()));
+  std::vector<Index> order(static_cast<std::size_t>(data.rows()));
+  std::iota(order.begin(), order.end(), Index{0});
+  Random(seed).shuffle(order);
+  std::map<double, std::vector<Index>> strata;  // by target where stratified, else one
+  for (const Index row : order) strata[stratified ? data.y[row] : 0.0].push_back(row);
+  std::vector<Index> fold(order.size());
+  Index next = 0;  // goes on from one class to the next, so that the folds stay of one size
+  for (const auto& [value, rows] : strata) {
+    if (const auto count = static_cast<Index>(rows.size()); stratified && folds > count)
+      throw InputError(fmt::format("folds = {}: class {} of {} has {} row{}: each fold needs at least 1",
+                                   folds, value, data.source, count, count == 1 ? "" : "s"));
+    for (const Index row : rows) fold[static_cast<std::size_t>(row)] = next++ % folds;
+  }
+  return fold;
+}
+
+std::vector<Index> given_folds(const Dataset& data) {
+  const std::set<double> values(data.fold.begin(), data.fold.end());
+  if (values.size() < 2)
+    throw InputError(fmt::format("{}: every row is in fold {}: at least 2 folds are needed", data.source,
+                                 values.empty() ? 0.0 : *values.begin()));
+  std::vector<Index> fold;
+  for (const double value : data.fold) fold.push_back(std::distance(values.begin(), values.find(value)));
+  return fold;
+}
+
+std::vector<Split> fold_splits(const Dataset& data, const std::vector<Index>& fold_of_row) {
+  if (static_cast<Index>(fold_of_row.size()) != data.rows())
+    throw InputError(fmt::format("{}: {} rows but {} folds of rows; each row needs one", data.source,
+                                 data.rows(), fold_of_row.size()));
+  const Index folds = 1 + *std::max_element(fold_of_row.begin(), fold_of_row.end());
+  std::vector<Split> splits;
+  for (Index fold = 0; fold < folds; ++fold) {
+    std::vector<Index> order(fold_of_row.size());
+    std::iota(order.begin(), order.end(), Index{0});
+    const auto held_out = std::stable_partition(order.begin(), order.end(), [&](Index row) {
+      return fold_of_row[static_cast<std::size_t>(row)] != fold;
+    });
+    const Index train_rows = held_out - order.begin();
+    splits.push_back(split_rows(data, order, train_rows, data.rows() - train_rows));
+  }
+  return splits;
+}
+
+}  // namespace yosida

@@ -1,0 +1,53 @@
+#include "yosida/model/models.hpp"
+
+#include "yosida/error.hpp"
+
+namespace yosida {
+namespace {
+
+constexpr Model kModels[] = {
+    {.name = "ridge",
+     .meaning = "a number, least squares",
+     .loss = [](Index) -> const Loss& { return least_squares(); },
+     .code = {},
+     .y = YStep::center,
+     .y_may_change = true},
+    {.name = "logistic",
+     .meaning = "two classes",
+     .loss = [](Index) -> const Loss& { return logistic(); },
+     .code = ClassCode::signs},
+    {.name = "softmax",
+     .meaning = "two classes or more",
+     .loss = [](Index classes) -> const Loss& { return softmax(classes); },
+     .code = ClassCode::indices},
+    {.name = "svm",
+     .meaning = "two classes, squared hinge",
+     .loss = [](Index) -> const Loss& { return squared_hinge(); },
+     .code = ClassCode::signs},
+    {.name = "huber",
+     .meaning = "a number with outliers",
+     .loss = [](Index) -> const Loss& { return huber(); },
+     .code = {},
+     .y = YStep::standardize,
+     .y_may_change = true},
+    {.name = "poisson",
+     .meaning = "counts, log link",
+     .loss = [](Index) -> const Loss& { return poisson(); },
+     .code = {}},
+};
+
+}  // namespace
+
+std::span<const Model> models() { return kModels; }
+
+const Model& model(std::string_view name) {
+  std::string known;
+  for (const Model& each : kModels) {
+    if (each.name == name) return each;
+    const bool is_last = &each == std::end(kModels) - 1;
+    known += (known.empty() ? "" : is_last ? " or " : ", ") + std::string(each.name);
+  }
+  throw InputError("model = " + std::string(name) + ": must be " + known);
+}
+
+}  // namespace yosida

@@ -1,0 +1,207 @@
+#include "penalty_flags.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <unordered_map>
+
+#include "yosida/error.hpp"
+#include "yosida/nearest.hpp"
+
+namespace yosida::cli {
+namespace {
+
+constexpr const char* kRest = "rest";
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r\"";
+  const std::size_t begin = text.find_first_not_of(blanks);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
+}
+
+/// The columns of the features, by name or index.
+class Columns {
+ public:
+  explicit Columns(const Prepared& data) : names_(data.feature_names), count_(data.features) {
+    for (std::size_t j = 0; j < names_.size(); ++j) index_[names_[j]] = static_cast<Index>(j);
+  }
+  Index find(const std::string& name, const std::string& where) const {
+    if (const auto named = index_.find(name); named != index_.end()) return named->second;
+    Index index = 0;
+    const char* end = name.data() + name.size();
+    const auto parsed = std::from_chars(name.data(), end, index);
+    if (parsed.ec == std::errc{} && parsed.ptr == end && index >= 0 && index < count_) return index;
+    const std::string near = nearest(name, names_);
+    throw InputError(fmt::format("{}: there is no feature \"{}\"{}: must be {}an index from 0 to {}", where,
+                                 name, near.empty() ? "" : fmt::format(" (did you mean {}?)", near),
+                                 names_.empty() ? "" : "a column's name or ", count_ - 1));
+  }
+  std::string name(Index j) const {
+    return names_.empty() ? std::to_string(j) : names_[static_cast<std::size_t>(j)];
+  }
+
+ private:
+  const std::vector<std::string>& names_;
+  Index count_;
+  std::unordered_map<std::string, Index> index_;
+};
+
+/// Which group each feature is in, as far as the user has said.
+struct Groups {
+  static constexpr Index kUnsaid = -2;
+  std::vector<Index> of_feature;
+  std::vector<std::string> names;
+  std::unordered_map<std::string, Index> index = {};  // of a name
+
+  void put(Index feature, const std::string& column, const std::string& name, const std::string& where) {
+    const auto [found, is_new] = index.emplace(name, static_cast<Index>(names.size()));
+    if (is_new) names.push_back(name);
+    const Index wanted = found->second;
+    Index& group = of_feature[static_cast<std::size_t>(feature)];
+    if (group == Penalty::kNone)
+      throw InputError(fmt::format("{}: column \"{}\" of group \"{}\" is unpenalised: it has no lambda",
+                                   where, column, name));
+    if (group != kUnsaid && group != wanted)
+      throw InputError(fmt::format("{}: column \"{}\" is in two groups, \"{}\" and \"{}\": it can be in one",
+                                   where, column, names[static_cast<std::size_t>(group)], name));
+    group = wanted;
+  }
+};
+
+void read_groups(const std::string& file, const Columns& columns, Groups& groups) {
+  std::ifstream in(file);
+  if (!in) throw InputError(fmt::format("--groups {}: no such file, or it cannot be read", file));
+  std::string line;
+  bool any = false;
+  for (Index number = 1; std::getline(in, line); ++number) {
+    if (trimmed(line).empty()) continue;
+    const std::string where = fmt::format("{}:{}", file, number);
+    const std::size_t comma = line.rfind(',');
+    if (comma == std::string::npos)
+      throw InputError(fmt::format("{}: \"{}\" must be feature,group", where, line));
+    const std::string column(trimmed(std::string_view(line).substr(0, comma)));
+    const std::string group(trimmed(std::string_view(line).substr(comma + 1)));
+    if (number == 1 && column == "feature" && group == "group") continue;
+    if (column.empty() || group.empty())
+      throw InputError(fmt::format("{}: \"{}\" must be feature,group, neither of them empty", where, line));
+    groups.put(columns.find(column, where), column, group, where);
+    any = true;
+  }
+  if (!any) throw InputError(fmt::format("--groups {}: holds no groups", file));
+}
+
+void parse_group(const std::string& text, const Columns& columns, Groups& groups) {
+  const std::string where = "--group " + text;
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0)
+    throw InputError(fmt::format("{}: must be NAME=col,col,...", where));
+  const std::string name(trimmed(std::string_view(text).substr(0, equals)));
+  if (groups.index.contains(name))
+    throw InputError(fmt::format("{}: group \"{}\" is given twice", where, name));
+  std::string_view rest = std::string_view(text).substr(equals + 1);
+  if (trimmed(rest).empty())
+    throw InputError(fmt::format("{}: group \"{}\" is empty: it needs a column", where, name));
+  while (true) {
+    const std::size_t comma = rest.find(',');
+    const std::string column(trimmed(rest.substr(0, comma)));
+    groups.put(columns.find(column, where), column, name, where);
+    if (comma == std::string_view::npos) return;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+std::string chosen_sharing(const PenaltyFlags& flags) {
+  const bool has_groups = !flags.groups_file.empty() || !flags.groups.empty();
+  if (!flags.groups_file.empty() && !flags.groups.empty())
+    throw InputError("--groups: does not go with --group: groups stand in a file or on the command line");
+  const std::string per = flags.lambda_per.empty() ? (has_groups ? "group" : "shared") : flags.lambda_per;
+  if (per != "shared" && per != "feature" && per != "class" && per != "group")
+    throw InputError(fmt::format("lambda-per = {}: must be shared, feature, class or group", per));
+  if (has_groups && per != "group")
+    throw InputError(fmt::format("{}: goes with --lambda-per group, not with {}",
+                                 flags.groups.empty() ? "--groups" : "--group", per));
+  if (per == "group" && !has_groups)
+    throw InputError("lambda-per = group: needs --groups FILE or --group NAME=col,col,...");
+  return per;
+}
+
+std::vector<std::string> feature_names(const Dataset& train) {
+  std::vector<std::string> names = train.feature_names;
+  if (names.empty())
+    for (Index j = 0; j < train.features(); ++j) names.push_back(std::to_string(j));
+  return names;
+}
+
+}  // namespace
+
+void PenaltyFlags::add_to(CLI::App& command) {
+  const std::string group = "Model";
+  command
+      .add_option(
+          "--lambda-per", lambda_per,
+          "what has a lambda of its own: shared (one for all), feature, class (of softmax) or group [shared]")
+      ->group(group);
+  command.add_option("--groups", groups_file, "groups of features: a file of lines feature,group")
+      ->group(group);
+  command
+      .add_option("--group", groups,
+                  "a group of features, NAME=col,col,... (repeatable; all others are the group \"rest\")")
+      ->group(group)
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command.add_option("--unpenalised", unpenalised, "columns without a penalty: col,col,...")
+      ->delimiter(',')
+      ->group(group);
+}
+
+NamedPenalty make_penalty(const PenaltyFlags& flags, const Prepared& data, const std::string& x_steps) {
+  const std::string per = chosen_sharing(flags);
+  const Dataset& train = data.split.train;
+  const Index outputs = data.loss->outputs();
+  if (per == "class" && data.model->code != ClassCode::indices)
+    throw InputError(
+        fmt::format("lambda-per = class: is for softmax, which has weights for each class; {} has not",
+                    data.model->name));
+  if (per == "class" && !flags.unpenalised.empty())
+    throw InputError(
+        "--unpenalised: does not go with --lambda-per class: a class has one lambda for all columns");
+  if (per == "class") {
+    std::vector<std::string> names;
+    for (const double label : data.labels->values) names.push_back(fmt::format("{}", label));
+    return {Penalty::per_class(train.features(), outputs), names};
+  }
+  if (flags.unpenalised.empty() && per == "shared")
+    return {Penalty::shared(train.features() * outputs), {"shared"}};
+  if (flags.unpenalised.empty() && per == "feature")
+    return {Penalty::per_feature(train.features(), outputs), feature_names(train)};
+
+  if (x_steps.find("difference") != std::string::npos)
+    throw InputError(
+        fmt::format("{}: does not go with --x {}: a difference of two columns is none of the columns named",
+                    !flags.unpenalised.empty()  ? "--unpenalised"
+                    : flags.groups_file.empty() ? "--group"
+                                                : "--groups",
+                    x_steps));
+  const Columns columns(data);
+  Groups groups;
+  groups.of_feature.assign(static_cast<std::size_t>(train.features()), Groups::kUnsaid);
+  for (const std::string& column : flags.unpenalised)
+    groups.of_feature[static_cast<std::size_t>(columns.find(column, "--unpenalised"))] = Penalty::kNone;
+  if (!flags.groups_file.empty()) read_groups(flags.groups_file, columns, groups);
+  for (const std::string& text : flags.groups) parse_group(text, columns, groups);
+  for (std::size_t j = 0; j < groups.of_feature.size(); ++j) {
+    if (groups.of_feature[j] != Groups::kUnsaid) continue;
+    const std::string name = columns.name(static_cast<Index>(j));
+    groups.put(static_cast<Index>(j), name, per == "shared" ? "shared" : per == "feature" ? name : kRest, "");
+  }
+  if (groups.names.empty())
+    throw InputError("--unpenalised: names every column, so that no lambda is left to find");
+  return {Penalty::by_group(groups.of_feature, static_cast<Index>(groups.names.size()), outputs),
+          groups.names};
+}
+
+}  // namespace yosida::cli

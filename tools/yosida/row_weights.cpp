@@ -1,0 +1,79 @@
+#include "row_weights.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "yosida/error.hpp"
+#include "yosida/solver/settings.hpp"
+
+namespace yosida::cli {
+namespace {
+
+void weigh(Dataset& data, const char* part, const std::string& column, const ClassWeights* classes,
+           const std::vector<double>& weight_of_class) {
+  if (classes != nullptr) {
+    if (data.weight.size() == 0) data.weight = Vector::Ones(data.rows());
+    for (Index i = 0; i < data.rows(); ++i)
+      data.weight[i] *= weight_of_class[static_cast<std::size_t>(classes->class_of(data.y[i]))];
+  }
+  if (data.weight.size() == 0) return;
+  const double sum = data.weight.sum();
+  if (!(sum > 0.0))
+    throw InputError(fmt::format("{}: column {}: the weights of all {} {} rows are 0: one must be > 0",
+                                 data.source, column, data.rows(), part));
+  data.weight *= static_cast<double>(data.rows()) / sum;
+}
+
+}  // namespace
+
+ClassWeights::ClassWeights(const std::string& text, Labels labels, ClassCode code)
+    : labels_(std::move(labels)), code_(code) {
+  if (text == "balanced") return;
+  const auto refuse = [&](std::string_view item, const std::string& rule) {
+    throw InputError(fmt::format("class-weights = {}: {}: {}", text, item, rule));
+  };
+  given_.assign(labels_.values.size(), 1.0);
+  std::vector<bool> named(labels_.values.size(), false);
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view item = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(item.size() + 1, rest.size()));
+    const std::size_t equals = item.find('=');
+    double label = 0.0, weight = 0.0;
+    const Bound any{-std::numeric_limits<double>::infinity(), false};
+    if (equals == std::string_view::npos || !settings::parse_real(item.substr(0, equals), any, label))
+      refuse(item, "must be balanced or LABEL=W,LABEL=W,...");
+    const auto found = std::find(labels_.values.begin(), labels_.values.end(), label);
+    if (found == labels_.values.end())
+      refuse(item, fmt::format("no such label; they are {}", fmt::join(labels_.values, ", ")));
+    const auto k = static_cast<std::size_t>(found - labels_.values.begin());
+    if (named[k]) refuse(item, "a label is named twice");
+    if (!settings::parse_real(item.substr(equals + 1), Bound::positive(), weight))
+      refuse(item, "a weight must be a finite number > 0");
+    named[k] = true;
+    given_[k] = weight;
+  }
+}
+
+Index ClassWeights::class_of(double mapped) const {
+  return code_ == ClassCode::indices ? static_cast<Index>(mapped) : (mapped > 0.0 ? 1 : 0);
+}
+
+std::vector<double> ClassWeights::of(const Dataset& train) const {
+  if (!given_.empty()) return given_;
+  std::vector<double> weight(labels_.values.size(), 0.0);
+  for (const double y : train.y) weight[static_cast<std::size_t>(class_of(y))] += 1.0;
+  for (double& each : weight)
+    each = static_cast<double>(train.rows()) / (static_cast<double>(weight.size()) * each);
+  return weight;
+}
+
+void weigh_rows(Split& split, const std::string& column, const std::optional<ClassWeights>& classes) {
+  const ClassWeights* given = classes ? &*classes : nullptr;
+  const std::vector<double> weight_of_class = classes ? classes->of(split.train) : std::vector<double>();
+  weigh(split.train, "training", column, given, weight_of_class);
+  weigh(split.validation, "validation", column, given, weight_of_class);
+  if (split.test) weigh(*split.test, "test", column, given, weight_of_class);
+}
+
+}  // namespace yosida::cli

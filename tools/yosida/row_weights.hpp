@@ -1,0 +1,29 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "yosida/data/labels.hpp"
+
+namespace yosida::cli {
+
+/// --class-weights: "balanced" or LABEL=W,…
+class ClassWeights {
+ public:
+  /// Throws InputError, naming value and rule, where `text` is neither, or names a label that there is not.
+  ClassWeights(const std::string& text, Labels labels, ClassCode code);
+  /// The weight of each class, for training rows whose labels are mapped: balanced is N / (K N_k).
+  std::vector<double> of(const Dataset& train) const;
+  Index class_of(double mapped) const;
+
+ private:
+  Labels labels_;
+  ClassCode code_;
+  std::vector<double> given_;  // empty: balanced
+};
+
+/// Gives every part its row weights: those of its column times those of its classes (by the training rows),
+/// of mean 1. Does nothing where there are neither. Throws InputError where a part's are all 0.
+void weigh_rows(Split& split, const std::string& column, const std::optional<ClassWeights>& classes);
+
+}  // namespace yosida::cli
