@@ -101,12 +101,13 @@ void add_rows(const SparseDesign& x, Index begin, Index count, const double* r, 
   }
 }
 
+/// With several outputs w is transposed here: see multiply_transposed.
 void row_products(const DenseDesign& x, Index begin, Index count, const double* w, Index outputs,
                   double* out) {
   if (outputs == 1) {
     linalg::kernels().row_products(x.row(begin), count, x.cols(), w, out);
   } else {
-    linalg::multiply(x.row(begin), count, x.cols(), w, outputs, out);
+    linalg::multiply_transposed(x.row(begin), count, x.cols(), w, outputs, out);
   }
 }
 
@@ -141,14 +142,32 @@ Index block_rows(const SparseDesign& x, Index outputs) {
   return block_rows(2 * numbers(x) / std::max<Index>(x.rows(), 1), outputs);
 }
 
+/// w as row_products wants it, in `scratch` where that is not as it is.
+const double* arranged(const SparseDesign&, std::span<const double> w, Index, std::vector<double>&) {
+  return w.data();
+}
+const double* arranged(const DenseDesign& x, std::span<const double> w, Index outputs,
+                       std::vector<double>& scratch) {
+  if (outputs == 1) return w.data();
+  scratch.resize(static_cast<std::size_t>(x.cols() * outputs));
+  Eigen::Map<Matrix>(scratch.data(), outputs, x.cols()) =
+      Eigen::Map<const Matrix>(w.data(), x.cols(), outputs).transpose();
+  return scratch.data();
+}
+
 /// The rows' products with one w, intercepts included where w holds them.
 struct Factor {
   std::span<const double> w;
   Index outputs;
+  const double* matrix;  // w, arranged
+
+  template <typename Rows>
+  Factor(const Rows& x, std::span<const double> w_, Index outputs_, std::vector<double>& scratch)
+      : w(w_), outputs(outputs_), matrix(arranged(x, w_, outputs_, scratch)) {}
 
   template <typename Rows>
   void products(const Rows& x, Index begin, Index count, double* out) const {
-    row_products(x, begin, count, w.data(), outputs, out);
+    row_products(x, begin, count, matrix, outputs, out);
     if (!holds_intercepts(x, w.size(), outputs)) return;
     const double* b = w.data() + x.cols() * outputs;
     for (Index i = 0; i < count; ++i)
@@ -301,7 +320,8 @@ double Design::fused_pass(std::span<const double> w, RowBlock map, std::span<dou
                           Index outputs) const {
   return std::visit(
       [&](const auto& x) {
-        const Factor factors[] = {{w, outputs}};
+        thread_local std::vector<double> scratch;
+        const Factor factors[] = {{x, w, outputs, scratch}};
         const auto call = [&](Index first, std::size_t size, double* products, const double*) {
           return map(first, {products, size});
         };
@@ -318,7 +338,8 @@ double Design::fused_pass2(std::span<const double> w, std::span<const double> p,
                            std::span<double> out, Index outputs) const {
   return std::visit(
       [&](const auto& x) {
-        const Factor factors[] = {{w, outputs}, {p, outputs}};
+        thread_local std::vector<double> scratch_w, scratch_p;
+        const Factor factors[] = {{x, w, outputs, scratch_w}, {x, p, outputs, scratch_p}};
         const auto call = [&](Index first, std::size_t size, double* products, const double* second) {
           return map(first, {products, size}, {second, size});
         };

@@ -38,6 +38,10 @@ class Pointwise final : public Loss {
   void diagonal_curvatures(std::span<const double> state, std::span<double> out) const override {
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = state[i];
   }
+  void add_curvatures(std::span<const double> state, std::span<const double> s,
+                      std::span<double> out) const override {
+    for (std::size_t i = 0; i < state.size(); ++i) out[0] += (s.empty() ? 1.0 : s[i]) * state[i];
+  }
 };
 
 /// What targets the formulas of a kind take.

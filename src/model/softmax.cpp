@@ -60,6 +60,17 @@ class Softmax final : public Loss {
   void diagonal_curvatures(std::span<const double> state, std::span<double> out) const override {
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = state[i] * (1.0 - state[i]);
   }
+  void add_curvatures(std::span<const double> state, std::span<const double> s,
+                      std::span<double> out) const override {
+    for (std::size_t i = 0; i < state.size(); i += k_) {
+      const double weight = s.empty() ? 1.0 : s[i / k_];
+      for (std::size_t k = 0; k < k_; ++k) {
+        const double p = weight * state[i + k];
+        out[k * k_ + k] += p;
+        for (std::size_t l = 0; l < k_; ++l) out[k * k_ + l] -= p * state[i + l];
+      }
+    }
+  }
 
  private:
   /// The largest margin is taken out of the logarithm: nothing overflows, and small losses keep their digits.

@@ -8,6 +8,13 @@
 #include "yosida/linalg/factor.hpp"
 
 namespace yosida {
+namespace {
+
+/// How far rounding may take a sum over many rows from its true value, relative to it: no line search can ask
+/// for more.
+constexpr double kSlack = 1e-12;
+
+}  // namespace
 
 std::span<const double> DataTerm::targets(Index first, std::size_t margins) const {
   return {y_.data() + first, margins / static_cast<std::size_t>(k_)};
@@ -229,24 +236,24 @@ void DataTerm::fit_several_intercepts(Vector& w) const {
   hessian.resize(k_, k_);
   const auto move_to = [&](const Vector& intercepts) {
     at = m;
-    Eigen::Map<Matrix>(at.data(), n, k_).rowwise() += intercepts.transpose();
+    for (Index i = 0; i < n; ++i) at.segment(i * k_, k_) += intercepts;
   };
   move_to(b);
   double value = sum(0, as_span(at));
+  double last_length = std::numeric_limits<double>::infinity();
   for (int iteration = 0; iteration < 100; ++iteration) {
     state.resize(at.size());
     loss_.curvatures(as_span(at), as_span(y_), as_span(state));
     slopes(0, as_span(at));
-    slope = Eigen::Map<const Matrix>(at.data(), n, k_).colwise().sum().transpose();
-    for (Index k = 0; k < k_; ++k) {
-      at.setZero();
-      Eigen::Map<Matrix>(at.data(), n, k_).col(k).setOnes();
-      loss_.apply_curvatures(as_span(state), as_span(at), as_span(at));
-      weigh(0, as_span(at));
-      hessian.row(k) = Eigen::Map<const Matrix>(at.data(), n, k_).colwise().sum();
-    }
-    // Margins that all move together change nothing, so H is singular along 1; slopes have no part there.
-    hessian.diagonal().array() += 1e-12 * hessian.diagonal().maxCoeff() + 1e-300;
+    slope.setZero();
+    for (Index i = 0; i < n; ++i) slope += at.segment(i * k_, k_);
+    hessian.setZero();
+    loss_.add_curvatures(as_span(state), as_span(s_),
+                         {hessian.data(), static_cast<std::size_t>(hessian.size())});
+    // Intercepts that all move together change nothing: H is singular along 1 and slopes have no part there,
+    // so that any multiple of 11ᵀ leaves the step as it is.
+    if (loss_.ignores_shifts()) hessian.array() += hessian.diagonal().maxCoeff();
+    hessian.diagonal().array() += 1e-15 * hessian.diagonal().maxCoeff() + 1e-300;
     step = -slope;
     if (!cholesky_solve(hessian, step)) break;
     double scale = 1.0;
@@ -254,14 +261,17 @@ void DataTerm::fit_several_intercepts(Vector& w) const {
       trial = b + scale * step;
       move_to(trial);
       const double next = sum(0, as_span(at));
-      if (next <= value + 1e-4 * scale * slope.dot(step) + 1e-15 * std::abs(value)) {
+      if (next <= value + 1e-4 * scale * slope.dot(step) + kSlack * std::abs(value)) {
         value = next;
         break;
       }
     }
     if (scale <= 1e-10) break;
     b = trial;
-    if (scale * step.lpNorm<Eigen::Infinity>() <= 1e-14 * (1.0 + b.lpNorm<Eigen::Infinity>())) break;
+    // Steps shrink until rounding in the slopes makes them.
+    const double length = step.norm() / (1.0 + b.norm());
+    if (length <= 1e-14 || (length <= 1e-9 && length > 0.1 * last_length)) break;
+    last_length = length;
   }
   if (loss_.ignores_shifts()) b.array() -= b.mean();
   w.tail(k_) = b;

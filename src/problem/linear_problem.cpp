@@ -246,30 +246,40 @@ void LinearProblem::certificate_scale(const Vector& w, const Vector& lambda, Vec
   Vector state;
   data.margins(w, m);
   data.state_at(m, state);
-  Vector diagonal;
-  data.hessian_diagonal_at(state, diagonal);
-  // By the diagonal: Σ w_j² H_jj / Σ w_j², and its mean where w is 0 throughout.
-  Vector square = Vector::Zero(groups), weighted = Vector::Zero(groups);
-  Vector sum = Vector::Zero(groups), count = Vector::Zero(groups);
+  Vector square = Vector::Zero(groups);
+  Vector count = Vector::Zero(groups);
   for (Index i = 0; i < penalty_.weights(); ++i) {
     const Index g = penalty_.group(i);
     if (g == Penalty::kNone) continue;
     square[g] += w[i] * w[i];
-    weighted[g] += w[i] * w[i] * diagonal[i];
-    sum[g] += diagonal[i];
     count[g] += 1.0;
   }
+  // The diagonal is exact for a group of one weight, and serves where there are too many groups or w is 0.
+  const auto along_weights = [&](Index g) {
+    return groups <= kMaxExactGroups && square[g] > 0.0 && count[g] > 1.0;
+  };
+  Vector kappa = Vector::Zero(groups);
+  bool with_diagonal = false;
   for (Index g = 0; g < groups; ++g) {
-    double kappa = square[g] > 0.0 ? weighted[g] / square[g] : sum[g] / count[g];
-    // The diagonal is exact for a group of one weight.
-    if (groups <= kMaxExactGroups && square[g] > 0.0 && count[g] > 1.0) {
-      Vector part = Vector::Zero(weights());
-      for (Index i = 0; i < penalty_.weights(); ++i)
-        if (penalty_.group(i) == g) part[i] = w[i];
-      kappa = data.curvature_along(state, part) / square[g];
+    if (!along_weights(g)) {
+      with_diagonal = true;
+      continue;
     }
-    out[g] = certificate_scale_of(kappa, std::exp(lambda[g]));
+    Vector part = Vector::Zero(weights());
+    for (Index i = 0; i < penalty_.weights(); ++i)
+      if (penalty_.group(i) == g) part[i] = w[i];
+    kappa[g] = data.curvature_along(state, part) / square[g];
   }
+  if (with_diagonal) {
+    Vector diagonal;
+    data.hessian_diagonal_at(state, diagonal);
+    for (Index i = 0; i < penalty_.weights(); ++i) {
+      const Index g = penalty_.group(i);
+      if (g == Penalty::kNone || along_weights(g)) continue;
+      kappa[g] += diagonal[i] * (square[g] > 0.0 ? w[i] * w[i] / square[g] : 1.0 / count[g]);
+    }
+  }
+  for (Index g = 0; g < groups; ++g) out[g] = certificate_scale_of(kappa[g], std::exp(lambda[g]));
 }
 
 bool LinearProblem::factors_cheaply() const {
@@ -278,12 +288,11 @@ bool LinearProblem::factors_cheaply() const {
 }
 
 Work LinearProblem::certificate_work() const {
-  // Margins and the diagonal make one product with the Hessian, each group one more product with the design.
+  // The margins and one product with the design make one with the Hessian; each further group is a product.
   Work work;
   work.hessian_products = 1;
-  const bool single = penalty_.groups() == penalty_.weights();
-  if (penalty_.groups() <= kMaxExactGroups && !single)
-    work.factorisations = 0.5 * static_cast<double>(penalty_.groups());
+  const bool by_diagonal = penalty_.groups() > kMaxExactGroups || penalty_.groups() == penalty_.weights();
+  if (!by_diagonal) work.factorisations = 0.5 * static_cast<double>(penalty_.groups() - 1);
   return work;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "support/random_split.hpp"
 #include "yosida/error.hpp"
 
 namespace yosida {
@@ -123,6 +124,27 @@ TEST(Split, RefusesAnEmptyPart) {
   EXPECT_THROW(split_rows(counted(10), {.validation_fraction = 0.0}), InputError);
   EXPECT_THROW(split_rows(counted(10), {.validation_fraction = 1.0}), InputError);
   EXPECT_THROW(split_rows(counted(10), {.validation_fraction = 0.6, .test_fraction = 0.4}), InputError);
+}
+
+// Weights go where their rows go; rows of a part without weights count 1 beside others.
+TEST(Split, CarriesTheWeightsOfRows) {
+  for (const bool sparse : {false, true}) {
+    Dataset data;
+    Matrix x(4, 1);
+    x << 1.0, 2.0, 3.0, 4.0;
+    if (sparse) {
+      data.x = test::sparse_of(x);
+    } else {
+      data.x = DenseDesign(x);
+    }
+    data.y = data.weight = x.col(0);
+    Split split = split_rows(data, {3, 1, 0, 2}, 2, 1);
+    EXPECT_EQ(split.train.weight, split.train.y);
+    EXPECT_EQ(split.validation.weight, Vector::Constant(1, 1.0));
+    EXPECT_EQ(split.test->weight, Vector::Constant(1, 3.0));
+    split.validation.weight.resize(0);
+    EXPECT_EQ(train_and_validation(split).weight, Vector(Eigen::Vector3d(4.0, 2.0, 1.0)));
+  }
 }
 
 }  // namespace

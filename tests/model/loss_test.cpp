@@ -83,6 +83,11 @@ TEST_P(Losses, SlopesAndCurvaturesAreDerivatives) {
         column[k] = 1.0;
         loss.apply_curvatures(state, column, column);
         EXPECT_NEAR(diagonal[k], column[k], 1e-15 * std::abs(column[k]));
+        Margins summed(row.size() * row.size(), 0.0);
+        const double weight = 2.0;
+        loss.add_curvatures(state, std::span(&weight, 1), summed);
+        for (std::size_t l = 0; l < row.size(); ++l)
+          EXPECT_NEAR(summed[k * row.size() + l], 2.0 * column[l], 1e-15);
         for (std::size_t l = 0; l < row.size(); ++l)
           EXPECT_NEAR(column[l],
                       derivative([&](double x) { return row_slopes(loss, moved(x), y)[l]; }, row[k]), 1e-10);

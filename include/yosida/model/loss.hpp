@@ -44,6 +44,9 @@ class Loss {
                                 std::span<double> out) const = 0;
   /// out = the diagonal of ∂²ℓ/∂m² of each row; `out` may be `state`.
   virtual void diagonal_curvatures(std::span<const double> state, std::span<double> out) const = 0;
+  /// out += Σ s_i ∂²ℓ/∂m² over the rows, K × K numbers; s is empty where all are 1.
+  virtual void add_curvatures(std::span<const double> state, std::span<const double> s,
+                              std::span<double> out) const = 0;
 };
 
 /// ½ (y − m)²
