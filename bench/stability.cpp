@@ -32,6 +32,8 @@ namespace {
 using namespace yosida;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+/// A lambda is no worse than the start's where it costs no more than this share: methods stop at such gains.
+constexpr double kNoWorse = 1e-6;
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -263,7 +265,7 @@ Record run(const Method& method, const Draw& drawn, const Truth& truth) {
     record.gap = truth.gap(record.lambda);
     record.final_gap = truth.gap(outcome.final.lambda[0]);
     // Rounding of an inner solve is no loss.
-    record.is_worse_lambda = record.gap > truth.gap_at_start() + 1e-9;
+    record.is_worse_lambda = record.gap > truth.gap_at_start() + kNoWorse;
     record.gradient_equivalents = outcome.work.gradient_equivalents();
   } catch (const InputError& error) {
     record.seconds = seconds_since(begin);

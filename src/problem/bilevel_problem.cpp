@@ -44,4 +44,10 @@ LinearReport BilevelProblem::hessian_solve_many(const Vector& w, const Vector& l
 
 void BilevelProblem::certificate_scale(const Vector&, const Vector&, Vector& out) const { out.setOnes(); }
 
+Work BilevelProblem::certificate_work() const {
+  Work work;
+  work.hessian_products = 1;
+  return work;
+}
+
 }  // namespace yosida

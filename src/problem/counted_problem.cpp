@@ -98,7 +98,9 @@ LinearReport CountedProblem::within_limit(const LinearOptions& options,
 }
 
 void CountedProblem::certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const {
-  charge(&Work::hessian_products);
+  const Work work = problem_.certificate_work();
+  if (work.paper_count() > 0 && work_.paper_count() + work.paper_count() > limit_) throw BudgetSpent{};
+  work_ += work;
   problem_.certificate_scale(w, lambda, out);
 }
 

@@ -78,6 +78,20 @@ void DataTerm::hessian_product(const Vector& w, const Vector& p, Vector& out) co
   out /= rows();
 }
 
+void DataTerm::row_derivatives(const Vector& w, const Vector& p, Vector& out) const {
+  const auto k = static_cast<std::size_t>(k_);
+  const auto derive = [&](Index first, std::span<double> m, std::span<const double> dm) {
+    slopes(first, m);
+    for (std::size_t i = 0; i < m.size(); i += k) {
+      double sum = 0.0;
+      for (std::size_t o = i; o < i + k; ++o) sum += m[o] * dm[o];
+      out[first + static_cast<Index>(i / k)] = sum / rows();
+    }
+    return 0.0;
+  };
+  x_.product_pass2(as_span(w), as_span(p), derive, k_);
+}
+
 void DataTerm::margins(const Vector& w, Vector& m) const {
   m.resize(x_.rows() * k_);
   x_.multiply(as_span(w), as_span(m), k_);
@@ -141,6 +155,12 @@ void DataTerm::row_curvatures(const Vector& state, Vector& h) const {
   weigh(0, as_span(h));
 }
 
+void DataTerm::centre_free_weights(const Vector& c, Vector& w) const {
+  if (!loss_.ignores_shifts()) return;
+  for (Index i = 0; i < size(); i += k_)
+    if (c.segment(i, k_).isZero(0.0)) w.segment(i, k_).array() -= w.segment(i, k_).mean();
+}
+
 void DataTerm::fit_intercepts(Vector& w) const {
   if (!intercept_) return;
   if (k_ == 1) {
@@ -162,6 +182,8 @@ void DataTerm::fit_one_intercept(Vector& w) const {
   if (!std::isfinite(b)) b = 0.0;
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
+  double last_step = 0.0;
+  double stretch = 1.0;
   for (int iteration = 0; iteration < 100; ++iteration) {
     double slope = 0.0;
     double curvature = 0.0;
@@ -173,13 +195,19 @@ void DataTerm::fit_one_intercept(Vector& w) const {
     weigh(0, work);
     for (double value : work) curvature += value;
     (slope > 0.0 ? high : low) = b;
-    double next = b - slope / curvature;
+    // Where ℓ grows like e^b, Newton's steps are far too long on one side and of length 1 on the other: none
+    // may more than double |b|, and they are stretched while they do not get shorter.
+    const double step = slope / curvature;
+    stretch = step * last_step > 0.0 && std::abs(step) > 0.5 * std::abs(last_step) ? 2.0 * stretch : 1.0;
+    last_step = step;
+    const double longest = 2.0 + std::abs(b);
+    double next = b - std::clamp(stretch * step, -longest, longest);
     if (slope == 0.0 || next == b) return;
     if (!(next > low && next < high)) {
       if (std::isfinite(low) && std::isfinite(high)) {
         next = 0.5 * (low + high);
       } else {
-        next = slope > 0.0 ? b - 2.0 - std::abs(b) : b + 2.0 + std::abs(b);
+        next = slope > 0.0 ? b - longest : b + longest;
       }
     }
     const bool done = std::abs(next - b) <= 1e-15 * (1.0 + std::abs(b)) || !std::isfinite(next);
@@ -235,6 +263,7 @@ void DataTerm::fit_several_intercepts(Vector& w) const {
     b = trial;
     if (scale * step.lpNorm<Eigen::Infinity>() <= 1e-14 * (1.0 + b.lpNorm<Eigen::Infinity>())) break;
   }
+  if (loss_.ignores_shifts()) b.array() -= b.mean();
   w.tail(k_) = b;
 }
 

@@ -30,8 +30,14 @@ class DataTerm {
   double gradient(const Vector& w, Vector& g) const;
   /// out = ∇²f(w) p
   void hessian_product(const Vector& w, const Vector& p, Vector& out) const;
+  /// out_i = s_i/N ∇ℓ_iᵀp, the derivative of each row's part of f along p.
+  void row_derivatives(const Vector& w, const Vector& p, Vector& out) const;
   /// Sets the intercepts of w to their minimiser. Keeps no means: for losses that are not quadratic.
   void fit_intercepts(Vector& w) const;
+
+  /// The weights that neither data nor a penalty c determines are made those of mean 0 over the outputs: then
+  /// minimisers and solves are unique, whatever they started from.
+  void centre_free_weights(const Vector& c, Vector& w) const;
 
   // The same in two halves, for Newton's method, which keeps margins (outputs() a row).
 

@@ -219,17 +219,7 @@ InnerReport LinearProblem::inner_solve(const Vector& lambda, const InnerOptions&
 
 LinearReport LinearProblem::hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
                                           const LinearOptions& options, Vector& x) const {
-  const DataTerm data = train_term();
-  Vector m;
-  Vector state;
-  data.margins(w, m);
-  data.state_at(m, state);
-  const Vector c = penalty_curvatures(lambda);
-  const HessianSystem hessian{data, c, state, gradient_flops()};
-  LinearReport report = hessian.solve(b, options.tolerance * b.norm(), options.max_count,
-                                      options.tolerance <= kExactTolerance, x);
-  report.work.factorisations += 0.5;  // the margins: a product with the design
-  return report;
+  return yosida::hessian_solve(train_term(), penalty_curvatures(lambda), w, b, options, gradient_flops(), x);
 }
 
 LinearReport LinearProblem::hessian_solve_many(const Vector& w, const Vector& lambda, const Matrix& b,
@@ -271,7 +261,8 @@ void LinearProblem::certificate_scale(const Vector& w, const Vector& lambda, Vec
   }
   for (Index g = 0; g < groups; ++g) {
     double kappa = square[g] > 0.0 ? weighted[g] / square[g] : sum[g] / count[g];
-    if (groups <= kMaxExactGroups && square[g] > 0.0) {
+    // The diagonal is exact for a group of one weight.
+    if (groups <= kMaxExactGroups && square[g] > 0.0 && count[g] > 1.0) {
       Vector part = Vector::Zero(weights());
       for (Index i = 0; i < penalty_.weights(); ++i)
         if (penalty_.group(i) == g) part[i] = w[i];
@@ -279,6 +270,21 @@ void LinearProblem::certificate_scale(const Vector& w, const Vector& lambda, Vec
     }
     out[g] = certificate_scale_of(kappa, std::exp(lambda[g]));
   }
+}
+
+bool LinearProblem::factors_cheaply() const {
+  const DataTerm data = train_term();
+  return HessianSystem{data, ones_, ones_, gradient_flops()}.factors(kCheapFactor);
+}
+
+Work LinearProblem::certificate_work() const {
+  // Margins and the diagonal make one product with the Hessian, each group one more product with the design.
+  Work work;
+  work.hessian_products = 1;
+  const bool single = penalty_.groups() == penalty_.weights();
+  if (penalty_.groups() <= kMaxExactGroups && !single)
+    work.factorisations = 0.5 * static_cast<double>(penalty_.groups());
+  return work;
 }
 
 void LinearProblem::fit_intercept(Vector& w) const {

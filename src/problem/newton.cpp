@@ -9,8 +9,6 @@ namespace yosida {
 namespace {
 
 constexpr int kMaxIterations = 200;
-/// A factorisation that costs no more than so many gradients is cheaper than conjugate gradients.
-constexpr double kCheapFactor = 20.0;
 
 class Newton {
  public:
@@ -25,8 +23,11 @@ class Newton {
       if (report_.work.paper_count() >= p_.max_count) break;
       const Vector direction = newton_direction();
       if (!(gradient_.dot(direction) < 0.0) || !descend(direction)) break;
+      const bool at_rounding = -gradient_.dot(direction) <= 1e-16 * std::abs(value_);
       update_gradient();
+      if (at_rounding) break;  // no step can be seen in the objective any more
     }
+    p_.data.centre_free_weights(p_.c, a_);
     report_.gradient_norm = gradient_.norm();
     report_.converged = report_.gradient_norm <= p_.tolerance;
     return report_;
@@ -64,7 +65,7 @@ class Newton {
   /// Halves the step until the objective falls by 1e-4 of what the slope promises.
   bool descend(const Vector& direction) {
     p_.data.margins(direction, move_);
-    const double now = objective(margins_, a_);
+    const double now = value_ = objective(margins_, a_);
     const double slope = gradient_.dot(direction);
     const double slack = 1e-15 * std::abs(now);
     Vector trial;
@@ -86,6 +87,7 @@ class Newton {
   Vector& a_;
   Vector margins_, move_, slopes_, state_, gradient_;
   double first_norm_ = 0.0;
+  double value_ = 0.0;  // the objective before the last step
   InnerReport report_;
 };
 
@@ -141,7 +143,8 @@ LinearReport HessianSystem::solve(const Vector& b, double tolerance, std::int64_
     report.work.factorisations = factor_work();
     report.residual_norm = (b - hessian * x).norm();
   } else {
-    // The diagonal of H helps where penalties differ; under one penalty the features' own scales are nearly equal.
+    // The diagonal of H helps where penalties differ; under one penalty the features' own scales are nearly
+    // equal.
     Vector diagonal;
     const auto penalties = c.head(data.penalisable());
     const bool precondition = data.outputs() > 1 || penalties.minCoeff() != penalties.maxCoeff();
@@ -154,12 +157,13 @@ LinearReport HessianSystem::solve(const Vector& b, double tolerance, std::int64_
       data.hessian_product_at(state, p, out);
       out += c.cwiseProduct(p);
     };
-    const CgReport cg = conjugate_gradients(apply, b, x, tolerance,
-                                            std::min<std::int64_t>(max_count, 10 * b.size()),
-                                            precondition ? &diagonal : nullptr);
+    const CgReport cg =
+        conjugate_gradients(apply, b, x, tolerance, std::min<std::int64_t>(max_count, 10 * b.size()),
+                            precondition ? &diagonal : nullptr);
     report.work.hessian_products = cg.products;
     report.residual_norm = cg.residual_norm;
   }
+  data.centre_free_weights(c, x);
   report.converged = report.residual_norm <= tolerance;
   return report;
 }
@@ -174,6 +178,19 @@ LinearReport HessianSystem::solve_many(const Matrix& b, double tolerance, Matrix
   const Matrix rest = b - hessian * x;
   report.residual_norm = rest.colwise().norm().maxCoeff();
   report.converged = report.residual_norm <= tolerance * b.colwise().norm().maxCoeff();
+  return report;
+}
+
+LinearReport hessian_solve(const DataTerm& data, const Vector& c, const Vector& w, const Vector& b,
+                           const LinearOptions& options, double flops_per_gradient, Vector& x) {
+  Vector margins;
+  Vector state;
+  data.margins(w, margins);
+  data.state_at(margins, state);
+  const HessianSystem hessian{data, c, state, flops_per_gradient};
+  LinearReport report = hessian.solve(b, options.tolerance * b.norm(), options.max_count,
+                                      options.tolerance <= kExactTolerance, x);
+  report.work.factorisations += 0.5;  // the margins: a product with the design
   return report;
 }
 

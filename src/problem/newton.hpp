@@ -40,7 +40,13 @@ struct HessianSystem {
 /// gradient beside its linear solve (as HessianSystem solves it; exact where the tolerance is tight).
 InnerReport newton(const InnerProblem& problem, Vector& a);
 
+/// x = H⁻¹b at the weights w, as BilevelProblem::hessian_solve wants it.
+LinearReport hessian_solve(const DataTerm& data, const Vector& c, const Vector& w, const Vector& b,
+                           const LinearOptions& options, double flops_per_gradient, Vector& x);
+
 inline constexpr Index kMaxCholesky = 2500;
+/// A factorisation that costs no more than so many gradients is cheaper than conjugate gradients.
+inline constexpr double kCheapFactor = 40.0;
 /// A relative tolerance below this asks for exact solves, unless an absolute one is given.
 inline constexpr double kExactTolerance = 1e-8;
 

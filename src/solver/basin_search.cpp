@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 namespace yosida {
@@ -85,10 +86,12 @@ double cautious(const Sample& sample) { return sample.value * (1.0 + 0.3 * sampl
 
 }  // namespace
 
-BasinSearch::BasinSearch(double low, double high, double spacing) {
+BasinSearch::BasinSearch(double low, double high, double spacing, double start) {
   const auto intervals = std::max(8.0, std::ceil((high - low) / spacing));
   for (double i = 0.0; i <= intervals; ++i) scan_.push_back(high - (high - low) * (i / intervals));
   scan_.back() = low;
+  const auto at = std::lower_bound(scan_.begin(), scan_.end(), start, std::greater<>());
+  if (at != scan_.end() && *at != start) scan_.insert(at, start);
 }
 
 void BasinSearch::add(const Sample& sample) {

@@ -7,9 +7,9 @@
 namespace yosida {
 namespace {
 
-/// Inner and linear solves of a certificate, far below what it certifies.
+/// Inner and linear solves of a certificate: far below what it certifies, finer where that costs little.
 constexpr double kInner = 1e-7;
-constexpr double kLinear = 1e-6;
+constexpr double kExact = 1e-10;
 
 double norm_at_zero(const BilevelProblem& problem, Vector& g) {
   const Vector unpenalised =
@@ -66,11 +66,12 @@ Certificate certify(const BilevelProblem& problem, const Solution& solution, con
   problem.train_gradient(w, lambda, g);
   certificate.inner_gradient = g.norm() / (scale_of_gradients > 0.0 ? scale_of_gradients : 1.0);
 
+  const double tight = problem.factors_cheaply() ? kExact : kInner;
   // At w*(λ):  H q = ∇L_V,  ∇h = −Cᵀ q
-  problem.inner_solve(lambda, {.proximal = {}, .tolerance = kInner}, w);
+  problem.inner_solve(lambda, {.proximal = {}, .tolerance = tight}, w);
   const double validation = problem.validation_gradient(w, g);
   Vector q = Vector::Zero(problem.weights());
-  problem.hessian_solve(w, lambda, g, {.tolerance = kLinear}, q);
+  problem.hessian_solve(w, lambda, g, {.tolerance = tight}, q);
   Vector slope(problem.hyperparameters());
   problem.cross_product_transposed(w, lambda, q, slope);
   slope = -slope;

@@ -21,7 +21,8 @@ constexpr double kShrink = 0.3;
 constexpr double kLeastTau = 1e-5;
 /// In the scan, where the last value is this far above the best, the solves are coarse: overfitted.
 constexpr double kUninteresting = 1.1;
-constexpr double kFine = 0.1;  // elsewhere they are by so much finer
+constexpr double kFine = 0.1;    // elsewhere they are by so much finer
+constexpr double kExact = 1e-7;  // where that costs little
 /// Samples nearer than this are one.
 constexpr double kNearest = 1e-7;
 constexpr int kMaxCloserLooks = 20;
@@ -127,7 +128,7 @@ void MyHpo::step(const BilevelProblem& problem, State& state) const {
   if (!state.range.is_bounded()) state.range = with_bounds(problem, state.range);
   if (problem.hyperparameters() > 1) return step_many(problem, settings, state);
   if (!state.search) {
-    state.search.emplace(state.range.low[0], state.range.high[0], settings.spacing);
+    state.search.emplace(state.range.low[0], state.range.high[0], settings.spacing, state.range.lambda[0]);
   }
   BasinSearch& search = *state.search;
   const bool closed_form = problem.has_closed_form();
@@ -143,13 +144,14 @@ void MyHpo::step(const BilevelProblem& problem, State& state) const {
     lambda = search.propose(kWorthwhile, kNearest)->x;
   }
   if (scanning) {
-    const bool coarse = state.last_scanned > kUninteresting * search.best_value();
+    const bool exact = problem.factors_cheaply();
+    const bool coarse = !exact && state.last_scanned > kUninteresting * search.best_value();
     const bool first = search.samples().empty();
-    const auto sample = evaluate(problem, state, lambda, closed_form, kScanTau,
-                                 (coarse || first ? 1.0 : kFine) * settings.scan_tolerance);
+    const auto sample = evaluate(problem, state, lambda, closed_form, exact ? 0.0 : kScanTau,
+                                 exact ? kExact : (coarse || first ? 1.0 : kFine) * settings.scan_tolerance);
     search.add(sample);
   } else {
-    search.add(evaluate(problem, state, lambda, true, tau, 0.0));
+    search.add(evaluate(problem, state, lambda, true, tau, problem.factors_cheaply() ? kExact : 0.0));
     ++state.refinements;
   }
 

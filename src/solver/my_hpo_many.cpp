@@ -14,10 +14,19 @@ constexpr Index kMaxDense = 64;
 /// No component of λ moves further than this in one iteration: e^λ by a factor of 50.
 constexpr double kMaxMove = 4.0;
 constexpr int kMaxRejections = 12;
+/// A validation loss is known to this share of itself.
+constexpr double kRounding = 1e-14;
+/// Iterations that rounding may keep from improving the certificate.
+constexpr int kMaxStalled = 4;
 /// Inner solves end at this share of the certificate reached, and never above the first.
 constexpr double kForcing = 0.03;
 constexpr double kFirstTolerance = 1e-3;
 constexpr double kLeastTolerance = 1e-12;
+constexpr double kExact = 1e-10;  // where a small Hessian is factored, that costs little more
+/// With many hyperparameters a certificate of any one says little: their tolerances start coarse and shrink.
+constexpr double kFirstInner = 5e-3;
+constexpr double kFirstAdjoint = 0.1;
+constexpr double kShrink = 0.8;
 /// Pairs the limited-memory step remembers.
 constexpr std::size_t kMemory = 10;
 /// Its first step moves the steepest component by so much.
@@ -82,21 +91,7 @@ void respond_by_adjoint(const BilevelProblem& problem, State& state) {
   many.g = -many.g;
 }
 
-/// What Gauss–Newton leaves out, learned from how ∇h changed (Dennis, Gay and Welsch): the symmetric A
-/// nearest to the last with A s = y − (Gauss–Newton) s.
-void learn_curvature(State& state, const Vector& s, const Vector& y) {
-  Eigen::MatrixXd& a = state.many.correction;
-  const double turn = y.dot(s);
-  if (!(turn > 1e-10 * y.norm() * s.norm())) return;
-  const Vector rest = y - state.many.gauss_newton * s;
-  // Sized: what was learned far away must not outweigh what is seen now.
-  const double seen = s.dot(a * s);
-  if (std::abs(seen) > 0.0) a *= std::min(1.0, std::abs(s.dot(rest) / seen));
-  const Vector r = rest - a * s;
-  a += (r * y.transpose() + y * r.transpose()) / turn - (r.dot(s) / (turn * turn)) * y * y.transpose();
-}
-
-/// The curvature of the model with its negative part cut off.
+/// Rounding may have left a Gauss–Newton matrix with negative eigenvalues: they are cut off.
 Eigen::MatrixXd convex(const Eigen::MatrixXd& matrix) {
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> parts(0.5 * (matrix + matrix.transpose()));
   const Vector values = parts.eigenvalues().cwiseMax(1e-12 * parts.eigenvalues().cwiseAbs().maxCoeff());
@@ -108,7 +103,7 @@ Eigen::MatrixXd convex(const Eigen::MatrixXd& matrix) {
 bool proximal_step(const BilevelProblem& problem, const MyHpo::Settings& settings, State& state) {
   auto& many = state.many;
   const Index count = state.lambda.size();
-  const Eigen::MatrixXd model = convex(many.gauss_newton + many.correction);
+  const Eigen::MatrixXd model = convex(many.gauss_newton);
   Eigen::MatrixXd prox = many.phi1.transpose() * many.phi1;
   // Where a weight is near 0 so is its column of Φ₁: the second term limits the step there.
   const double typical = std::max(prox.trace() / static_cast<double>(count), 1e-300);
@@ -120,23 +115,25 @@ bool proximal_step(const BilevelProblem& problem, const MyHpo::Settings& setting
   for (int rejection = 0; rejection < kMaxRejections; ++rejection) {
     const Vector move = minimise_in_box(many.g, model + many.rho * prox, low, high);
     const double predicted = -(many.g.dot(move) + 0.5 * move.dot(model * move));
-    if (!(predicted > 1e-16 * std::abs(many.validation))) return false;
+    if (!(predicted > 0.0)) return false;
     const Vector lambda = (state.lambda + move).cwiseMax(state.range.low).cwiseMin(state.range.high);
     w = state.w + many.phi1 * move;  // the tangent starts the inner solve
     const double validation = evaluate(problem, state, lambda, w);
-    const double ratio = (many.validation - validation) / predicted;
+    // Near the optimum both falls drown in rounding; then the step is taken at its word, and the certificate
+    // judges.
+    const double slack = kRounding * std::abs(many.validation);
+    many.at_rounding = predicted <= slack;
+    const double ratio = (many.validation - validation + slack) / (predicted + slack);
     if (ratio > 0.75) {
       many.rho *= 0.1;
     } else if (!(ratio > 0.25)) {
       many.rho *= 4.0;
     }
     if (!(ratio > 1e-4)) continue;
-    const Vector last = many.g;
     state.lambda = lambda;
     state.w = w;
     many.validation = validation;
     respond_by_matrix(problem, state);
-    learn_curvature(state, move, many.g - last);
     return true;
   }
   return false;
@@ -213,8 +210,8 @@ void step_many(const BilevelProblem& problem, const MyHpo::Settings& settings, S
   const bool dense = state.lambda.size() <= kMaxDense;
   if (many.g.size() == 0) {
     many.g = Vector::Zero(state.lambda.size());
-    many.correction = Eigen::MatrixXd::Zero(dense ? state.lambda.size() : 0, dense ? state.lambda.size() : 0);
-    many.tolerance = many.adjoint_tolerance = kFirstTolerance;
+    many.tolerance = problem.factors_cheaply() ? kExact : dense ? kFirstTolerance : kFirstInner;
+    many.adjoint_tolerance = std::min(kFirstAdjoint, problem.factors_cheaply() ? kExact : 1.0);
     many.validation = evaluate(problem, state, state.lambda, state.w);
     if (dense) {
       respond_by_matrix(problem, state);
@@ -224,18 +221,23 @@ void step_many(const BilevelProblem& problem, const MyHpo::Settings& settings, S
   }
   const bool moved = dense ? proximal_step(problem, settings, state) : limited_memory_step(problem, state);
   const double certificate = certificate_of(problem, state);
-  state.converged = certificate <= settings.tolerance;
+  many.stalled = certificate < 0.9 * many.certificate ? 0 : many.stalled + 1;
+  many.certificate = std::min(certificate, many.certificate);
+  state.converged = certificate <= settings.tolerance || (many.at_rounding && many.stalled >= kMaxStalled);
   const double wanted = std::clamp(kForcing * certificate, kLeastTolerance, many.tolerance);
   // Where no step is left at this tolerance, a finer look may show one; where it is the finest, this is the
   // end.
   if (!moved && !state.converged) {
-    if (many.tolerance <= kLeastTolerance) state.converged = true;
+    if (many.tolerance <= kLeastTolerance || many.stalled >= kMaxStalled) state.converged = true;
     many.tolerance = std::max(kLeastTolerance, 1e-2 * wanted);
     many.validation = evaluate(problem, state, state.lambda, state.w);
-    many.adjoint_tolerance = many.tolerance;
+    many.adjoint_tolerance *= 0.1;
     dense ? respond_by_matrix(problem, state) : respond_by_adjoint(problem, state);
+  } else if (dense) {
+    many.tolerance = wanted;
   } else {
-    many.tolerance = many.adjoint_tolerance = wanted;
+    many.tolerance = std::max(kLeastTolerance, kShrink * many.tolerance);
+    many.adjoint_tolerance = std::max(kLeastTolerance, kShrink * many.adjoint_tolerance);
   }
 }
 

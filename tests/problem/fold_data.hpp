@@ -96,9 +96,25 @@ class KFoldRidgeCurve {
     }
     return sum;
   }
+  /// On a grid, and on one as fine again between the neighbours of its lowest point.
   double lowest(double low, double high, int points) const {
     double best = std::numeric_limits<double>::infinity();
-    for (int i = 0; i < points; ++i) best = std::min(best, (*this)(low + (high - low) * i / (points - 1)));
+    double at = low;
+    for (const int round : {0, 1}) {
+      const double step = (high - low) / (points - 1);
+      for (int i = 0; i < points; ++i) {
+        const double lambda = i + 1 == points ? high : low + step * i;
+        const double value = (*this)(lambda);
+        if (value < best) {
+          best = value;
+          at = lambda;
+        }
+      }
+      if (round == 0) {
+        low = std::max(low, at - step);
+        high = std::min(high, at + step);
+      }
+    }
     return best;
   }
 

@@ -73,7 +73,9 @@ std::vector<Case> cases() {
          {Form::dense, Form::sparse, Form::collapsed, Form::large_dense, Form::large_sparse})
       for (const bool intercept : {false, true}) {
         all.push_back({method, &least_squares(), form, intercept});
-        if (form != Form::collapsed) all.push_back({method, &logistic(), form, intercept});
+        if (form == Form::collapsed) continue;
+        all.push_back({method, &logistic(), form, intercept});
+        all.push_back({method, &softmax(3), form, intercept});
       }
   return all;
 }

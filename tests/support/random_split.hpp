@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <string>
 
@@ -59,15 +61,22 @@ inline Matrix matrix_of(const Design& x) {
   return m;
 }
 
-/// y = 0.3 + xᵀw* / √d + noise with w* and x standard normal; its sign where the loss wants labels.
+/// A target of the kind the loss wants from a number of some size 1.
+inline double target_of(double y, const Loss& loss) {
+  const auto classes = static_cast<double>(loss.outputs());
+  if (loss.outputs() > 1) return std::clamp(std::floor((y + 2.0) / 4.0 * classes), 0.0, classes - 1.0);
+  if (loss.is_classification()) return y < 0.0 ? -1.0 : 1.0;
+  return loss.accepts(-1.0) ? y : std::floor(std::exp(std::min(y, 3.0)));
+}
+
+/// y = 0.3 + xᵀw* / √d + noise with w* and x standard normal, turned into what the loss wants.
 inline Dataset random_dataset(Index rows, const Vector& w_star, const Loss& loss, double density,
                               Random& random, std::string source) {
   Dataset data;
   data.x = random_design(rows, w_star.size(), density, random);
   data.y = matrix_of(data.x) * w_star / std::sqrt(static_cast<double>(w_star.size()));
   for (double& y : data.y) {
-    y += 0.3 + 0.5 * random.normal();
-    if (loss.is_classification()) y = y < 0.0 ? -1.0 : 1.0;
+    y = target_of(y + 0.3 + 0.5 * random.normal(), loss);
   }
   data.source = std::move(source);
   return data;

@@ -113,8 +113,12 @@ class BilevelProblem {
   virtual std::optional<Bounds> own_bounds() const { return {}; }
   /// True where inner and linear solves cost less than a gradient: then slopes are free as well.
   virtual bool has_closed_form() const { return false; }
+  /// True where inner solves factor a small Hessian, so that an exact one costs little more than a coarse one.
+  virtual bool factors_cheaply() const { return false; }
   /// The largest curvature of the unpenalised L_T at 0 with intercepts refitted, where it is known.
   virtual std::optional<double> largest_curvature() const { return {}; }
+  /// What one certificate_scale costs: a product with the Hessian unless a problem says otherwise.
+  virtual Work certificate_work() const;
   /// Sets the intercepts to their exact minimiser of L_T for the other weights given.
   virtual void fit_intercept(Vector& w) const { static_cast<void>(w); }
   /// What one fit_intercept costs.

@@ -52,6 +52,8 @@ class LinearProblem : public BilevelProblem {
   LinearReport hessian_solve_many(const Vector& w, const Vector& lambda, const Matrix& b,
                                   const LinearOptions& options, Matrix& x) const override;
   void certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const override;
+  bool factors_cheaply() const override;
+  Work certificate_work() const override;
   void fit_intercept(Vector& w) const override;
   Work intercept_work() const override;
   const Vector& ones() const override { return ones_; }

@@ -33,7 +33,8 @@ class BasinSearch {
     double width;
   };
 
-  BasinSearch(double low, double high, double spacing);
+  /// The scan also looks at `start`.
+  BasinSearch(double low, double high, double spacing, double start);
 
   bool scanning() const { return next_scan_ < scan_.size(); }
   /// Nothing where the scan is over and no basin promises more than `relative_gain` of the best value. With

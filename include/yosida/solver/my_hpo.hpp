@@ -23,18 +23,21 @@ struct MyHpo {
     double tolerance = 1e-3;
     double scan_tolerance = 1e-2;
     double spacing = 1.9;
-    double epsilon = 0.01;
+    double epsilon = 0.001;
   };
   /// What several hyperparameters need.
   struct Many {
     double validation = 0.0;  // L_V(w)
     Vector g;                 // ∇h(λ)
     double rho = 0.0;
-    Matrix phi1;                               // Φ₁, few hyperparameters
-    Eigen::MatrixXd gauss_newton, correction;  // curvature of h: Φ₁ᵀ∇²L_VΦ₁, and what that leaves out
-    Vector q;                                  // H⁻¹∇L_V, many hyperparameters
+    Matrix phi1;                   // Φ₁, few hyperparameters
+    Eigen::MatrixXd gauss_newton;  // Φ₁ᵀ∇²L_VΦ₁: the curvature of L_V on the tangent
+    Vector q;                      // H⁻¹∇L_V, many hyperparameters
     std::vector<std::pair<Vector, Vector>> pairs;  // (Δλ, Δ∇h) of the last iterations
     double tolerance = 0.0, adjoint_tolerance = 0.0;
+    double certificate = std::numeric_limits<double>::infinity();  // the least so far
+    int stalled = 0;                                               // iterations that did not lower it
+    bool at_rounding = false;  // the last step promised less than rounding
   };
   struct State : Iterate {
     Start range;

@@ -1,0 +1,138 @@
+#include "yosida/problem/cleaning_problem.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "problem/newton.hpp"
+#include "yosida/error.hpp"
+#include "yosida/model/fitted_model.hpp"
+#include "yosida/problem/linear_problem.hpp"
+
+namespace yosida {
+namespace {
+
+/// σ(1 − σ), without cancellation in either tail.
+double sigmoid_slope(double lambda) {
+  const double e = std::exp(-std::abs(lambda));
+  return e / ((1.0 + e) * (1.0 + e));
+}
+
+double row_weight(const Dataset& data, Index i) { return data.weight.size() > 0 ? data.weight[i] : 1.0; }
+
+/// σ(λ_i) s_i; a scratch vector that the next call overwrites.
+const Vector& trust(const Dataset& train, const Vector& lambda) {
+  thread_local Vector values;
+  values.resize(lambda.size());
+  for (Index i = 0; i < lambda.size(); ++i) values[i] = probability(lambda[i]) * row_weight(train, i);
+  return values;
+}
+
+constexpr double kMaxCertificateScale = 1e6;
+
+}  // namespace
+
+CleaningProblem::CleaningProblem(Split split, const Loss& loss, bool intercept, double c)
+    : split_(std::move(split)), loss_(loss), intercept_(intercept), c_(c) {
+  check_split(split_, loss);
+  if (!(c > 0.0) || !std::isfinite(c)) throw InputError("c = " + std::to_string(c) + ": must be > 0");
+  ones_ = Vector::Ones((split_.train.features() + (intercept ? 1 : 0)) * loss.outputs());
+  Vector g(weights());
+  train_gradient(Vector::Zero(weights()), Vector::Zero(hyperparameters()), g);
+  gradient_at_zero_ = g.norm();
+}
+
+DataTerm CleaningProblem::term(const Dataset& data, const Vector& row_weights) const {
+  return {data.x, data.y, row_weights, loss_, intercept_};
+}
+
+double CleaningProblem::gradient_flops() const {
+  return 2.0 * split_.train.x.product_flops() * static_cast<double>(loss_.outputs());
+}
+
+double CleaningProblem::train_loss(const Vector& w, const Vector& lambda) const {
+  return term(split_.train, trust(split_.train, lambda)).value(w) + c_ * w.squaredNorm();
+}
+
+void CleaningProblem::train_gradient(const Vector& w, const Vector& lambda, Vector& g) const {
+  term(split_.train, trust(split_.train, lambda)).gradient(w, g);
+  g += 2.0 * c_ * w;
+}
+
+void CleaningProblem::hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
+                                      Vector& out) const {
+  term(split_.train, trust(split_.train, lambda)).hessian_product(w, p, out);
+  out += 2.0 * c_ * p;
+}
+
+void CleaningProblem::cross_product(const Vector& w, const Vector& lambda, const Vector& q,
+                                    Vector& out) const {
+  // Linear in the rows' weights: the gradient with those of the direction.
+  thread_local Vector direction;
+  direction.resize(q.size());
+  for (Index i = 0; i < q.size(); ++i)
+    direction[i] = sigmoid_slope(lambda[i]) * row_weight(split_.train, i) * q[i];
+  term(split_.train, direction).gradient(w, out);
+}
+
+void CleaningProblem::cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
+                                               Vector& out) const {
+  term(split_.train, split_.train.weight).row_derivatives(w, p, out);
+  for (Index i = 0; i < out.size(); ++i) out[i] *= sigmoid_slope(lambda[i]);
+}
+
+Work CleaningProblem::cross_work() const {
+  Work work;
+  work.train_gradients = 1;
+  return work;
+}
+
+double CleaningProblem::validation_loss(const Vector& w) const {
+  return term(split_.validation, split_.validation.weight).value(w);
+}
+
+double CleaningProblem::validation_gradient(const Vector& w, Vector& g) const {
+  return term(split_.validation, split_.validation.weight).gradient(w, g);
+}
+
+void CleaningProblem::validation_hessian_product(const Vector& w, const Vector& p, Vector& out) const {
+  term(split_.validation, split_.validation.weight).hessian_product(w, p, out);
+}
+
+InnerReport CleaningProblem::inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const {
+  const Vector row_weights = trust(split_.train, lambda);
+  Vector c = 2.0 * c_ * ones_;
+  Vector linear = Vector::Zero(weights());
+  if (options.proximal) {
+    c.array() += options.proximal->rho;
+    linear = options.proximal->u - options.proximal->rho * options.proximal->v;
+  }
+  const double tolerance = options.tolerance * std::max(gradient_at_zero_, linear.norm());
+  InnerReport report = newton({term(split_.train, row_weights), c, linear, tolerance,
+                               options.tolerance <= kExactTolerance, options.max_count, gradient_flops()},
+                              w);
+  report.setup = 1.0;  // the gradient at 0
+  return report;
+}
+
+LinearReport CleaningProblem::hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
+                                            const LinearOptions& options, Vector& x) const {
+  const Vector row_weights = trust(split_.train, lambda);
+  return yosida::hessian_solve(term(split_.train, row_weights), 2.0 * c_ * ones_, w, b, options,
+                               gradient_flops(), x);
+}
+
+void CleaningProblem::certificate_scale(const Vector&, const Vector& lambda, Vector& out) const {
+  for (Index i = 0; i < lambda.size(); ++i)
+    out[i] = static_cast<double>(lambda.size()) *
+             std::min(kMaxCertificateScale, 0.25 / sigmoid_slope(lambda[i]));
+}
+
+Losses CleaningProblem::losses(const Vector& w) const {
+  Losses result{.train = term(split_.train, split_.train.weight).value(w),
+                .validation = validation_loss(w),
+                .test = {}};
+  if (split_.test) result.test = term(*split_.test, split_.test->weight).value(w);
+  return result;
+}
+
+}  // namespace yosida

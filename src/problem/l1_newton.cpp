@@ -1,0 +1,359 @@
+#include "problem/l1_newton.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "problem/l1_quadratic.hpp"
+#include "problem/newton.hpp"
+#include "yosida/linalg/factor.hpp"
+
+namespace yosida {
+namespace {
+
+constexpr int kMaxIterations = 1000;
+/// Iterations without progress before rounding is said to have the last word.
+constexpr int kPatience = 4;
+/// Violators enter the working set so many at a time, or as many as are in it.
+constexpr std::size_t kFewest = 100;
+/// A factorisation may cost so many gradients; correlated columns would need as many products.
+constexpr double kCheapFactor = 500.0;
+/// Of the tolerance: models are minimised more exactly than asked for, which reads no data.
+constexpr double kModelShare = 0.01;
+/// Products with the Hessian that first estimate its largest curvature.
+constexpr int kPowerIterations = 4;
+/// A step cut shorter than this calls for more damping.
+constexpr double kPoorStep = 0.2;
+constexpr int kMaxDampings = 12;
+
+class L1Newton {
+ public:
+  L1Newton(const L1Problem& problem, Vector& a) : p_(problem), a_(a), penalisable_(p_.data.penalisable()) {}
+
+  InnerReport run() {
+    if (p_.max_count < 1) return report_;
+    p_.data.margins(a_, margins_);
+    update_gradient();
+    double least = norm_;
+    double lowest = objective(margins_, a_);
+    int idle = 0;
+    for (int iteration = 0; iteration < kMaxIterations && idle < kPatience; ++iteration) {
+      if (norm_ <= p_.tolerance || report_.work.paper_count() >= p_.max_count) break;
+      collect(support_, [&](Index j) { return a_[j] != 0.0; });
+      const bool moved = support_.size() <= largest_set() ? step_on_working_set() : step_by_products();
+      if (!moved || report_.work.paper_count() >= p_.max_count) break;
+      update_gradient();
+      const double now = objective(margins_, a_);
+      idle = norm_ < 0.9 * least || now < lowest - 1e-14 * std::abs(lowest) ? 0 : idle + 1;
+      least = std::min(least, norm_);
+      lowest = std::min(lowest, now);
+    }
+    report_.gradient_norm = norm_;
+    report_.converged = norm_ <= p_.tolerance;
+    return report_;
+  }
+
+ private:
+  double objective(const Vector& margins, const Vector& a) const {
+    return p_.data.value_at(margins) + 0.5 * p_.c.dot(a.cwiseAbs2()) + p_.linear.dot(a) +
+           p_.threshold * a.head(penalisable_).lpNorm<1>();
+  }
+  double threshold_of(Index j) const { return j < penalisable_ ? p_.threshold : 0.0; }
+
+  void update_gradient() {
+    p_.data.slopes_at(margins_, slopes_);
+    p_.data.gather(slopes_, gradient_);
+    gradient_ += p_.c.cwiseProduct(a_) + p_.linear;
+    ++report_.work.train_gradients;
+    subgradient_ = gradient_;
+    smallest_subgradient(a_, p_.threshold, penalisable_, subgradient_);
+    norm_ = subgradient_.norm();
+    if (first_norm_ == 0.0) first_norm_ = norm_;
+  }
+
+  /// The weights that `wanted` names, and the intercept.
+  template <typename Wanted>
+  void collect(std::vector<Index>& set, const Wanted& wanted) const {
+    set.clear();
+    for (Index j = 0; j < penalisable_; ++j)
+      if (wanted(j)) set.push_back(j);
+    if (p_.data.has_intercept()) set.push_back(penalisable_);
+  }
+
+  /// Beyond so many weights factorisations cost more than conjugate gradients will.
+  std::size_t largest_set() const {
+    const double affordable = std::cbrt(3.0 * kCheapFactor * p_.flops_per_gradient);
+    return static_cast<std::size_t>(
+        std::clamp(affordable, static_cast<double>(3 * kFewest), static_cast<double>(kMaxCholesky)));
+  }
+
+  /// The support and the weights at 0 that most want to leave it.
+  void choose_working_set() {
+    std::vector<Index> violators;
+    for (Index j = 0; j < penalisable_; ++j)
+      if (a_[j] == 0.0 && subgradient_[j] != 0.0) violators.push_back(j);
+    const std::size_t room = largest_set() + kFewest - support_.size();
+    const std::size_t most = std::min(std::max(kFewest, support_.size()), room);
+    if (violators.size() > most) {
+      std::nth_element(
+          violators.begin(), violators.begin() + static_cast<std::ptrdiff_t>(most), violators.end(),
+          [&](Index i, Index j) { return std::abs(subgradient_[i]) > std::abs(subgradient_[j]); });
+      violators.resize(most);
+    }
+    std::vector<Index> joined = violators;
+    joined.insert(joined.end(), support_.begin(), support_.end());
+    std::sort(joined.begin(), joined.end());
+    set_ = std::move(joined);
+  }
+
+  /// ∇²f on the working set, from what is known of it where f is quadratic.
+  Matrix hessian() {
+    if (p_.hessian != nullptr) return (*p_.hessian)(set_, set_);
+    if (p_.data.loss().is_quadratic() &&
+        std::includes(last_set_.begin(), last_set_.end(), set_.begin(), set_.end())) {
+      std::vector<Index> place;
+      for (const Index j : set_)
+        place.push_back(std::lower_bound(last_set_.begin(), last_set_.end(), j) - last_set_.begin());
+      return last_hessian_(place, place);
+    }
+    p_.data.state_at(margins_, state_);
+    last_hessian_ = hessian_on(p_.data, state_, set_);
+    last_set_ = set_;
+    report_.work.factorisations += hessian_on_work(p_.data, set_.size(), p_.flops_per_gradient);
+    return last_hessian_;
+  }
+
+  bool step_on_working_set() {
+    choose_working_set();
+    Matrix h = hessian();
+    const Vector x0 = a_(set_);
+    const Vector q = gradient_(set_);
+    Vector threshold(x0.size());
+    for (std::size_t i = 0; i < set_.size(); ++i) {
+      threshold[static_cast<Index>(i)] = threshold_of(set_[i]);
+      h(static_cast<Index>(i), static_cast<Index>(i)) += p_.c[set_[i]];
+    }
+    const bool exact = p_.data.loss().is_quadratic();  // its own model
+    // Elsewhere superlinear: the nearer, the more exact.
+    const double forcing = exact ? 0.0 : std::min(0.1, std::sqrt(norm_ / std::max(first_norm_, norm_)));
+    const Vector diagonal = h.diagonal();
+    for (int tries = 0; tries < kMaxDampings; ++tries) {
+      if (damping_ > 0.0) h.diagonal() = diagonal.array() + damping_;
+      Vector x = x0;
+      const L1QuadraticReport solved =
+          minimise({h, q, threshold, x0}, std::max(forcing * norm_, kModelShare * p_.tolerance), x);
+      report_.work.factorisations += solved.flops / p_.flops_per_gradient;
+      next_ = a_;
+      next_(set_) = x;
+      const double length = next_.allFinite() ? descend() : 0.0;
+      if (exact) return length > 0.0;
+      // Far from the minimum a loss may have next to no curvature, and its model no near minimum.
+      if (length < kPoorStep) {
+        damping_ = std::max(10.0 * damping_, 1e-3 * norm_ / (1.0 + a_.norm()));
+      } else if (length == 1.0) {
+        damping_ = damping_ > 1e-6 * diagonal.maxCoeff() ? 0.1 * damping_ : 0.0;
+      }
+      if (length > 0.0) return true;
+    }
+    return false;
+  }
+
+  /// To next_, or as far on the way as the objective falls by 1e-4 of what the model promises. Returns how
+  /// far: 1 is all the way, 0 nowhere.
+  double descend() {
+    const Vector direction = next_ - a_;
+    if (direction.isZero(0.0)) return 0.0;
+    p_.data.margins(direction, move_);
+    const double now = objective(margins_, a_);
+    const double slope = gradient_.dot(direction) + p_.threshold * (next_.head(penalisable_).lpNorm<1>() -
+                                                                    a_.head(penalisable_).lpNorm<1>());
+    const double slack = 1e-15 * std::abs(now);
+    Vector trial_margins;
+    for (double step = 1.0; step > 1e-12; step *= 0.5) {
+      trial_margins = margins_ + step * move_;
+      if (step < 1.0) next_ = a_ + step * direction;
+      if (!(objective(trial_margins, next_) <= now + 1e-4 * step * std::min(slope, 0.0) + slack)) continue;
+      a_.swap(next_);
+      margins_.swap(trial_margins);
+      return step;
+    }
+    return 0.0;
+  }
+
+  // Large supports.
+
+  void hessian_product(const Vector& p, Vector& out) {
+    p_.data.hessian_product_at(state_, p, out);
+    out += p_.c.cwiseProduct(p);
+    ++report_.work.hessian_products;
+  }
+  bool has_room_for(std::int64_t counts) const { return report_.work.paper_count() + counts < p_.max_count; }
+
+  /// A proximal gradient step finds support and signs, conjugate gradients on them the rest of the way.
+  bool step_by_products() {
+    p_.data.state_at(margins_, state_);
+    const Vector before = a_;
+    if (!has_room_for(kPowerIterations + 1) || !proximal_gradient_step()) return false;
+    update_gradient();
+    if (norm_ <= p_.tolerance) return true;
+    if (!has_room_for(2)) return true;
+    p_.data.state_at(margins_, state_);
+    Vector free = a_.cwiseAbs().cwiseSign();  // 1 on the support
+    free.tail(free.size() - penalisable_).setOnes();
+    const Vector b = -subgradient_.cwiseProduct(free);
+    const auto apply = [&](const Vector& p, Vector& out) {
+      p_.data.hessian_product_at(state_, p.cwiseProduct(free), out);
+      out += p_.c.cwiseProduct(p);
+      out = out.cwiseProduct(free);
+    };
+    const double forcing = std::min(0.1, std::sqrt(norm_ / std::max(first_norm_, norm_)));
+    Vector direction = Vector::Zero(a_.size());
+    const Index most = static_cast<Index>(
+        std::min<std::int64_t>(p_.max_count - report_.work.paper_count() - 1, 10 * a_.size()));
+    const CgReport cg =
+        conjugate_gradients(apply, b, direction, std::max(forcing * b.norm(), 0.3 * p_.tolerance), most);
+    report_.work.hessian_products += cg.products;
+    // Weights that would change their sign stop at 0; where that does not lower the objective, a shorter way.
+    for (double step = 1.0; step > 1e-6; step *= 0.25) {
+      next_ = a_ + step * direction;
+      for (Index j = 0; j < penalisable_; ++j)
+        if (next_[j] * a_[j] <= 0.0) next_[j] = 0.0;
+      const Vector move = next_ - a_;
+      p_.data.margins(move, move_);
+      const Vector trial_margins = margins_ + move_;
+      const double now = objective(margins_, a_);
+      if (!(objective(trial_margins, next_) <= now + 1e-15 * std::abs(now))) {
+        report_.work.factorisations += 0.5;  // a product with the design
+        continue;
+      }
+      a_.swap(next_);
+      margins_ = trial_margins;
+      break;
+    }
+    return a_ != before;
+  }
+
+  bool proximal_gradient_step() {
+    if (curvature_ == 0.0) {
+      Vector direction = subgradient_;
+      Vector product(a_.size());
+      for (int i = 0; i < kPowerIterations && direction.norm() > 0.0; ++i) {
+        direction.normalize();
+        hessian_product(direction, product);
+        curvature_ = std::max(curvature_, product.norm());
+        direction.swap(product);
+      }
+      if (!(curvature_ > 0.0)) return false;
+    }
+    // F(next) ≤ F + slope·move + curvature/2 ‖move‖² makes it a step of descent.
+    const double now = objective(margins_, a_);
+    for (int tries = 0; tries < 40; ++tries, curvature_ *= 2.0) {
+      next_ = a_ - gradient_ / curvature_;
+      for (Index j = 0; j < penalisable_; ++j)
+        next_[j] = std::copysign(std::max(std::abs(next_[j]) - p_.threshold / curvature_, 0.0), next_[j]);
+      const Vector direction = next_ - a_;
+      p_.data.margins(direction, move_);
+      const Vector trial_margins = margins_ + move_;
+      if (objective(trial_margins, next_) <= now + 1e-15 * std::abs(now)) {
+        a_.swap(next_);
+        margins_ = trial_margins;
+        return true;
+      }
+      report_.work.factorisations += 0.5;
+    }
+    return false;
+  }
+
+  const L1Problem& p_;
+  Vector& a_;
+  Index penalisable_;
+  Vector margins_, move_, slopes_, state_, gradient_, subgradient_, next_;
+  std::vector<Index> support_, set_, last_set_;
+  Matrix last_hessian_;
+  double norm_ = 0.0;
+  double first_norm_ = 0.0;
+  double curvature_ = 0.0;
+  double damping_ = 0.0;
+  InnerReport report_;
+};
+
+}  // namespace
+
+void smallest_subgradient(const Vector& a, double threshold, Index penalisable, Vector& g) {
+  for (Index j = 0; j < penalisable; ++j)
+    g[j] = a[j] != 0.0 ? g[j] + std::copysign(threshold, a[j])
+                       : std::copysign(std::max(std::abs(g[j]) - threshold, 0.0), g[j]);
+}
+
+InnerReport l1_newton(const L1Problem& problem, Vector& a) { return L1Newton(problem, a).run(); }
+
+namespace {
+
+/// Σ h_i x_i x_iᵀ by blocks of rows, the lower triangle; `h` are square roots.
+void add_dense_gram(const DenseDesign& x, const Vector& h, const std::vector<Index>& set, Matrix& gram) {
+  constexpr Index kBlock = 256;
+  const auto size = static_cast<Index>(set.size());
+  const bool intercept = size > 0 && set.back() == x.cols();
+  const Index features = intercept ? size - 1 : size;
+  Matrix rows;
+  for (Index begin = 0; begin < x.rows(); begin += kBlock) {
+    const Index count = std::min(kBlock, x.rows() - begin);
+    rows.resize(count, size);
+    for (Index i = 0; i < count; ++i) {
+      const double* row = x.row(begin + i);
+      for (Index j = 0; j < features; ++j) rows(i, j) = row[set[static_cast<std::size_t>(j)]];
+      if (intercept) rows(i, features) = 1.0;
+      rows.row(i) *= h[begin + i];
+    }
+    add_gram(rows, gram);
+  }
+}
+
+void add_sparse_gram(const SparseDesign& x, const Vector& h, const std::vector<Index>& set, Matrix& gram) {
+  std::vector<Index> place(static_cast<std::size_t>(x.cols()) + 1, -1);
+  for (std::size_t i = 0; i < set.size(); ++i)
+    place[static_cast<std::size_t>(set[i])] = static_cast<Index>(i);
+  const Index intercept = place.back();
+  std::vector<std::pair<Index, double>> held;
+  for (Index i = 0; i < x.rows(); ++i) {
+    held.clear();
+    const auto row = static_cast<std::size_t>(i);
+    for (auto k = static_cast<std::size_t>(x.row_start[row]);
+         k < static_cast<std::size_t>(x.row_start[row + 1]); ++k)
+      if (const Index at = place[static_cast<std::size_t>(x.column[k])]; at >= 0)
+        held.emplace_back(at, h[i] * x.value[k]);
+    if (intercept >= 0) held.emplace_back(intercept, h[i]);
+    for (const auto& [a, value] : held)
+      for (const auto& [b, other] : held)
+        if (b <= a) gram(a, b) += value * other;
+  }
+}
+
+}  // namespace
+
+Matrix hessian_on(const DataTerm& data, const Vector& state, const std::vector<Index>& set) {
+  const Design& x = data.design();
+  const auto size = static_cast<Index>(set.size());
+  Vector h;
+  data.row_curvatures(state, h);
+  h = h.cwiseSqrt();
+  Matrix gram = Matrix::Zero(size, size);
+  if (x.is_sparse()) {
+    add_sparse_gram(x.sparse(), h, set, gram);
+  } else {
+    add_dense_gram(x.dense(), h, set, gram);
+  }
+  for (Index i = 0; i < size; ++i)
+    for (Index j = 0; j < i; ++j) gram(j, i) = gram(i, j);
+  return gram;
+}
+
+double hessian_on_work(const DataTerm& data, std::size_t size, double flops_per_gradient) {
+  const Design& x = data.design();
+  // Of a sparse row only the pairs of its own columns count: its share of non-zeros, twice.
+  const double dense = 2.0 * static_cast<double>(x.rows()) * static_cast<double>(x.cols());
+  const double columns = x.product_flops() / dense * static_cast<double>(size);
+  return static_cast<double>(x.rows()) * columns * columns / flops_per_gradient;
+}
+
+}  // namespace yosida

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "problem/data_term.hpp"
+#include "yosida/problem/bilevel_problem.hpp"
+
+namespace yosida {
+
+/// min over a, the intercept last, of  F(a) = f(a) + ½ Σ c_j a_j² + linearᵀa + threshold × Σ |a_j|  for a
+/// data term f of one output; the intercept is in neither sum.
+struct L1Problem {
+  const DataTerm& data;
+  const Vector& c;            // one per weight, 0 at the intercept
+  const Vector& linear;       // likewise
+  double threshold;           // e^λ
+  double tolerance;           // on the norm of the smallest subgradient
+  std::int64_t max_count;     // gradients and Hessian products
+  double flops_per_gradient;  // of the problem the work is counted for
+  const Matrix* hessian;      // ∇²f where it is known for any a, else null
+};
+
+/// The subgradient of F of the smallest norm, from the gradient g of its smooth part: 0 where and only where
+/// a is the minimiser. In place.
+void smallest_subgradient(const Vector& a, double threshold, Index penalisable, Vector& g);
+
+/// Newton's method on a working set, from the a given: the weights that are not 0 and the worst violators of
+/// the optimality conditions. The quadratic model on them is minimised by coordinate descent, which finds the
+/// support, and by Cholesky on the support with its signs held, which makes it exact however correlated the
+/// columns are; steps end where a weight reaches 0. Supports larger than kMaxCholesky: proximal gradient
+/// steps find them, conjugate gradients solve on them.
+InnerReport l1_newton(const L1Problem& problem, Vector& a);
+
+/// The rows and columns of ∇²f that `set` names (rising; the intercept, where it is in it, last).
+Matrix hessian_on(const DataTerm& data, const Vector& state, const std::vector<Index>& set);
+
+/// Its operations, in gradients.
+double hessian_on_work(const DataTerm& data, std::size_t size, double flops_per_gradient);
+
+}  // namespace yosida
