@@ -56,6 +56,12 @@ class OnATerminal(Cli):
         self.assertNotIn("\x1b", stdout)
         self.assertIn("time_limit", stdout)
 
+    def test_progress_line_of_several_lambdas(self):
+        process, master = self.start("tune", "--train", "data.csv", "--target", "y", "--method", "hoag", "--lambda-per",
+                                     "feature", "--time-limit", "0.5", "--max-iterations", "1000000000")
+        self.assertRegex(self.shown(master), r"hoag \[.*\] .*20 lambdas")
+        self.assertEqual(process.wait(timeout=TIMEOUT_SECONDS), 0)
+
     def test_quiet_shows_none(self):
         process, master = self.start(*self.endless, "--time-limit", "0.3", "--quiet")
         self.assertEqual(self.shown(master), "")

@@ -85,7 +85,7 @@ class Schema(TuneCase):
         self.assert_numbers({name: certificate[name] for name in numbers}, numbers,
                             () if oracle else ("gap", "lambda_gap"))
         self.assertEqual(set(certificate), {*numbers, "verdict", "reason"})
-        self.assertIn(certificate["verdict"], ["certified", "at bound", "not certified"])
+        self.assertIn(certificate["verdict"], ["certified", "certified at a bound", "not certified"])
         self.assertNotEqual(certificate["reason"], "")
 
     def test_ridge(self):

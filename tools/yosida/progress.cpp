@@ -53,10 +53,10 @@ void Progress::show(const TracePoint& point) {
   const double done = share_done(point, budget_);
   const int filled = static_cast<int>(done * kWidth);
   fmt::print(
-      stderr,
-      "\r\033[K{} [{:#<{}}{:.<{}}] {:3.0f} %  iteration {}  validation {:.6g} (best {:.6g})  lambda {:.4g}",
+      stderr, "\r\033[K{} [{:#<{}}{:.<{}}] {:3.0f} %  iteration {}  validation {:.6g} (best {:.6g})  {}",
       method_, "", filled, "", kWidth - filled, 100.0 * done, point.iteration, point.loss.validation, best_,
-      point.lambda[0]);
+      point.lambda.size() == 1 ? fmt::format("lambda {:.4g}", point.lambda[0])
+                               : fmt::format("{} lambdas", point.lambda.size()));
   std::fflush(stderr);
 }
 

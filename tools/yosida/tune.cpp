@@ -148,6 +148,19 @@ OracleGap compare_with_oracle(const Problems& problems, const TuneFlags& flags, 
           .lambda_gap = at_best / oracle.validation - 1.0};
 }
 
+/// The bounds that a λ is judged in: those asked for, or the data's own, which most methods keep to by
+/// themselves. A λ outside these has been held by nothing.
+Start judged_inside(const BilevelProblem& problem, const Start& start, const Method& method,
+                    const Vector& lambda) {
+  if (start.is_bounded()) return start;
+  Start own = start;
+  own.lambda.setConstant(method.lambda0);
+  own = with_bounds(problem, own);
+  const bool is_inside =
+      (lambda.array() >= own.low.array()).all() && (lambda.array() <= own.high.array()).all();
+  return is_inside ? own : start;
+}
+
 /// w*(λ) on these rows.
 Vector refit(const Split& split, const Dataset& rows, const Prepared& data, const Penalty& penalty,
              bool intercept, const Vector& lambda) {
@@ -249,7 +262,8 @@ int run_tune(const TuneFlags& flags) {
               [&] { tuned.oracle = compare_with_oracle(problems, flags, options.start.lambda[0], best); });
   if (!was_stopped)
     try_extra("the certificate", [&] {
-      tuned.certificate = certify(*problem, best, options.start);
+      tuned.certificate =
+          certify(*problem, best, judged_inside(*problem, options.start, chosen, best.lambda));
       if (tuned.oracle) {
         tuned.certificate->gap = tuned.oracle->gap;
         tuned.certificate->lambda_gap = tuned.oracle->lambda_gap;
