@@ -12,6 +12,8 @@ using Sample = BasinSearch::Sample;
 
 /// A new point keeps this share of an interval from both of its ends, unless slopes say it is nearly there.
 constexpr double kEdge = 0.02;
+/// However far the bounds are apart.
+constexpr double kMaxIntervals = 200.0;
 /// In a bracket narrower than this the slope is a line.
 constexpr double kNarrow = 0.5;
 /// The first step into an interval of which one slope is known.
@@ -87,7 +89,7 @@ double cautious(const Sample& sample) { return sample.value * (1.0 + 0.3 * sampl
 }  // namespace
 
 BasinSearch::BasinSearch(double low, double high, double spacing, double start) {
-  const auto intervals = std::max(8.0, std::ceil((high - low) / spacing));
+  const auto intervals = std::clamp(std::ceil((high - low) / spacing), 8.0, kMaxIntervals);
   for (double i = 0.0; i <= intervals; ++i) scan_.push_back(high - (high - low) * (i / intervals));
   scan_.back() = low;
   const auto at = std::lower_bound(scan_.begin(), scan_.end(), start, std::greater<>());

@@ -7,6 +7,7 @@
 #include "yosida/solver/forward.hpp"
 #include "yosida/solver/hoag.hpp"
 #include "yosida/solver/my_hpo.hpp"
+#include "yosida/solver/my_hpo_1.hpp"
 #include "yosida/solver/my_hpo_bt.hpp"
 #include "yosida/solver/my_hpo_c.hpp"
 #include "yosida/solver/my_hpo_full.hpp"
@@ -42,8 +43,9 @@ std::vector<Method> build() {
   full.default_iterations = 500;
   Method sho_code = described("sho-code", "sho with the settings of its authors' published code");
   sho_code.lambda0 = -3.5;
-  Method successor =
-      described(MyHpo::name, "the Moreau-Yosida step on the true slope of the best response: no step size");
+  Method successor = described(
+      MyHpo::name,
+      "true hypergradients, no step size: a global search for one lambda, Moreau-Yosida steps for several");
   successor.solves_inner_problems = true;
   successor.expected_work = 250.0;
   successor.default_iterations = 500;
@@ -62,8 +64,16 @@ std::vector<Method> build() {
   Method penalty =
       described(PenaltyMethod::name, "the inner problem as a penalised constraint (Mehra and Hamm 2019)");
   penalty.default_iterations = 500;
+  Method consensus =
+      described("my-hpo-consensus", "the paper's w and u (my-hpo-full) on the tangent response");
+  consensus.solves_inner_problems = true;
+  consensus.default_iterations = 500;
   return {
       with_algorithm<MyHpo>(std::move(successor)),
+      with_algorithm<MyHpoFull>(std::move(consensus),
+                                {.rho = 1.0, .epsilon = 1e-4, .response = ResponseKind::tangent}),
+      with_algorithm<MyHpo1>(
+          described(MyHpo1::name, "my-hpo in a single loop: one gradient step each on v and on its slope")),
       with_algorithm<MyHpoBt>(
           described(MyHpoBt::name, "simplified MY-HPO with backtracking (the paper's Algorithm 1)")),
       with_algorithm<MyHpoC>(

@@ -5,9 +5,12 @@
 
 #include "solver/one_lambda.hpp"
 #include "solver/residuals.hpp"
+#include "yosida/solver/oracle.hpp"
 
 namespace yosida {
 namespace {
+
+constexpr double kLocalMove = 2.0;
 
 /// argmin_λ L_V(λφ₁ + φ₀) + uᵀ(w − λφ₁ − φ₀) + ρ/2 ‖w − λφ₁ − φ₀‖², by Newton's method on its
 /// derivative, halved where that does not fall: one step where L_V is quadratic.
@@ -48,15 +51,18 @@ const std::vector<Setting<MyHpoFull::Settings>>& MyHpoFull::table() {
       settings::real("epsilon", &Settings::epsilon, Bound::non_negative(),
                      "stop when ‖r‖ and ‖s‖ are under it, relative to ‖w‖; 0 never stops",
                      "ours: the paper does not state its value"),
+      settings::choice("response", &Settings::response, response_names(),
+                       "where the slope of the best response comes from", "the paper: mean-anchored"),
   };
   return rows;
 }
 
 MyHpoFull::State MyHpoFull::init(const BilevelProblem& problem, const Start& start) const {
   require_one_lambda(problem, name);
-  require_off_pole(start, name);
+  if (settings.response == ResponseKind::mean_anchored) require_off_pole(start, name);
   State state;
   state.range = start;
+  state.final_is_best = settings.response != ResponseKind::mean_anchored;
   state.lambda = start.lambda;
   state.u = state.v = state.w = state.r = state.response = state.g = state.curvature =
       Vector::Zero(problem.weights());
@@ -66,7 +72,10 @@ MyHpoFull::State MyHpoFull::init(const BilevelProblem& problem, const Start& sta
 }
 
 void MyHpoFull::step(const BilevelProblem& problem, State& state) const {
-  const auto& [rho, epsilon] = settings;
+  const auto& [rho, epsilon, response] = settings;
+  // A true slope is good nearby only: λ keeps to the bounds and moves a little at a time.
+  const bool local = response != ResponseKind::mean_anchored;
+  if (local && !state.range.is_bounded()) state.range = with_bounds(problem, state.range);
   const double lambda = state.lambda[0];
   const auto note = [&](const InnerReport& report) {
     if (!report.converged) ++state.inexact_solves;
@@ -75,14 +84,19 @@ void MyHpoFull::step(const BilevelProblem& problem, State& state) const {
 
   // Step 1.  v = argmin L_T(·, λ);  φ₀ = v̄ 1;  φ₁ = (v − φ₀)/λ
   note(problem.inner_solve(state.lambda, {}, state.v));
-  state.phi.anchor(problem, state.v, lambda);
+  anchor(response, problem, state.v, lambda, state.phi);
 
   // Step 2.  w = argmin L_T(w, λ) + uᵀ(w − v) + ρ/2 ‖w − v‖²      (λφ₁ + φ₀ = v)
   state.w = state.v;
   note(problem.inner_solve(state.lambda, {.proximal = ProximalTerm{state.u, state.v, rho}}, state.w));
 
   // Step 3.  λ⁺ = argmin L_V(λφ₁ + φ₀) + uᵀ(w − λφ₁ − φ₀) + ρ/2 ‖w − λφ₁ − φ₀‖²
-  if (!state.phi.is_flat) state.lambda[0] = state.range.clamped(minimise_lambda(problem, state, rho), 0);
+  if (!state.phi.is_flat) {
+    double next = minimise_lambda(problem, state, rho);
+    // Deviation: the paper has no such limit; its response has no neighbourhood either.
+    if (local) next = std::clamp(next, lambda - kLocalMove, lambda + kLocalMove);
+    state.lambda[0] = state.range.clamped(next, 0);
+  }
 
   // Step 4.  u ← u + ρ (w − λ⁺φ₁ − φ₀)
   update_residuals(problem, state.phi, lambda, rho, epsilon, state.u, state.r, state);

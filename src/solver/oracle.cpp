@@ -102,9 +102,7 @@ Oracle find_oracle(const BilevelProblem& problem, double low, double high) {
 
 double validation_at(const BilevelProblem& problem, double lambda) { return Path(problem)(lambda); }
 
-namespace {
-
-double top_curvature(const BilevelProblem& problem) {
+double largest_curvature(const BilevelProblem& problem) {
   if (const auto known = problem.largest_curvature()) return *known;
   // The largest curvature by power iteration, unpenalised: e^{−∞} = 0.
   const Vector unpenalised =
@@ -137,10 +135,8 @@ double top_curvature(const BilevelProblem& problem) {
   return curvature;
 }
 
-}  // namespace
-
 LambdaBounds default_bounds(const BilevelProblem& problem, double lambda0) {
-  double curvature = top_curvature(problem);
+  double curvature = largest_curvature(problem);
   if (!(curvature > 0.0)) curvature = 1.0;
   return {.low = std::min(std::log(1e-12 * curvature), lambda0),
           .high = std::max(std::log(10.0 * curvature), lambda0)};

@@ -5,7 +5,7 @@
 
 namespace yosida {
 
-void update_residuals(const BilevelProblem& problem, const MeanAnchored& phi, double lambda, double rho,
+void update_residuals(const BilevelProblem& problem, const LinearResponse& phi, double lambda, double rho,
                       double epsilon, const Vector& u, Vector& r, Iterate& state) {
   const Index penalised = r.size() - problem.intercepts();
   phi.respond(state.lambda[0], r);

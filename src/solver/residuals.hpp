@@ -1,6 +1,6 @@
 #pragma once
 
-#include "yosida/response/mean_anchored.hpp"
+#include "yosida/response/linear_response.hpp"
 #include "yosida/solver/iterate.hpp"
 
 namespace yosida {
@@ -12,7 +12,7 @@ namespace yosida {
 /// Deviation: ADMM solvers add an absolute part, ε √d. Here it would be met at once where y, and so w,
 /// is small; the size of w itself takes its place.
 /// An ε of 0 never stops. The intercept takes no part.
-void update_residuals(const BilevelProblem& problem, const MeanAnchored& phi, double lambda, double rho,
+void update_residuals(const BilevelProblem& problem, const LinearResponse& phi, double lambda, double rho,
                       double epsilon, const Vector& u, Vector& r, Iterate& state);
 
 }  // namespace yosida

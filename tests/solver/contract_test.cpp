@@ -214,8 +214,15 @@ TEST_P(Contract, TheBestIsTheBestOfTheTrace) {
     SolveOptions with = options(100);
     with.trace_every = 1;
     const Outcome outcome = run(*problem, with);
-    for (const TracePoint& point : outcome.trace)
-      EXPECT_LE(outcome.best.loss.validation, point.loss.validation * (1.0 + 1e-13));
+    // my-hpo vouches for its last iterate, though one solved less exactly may have had a lower loss.
+    const bool vouched = (method.name == "my-hpo" || method.name == "my-hpo-consensus") &&
+                         outcome.status == StopReason::converged;
+    if (vouched) {
+      EXPECT_EQ(outcome.best.iteration, outcome.final.iteration);
+    } else {
+      for (const TracePoint& point : outcome.trace)
+        EXPECT_LE(outcome.best.loss.validation, point.loss.validation * (1.0 + 1e-13));
+    }
     const TracePoint& at = outcome.trace[static_cast<std::size_t>(outcome.best.iteration)];
     EXPECT_EQ(outcome.best.lambda, at.lambda);
     EXPECT_TRUE(same(outcome.best.loss, at.loss));

@@ -2,22 +2,24 @@
 
 #include <vector>
 
-#include "yosida/response/mean_anchored.hpp"
+#include "yosida/response/linear_response.hpp"
 #include "yosida/solver/iterate.hpp"
 #include "yosida/solver/settings.hpp"
 
 namespace yosida {
 
-/// The paper's Algorithm "MY-HPO": every update solved to its minimum. Few, dear iterations.
+/// The paper's Algorithm "MY-HPO": every update solved to its minimum. Few, dear iterations. With the tangent
+/// response it is my-hpo-consensus: the paper's w and u on the true slope.
 struct MyHpoFull {
   static constexpr const char* name = "my-hpo-full";
   struct Settings {
     double rho = 1.0;
     double epsilon = 1e-4;
+    ResponseKind response = ResponseKind::mean_anchored;
   };
   struct State : Iterate {
     Vector u, v;
-    MeanAnchored phi;
+    LinearResponse phi;
     Start range;
     Vector r, response, g, curvature;
   };

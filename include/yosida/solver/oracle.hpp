@@ -25,6 +25,10 @@ Oracle find_oracle(const BilevelProblem& problem, double low, double high);
 /// L_V(w*(λ)), by a tight inner solve.
 double validation_at(const BilevelProblem& problem, double lambda);
 
+/// The largest curvature of the unpenalised L_T at 0, intercepts refitted: as the problem knows it, or by a
+/// few power iterations.
+double largest_curvature(const BilevelProblem& problem);
+
 /// Bounds on λ from the data's own scale: e^λ from 1e-12 to 10 times the largest curvature of the
 /// unpenalised L_T at 0, widened to hold lambda0.
 struct LambdaBounds {
