@@ -14,6 +14,9 @@ namespace {
 constexpr int kMaxIterations = 1000;
 /// Iterations without progress before rounding is said to have the last word.
 constexpr int kPatience = 4;
+/// Stages end at so much of their threshold, and the next has so much of it.
+constexpr double kStageTolerance = 0.3;
+constexpr double kStage = 0.15;
 /// Violators enter the working set so many at a time, or as many as are in it.
 constexpr std::size_t kFewest = 100;
 /// A factorisation may cost so many gradients; correlated columns would need as many products.
@@ -28,26 +31,30 @@ constexpr int kMaxDampings = 12;
 
 class L1Newton {
  public:
-  L1Newton(const L1Problem& problem, Vector& a) : p_(problem), a_(a), penalisable_(p_.data.penalisable()) {}
+  L1Newton(const L1Problem& problem, Vector& a)
+      : p_(problem), a_(a), penalisable_(p_.data.penalisable()), threshold_(problem.threshold) {}
 
   InnerReport run() {
     if (p_.max_count < 1) return report_;
     p_.data.margins(a_, margins_);
     update_gradient();
-    double least = norm_;
-    double lowest = objective(margins_, a_);
-    int idle = 0;
-    for (int iteration = 0; iteration < kMaxIterations && idle < kPatience; ++iteration) {
-      if (norm_ <= p_.tolerance || report_.work.paper_count() >= p_.max_count) break;
+    begin_stages();
+    for (int iteration = 0; iteration < kMaxIterations; ++iteration) {
+      while (is_early() && (norm_ <= tolerance() || idle_ >= kPatience)) next_stage();
+      if (norm_ <= tolerance() || idle_ >= kPatience || report_.work.paper_count() >= p_.max_count) break;
       collect(support_, [&](Index j) { return a_[j] != 0.0; });
       const bool moved = support_.size() <= largest_set() ? step_on_working_set() : step_by_products();
-      if (!moved || report_.work.paper_count() >= p_.max_count) break;
-      update_gradient();
-      const double now = objective(margins_, a_);
-      idle = norm_ < 0.9 * least || now < lowest - 1e-14 * std::abs(lowest) ? 0 : idle + 1;
-      least = std::min(least, norm_);
-      lowest = std::min(lowest, now);
+      if (!moved && !is_early()) break;
+      if (report_.work.paper_count() >= p_.max_count) break;
+      if (moved) {
+        update_gradient();
+        note_progress();
+      } else {
+        next_stage();
+      }
     }
+    threshold_ = p_.threshold;
+    update_subgradient();
     report_.gradient_norm = norm_;
     report_.converged = norm_ <= p_.tolerance;
     return report_;
@@ -56,19 +63,50 @@ class L1Newton {
  private:
   double objective(const Vector& margins, const Vector& a) const {
     return p_.data.value_at(margins) + 0.5 * p_.c.dot(a.cwiseAbs2()) + p_.linear.dot(a) +
-           p_.threshold * a.head(penalisable_).lpNorm<1>();
+           threshold_ * a.head(penalisable_).lpNorm<1>();
   }
-  double threshold_of(Index j) const { return j < penalisable_ ? p_.threshold : 0.0; }
+  double threshold_of(Index j) const { return j < penalisable_ ? threshold_ : 0.0; }
 
   void update_gradient() {
     p_.data.slopes_at(margins_, slopes_);
     p_.data.gather(slopes_, gradient_);
     gradient_ += p_.c.cwiseProduct(a_) + p_.linear;
     ++report_.work.train_gradients;
-    subgradient_ = gradient_;
-    smallest_subgradient(a_, p_.threshold, penalisable_, subgradient_);
-    norm_ = subgradient_.norm();
+    update_subgradient();
     if (first_norm_ == 0.0) first_norm_ = norm_;
+  }
+  void update_subgradient() {
+    subgradient_ = gradient_;
+    smallest_subgradient(a_, threshold_, penalisable_, subgradient_);
+    norm_ = subgradient_.norm();
+  }
+
+  // From a start far away the threshold comes down in stages, each solved roughly: supports grow from small
+  // ones, where all at once many wrong weights would enter and leave one by one.
+
+  bool is_early() const { return threshold_ > p_.threshold; }
+  double tolerance() const {
+    return is_early() ? std::max(kStageTolerance * threshold_, p_.tolerance) : p_.tolerance;
+  }
+  void begin_stages() {
+    threshold_ = std::max(p_.threshold, kStage * gradient_.head(penalisable_).lpNorm<Eigen::Infinity>());
+    begin_stage();
+  }
+  void next_stage() {
+    threshold_ = std::max(p_.threshold, kStage * threshold_);
+    begin_stage();
+  }
+  void begin_stage() {
+    update_subgradient();
+    first_norm_ = least_ = norm_;
+    lowest_ = objective(margins_, a_);
+    idle_ = 0;
+  }
+  void note_progress() {
+    const double now = objective(margins_, a_);
+    idle_ = norm_ < 0.9 * least_ || now < lowest_ - 1e-14 * std::abs(lowest_) ? 0 : idle_ + 1;
+    least_ = std::min(least_, norm_);
+    lowest_ = std::min(lowest_, now);
   }
 
   /// The weights that `wanted` names, and the intercept.
@@ -141,7 +179,7 @@ class L1Newton {
       if (damping_ > 0.0) h.diagonal() = diagonal.array() + damping_;
       Vector x = x0;
       const L1QuadraticReport solved =
-          minimise({h, q, threshold, x0}, std::max(forcing * norm_, kModelShare * p_.tolerance), x);
+          minimise({h, q, threshold, x0}, std::max(forcing * norm_, kModelShare * tolerance()), x);
       report_.work.factorisations += solved.flops / p_.flops_per_gradient;
       next_ = a_;
       next_(set_) = x;
@@ -165,8 +203,8 @@ class L1Newton {
     if (direction.isZero(0.0)) return 0.0;
     p_.data.margins(direction, move_);
     const double now = objective(margins_, a_);
-    const double slope = gradient_.dot(direction) + p_.threshold * (next_.head(penalisable_).lpNorm<1>() -
-                                                                    a_.head(penalisable_).lpNorm<1>());
+    const double slope = gradient_.dot(direction) + threshold_ * (next_.head(penalisable_).lpNorm<1>() -
+                                                                  a_.head(penalisable_).lpNorm<1>());
     const double slack = 1e-15 * std::abs(now);
     Vector trial_margins;
     for (double step = 1.0; step > 1e-12; step *= 0.5) {
@@ -195,7 +233,7 @@ class L1Newton {
     const Vector before = a_;
     if (!has_room_for(kPowerIterations + 1) || !proximal_gradient_step()) return false;
     update_gradient();
-    if (norm_ <= p_.tolerance) return true;
+    if (norm_ <= tolerance()) return true;
     if (!has_room_for(2)) return true;
     p_.data.state_at(margins_, state_);
     Vector free = a_.cwiseAbs().cwiseSign();  // 1 on the support
@@ -211,7 +249,7 @@ class L1Newton {
     const Index most = static_cast<Index>(
         std::min<std::int64_t>(p_.max_count - report_.work.paper_count() - 1, 10 * a_.size()));
     const CgReport cg =
-        conjugate_gradients(apply, b, direction, std::max(forcing * b.norm(), 0.3 * p_.tolerance), most);
+        conjugate_gradients(apply, b, direction, std::max(forcing * b.norm(), 0.3 * tolerance()), most);
     report_.work.hessian_products += cg.products;
     // Weights that would change their sign stop at 0; where that does not lower the objective, a shorter way.
     for (double step = 1.0; step > 1e-6; step *= 0.25) {
@@ -250,7 +288,7 @@ class L1Newton {
     for (int tries = 0; tries < 40; ++tries, curvature_ *= 2.0) {
       next_ = a_ - gradient_ / curvature_;
       for (Index j = 0; j < penalisable_; ++j)
-        next_[j] = std::copysign(std::max(std::abs(next_[j]) - p_.threshold / curvature_, 0.0), next_[j]);
+        next_[j] = std::copysign(std::max(std::abs(next_[j]) - threshold_ / curvature_, 0.0), next_[j]);
       const Vector direction = next_ - a_;
       p_.data.margins(direction, move_);
       const Vector trial_margins = margins_ + move_;
@@ -270,7 +308,10 @@ class L1Newton {
   Vector margins_, move_, slopes_, state_, gradient_, subgradient_, next_;
   std::vector<Index> support_, set_, last_set_;
   Matrix last_hessian_;
+  double threshold_;  // of the stage
   double norm_ = 0.0;
+  double least_ = 0.0, lowest_ = 0.0;  // norm and objective of the stage
+  int idle_ = 0;
   double first_norm_ = 0.0;
   double curvature_ = 0.0;
   double damping_ = 0.0;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "problem/data_term.hpp"
 #include "yosida/problem/bilevel_problem.hpp"
 
@@ -25,8 +27,8 @@ void smallest_subgradient(const Vector& a, double threshold, Index penalisable, 
 /// Newton's method on a working set, from the a given: the weights that are not 0 and the worst violators of
 /// the optimality conditions. The quadratic model on them is minimised by coordinate descent, which finds the
 /// support, and by Cholesky on the support with its signs held, which makes it exact however correlated the
-/// columns are; steps end where a weight reaches 0. Supports larger than kMaxCholesky: proximal gradient
-/// steps find them, conjugate gradients solve on them.
+/// columns are; steps end where a weight reaches 0. From far away the threshold comes down in stages.
+/// Supports too large to factor: proximal gradient steps find them, conjugate gradients solve on them.
 InnerReport l1_newton(const L1Problem& problem, Vector& a);
 
 /// The rows and columns of ∇²f that `set` names (rising; the intercept, where it is in it, last).

@@ -4,6 +4,7 @@
 
 #include <Eigen/SVD>
 
+#include "problem/newton.hpp"
 #include "problem/plain_lasso.hpp"
 #include "support/compare.hpp"
 #include "yosida/data/spectra.hpp"
@@ -212,13 +213,55 @@ TEST_P(CorrelatedElasticNet, SolvesTightly) {
   }
 }
 
+// Supports beyond kMaxCholesky: proximal gradient steps and conjugate gradients.
+TEST(ElasticNetProblem, SolvesOnLargeSupports) {
+  for (const Loss* loss : {&least_squares(), &logistic()}) {
+    const Split split = test::random_split(4500, 10, 0, kMaxCholesky + 500, 6, *loss, 0.01);
+    const ElasticNetProblem problem(split, *loss, true, Kind::elastic_net);
+    Vector at(2);
+    at << std::log(problem.largest_slope()) - 7.0, std::log(*problem.largest_curvature()) - 5.0;
+    Vector w = Vector::Zero(problem.weights());
+    const InnerReport report = problem.inner_solve(at, {.proximal = {}, .tolerance = 1e-9}, w);
+    EXPECT_TRUE(report.converged) << loss->name() << ": " << report.gradient_norm;
+    EXPECT_GT((w.array() != 0.0).count(), kMaxCholesky);
+    EXPECT_LT((w.array() != 0.0).count(), w.size());
+    Vector g(w.size());
+    problem.train_gradient(w, at, g);
+    EXPECT_LE(g.norm(), 1.1e-9 * problem.largest_slope() * std::sqrt(w.size()));
+    Vector x = Vector::Zero(w.size()), back(w.size());
+    EXPECT_TRUE(problem.hessian_solve(w, at, g, {.tolerance = 1e-8}, x).converged);
+    problem.hessian_product(w, at, x, back);
+    EXPECT_LE(relative_error(back, g), 1e-7);
+  }
+}
+
+TEST(ElasticNetProblem, TakesEveryLossOfOneOutput) {
+  for (const Loss* loss : {&squared_hinge(), &huber(), &poisson()}) {
+    Split split = test::random_split(60, 20, 0, 25, 4, *loss);
+    for (Dataset* part : {&split.train, &split.validation})
+      if (loss == &poisson()) part->y = part->y.array().abs().round();
+    const ElasticNetProblem problem(split, *loss, true, Kind::lasso);
+    Vector w = Vector::Zero(problem.weights()), g(problem.weights());
+    for (const double below : {0.5, 2.0, 4.0}) {
+      const Vector at = Vector::Constant(1, std::log(problem.largest_slope()) - below);
+      EXPECT_TRUE(problem.inner_solve(at, {}, w).converged) << loss->name();
+      problem.train_gradient(w, at, g);
+      EXPECT_LE(g.norm(), 1e-10 * problem.largest_slope());
+    }
+  }
+}
+
 TEST(ElasticNetProblem, HasBoundsOfItsOwn) {
   const Split split = test::random_split(30, 10, 0, 8, 1, least_squares());
   const ElasticNetProblem lasso(split, least_squares(), true, Kind::lasso);
   const ElasticNetProblem net(split, least_squares(), true, Kind::elastic_net);
   ASSERT_TRUE(lasso.own_bounds());
   EXPECT_EQ(lasso.own_bounds()->high.size(), 1);
-  EXPECT_EQ(lasso.own_bounds()->high[0], std::log(lasso.largest_slope()));
+  // At the upper bound the first weight has left 0: there is a slope.
+  EXPECT_NEAR(lasso.own_bounds()->high[0], std::log(lasso.largest_slope()), 2e-3);
+  Vector w = Vector::Zero(lasso.weights());
+  lasso.inner_solve(lasso.own_bounds()->high, {}, w);
+  EXPECT_EQ((w.head(8).array() != 0.0).count(), 1);
   EXPECT_EQ(net.own_bounds()->low[0], std::log(lasso.largest_slope()) - 14.0);
   const Eigen::MatrixXd x = test::matrix_of(split.train.x);
   const Eigen::MatrixXd centred = x.rowwise() - x.colwise().mean();

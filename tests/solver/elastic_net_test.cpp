@@ -1,0 +1,119 @@
+#include <gtest/gtest.h>
+
+#include "solver/elastic_net_data.hpp"
+#include "yosida/problem/k_fold_problem.hpp"
+#include "yosida/solver/my_hpo.hpp"
+#include "yosida/solver/oracle.hpp"
+#include "yosida/solver/solve.hpp"
+
+namespace yosida {
+namespace {
+
+using test::LassoCase;
+using test::lowest_of_path;
+using test::tight_validation;
+using Kind = ElasticNetProblem::Kind;
+
+constexpr std::uint64_t kSeeds = 10;
+/// What agreeing with a path means: L_V at the λ found, over the lowest of the path.
+constexpr double kAgrees = 1e-3;
+constexpr int kPathPoints = 1000;
+
+Outcome run(const BilevelProblem& problem, const Vector& lambda, double spacing) {
+  MyHpo method;
+  method.settings.spacing = spacing;
+  SolveOptions options;
+  options.start.lambda = lambda;
+  options.budget.iterations = 300;
+  return solve(method, problem, options);
+}
+
+class LassoMyHpo : public testing::TestWithParam<LassoCase> {};
+INSTANTIATE_TEST_SUITE_P(Data, LassoMyHpo, testing::ValuesIn(test::lasso_cases()),
+                         [](const auto& each) { return std::string(each.param.name); });
+
+// h(λ₁) has a kink wherever the support changes, and valleys as near to each other as 0.1: the scan must be
+// finer than for ridge. One seed of a set may end in a valley 0.3 % above the lowest.
+TEST_P(LassoMyHpo, AgreesWithAPathWhereItsScanIsFine) {
+  int disagreeing = 0;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    const ElasticNetProblem problem(GetParam().split(seed), *GetParam().loss, true, Kind::lasso);
+    const Bounds bounds = *problem.own_bounds();
+    const Outcome outcome = run(problem, bounds.high, 0.25);
+    EXPECT_EQ(outcome.status, StopReason::converged);
+    Vector w = Vector::Zero(problem.weights());
+    const double gap =
+        tight_validation(problem, outcome.best.lambda, w) / lowest_of_path(problem, bounds, kPathPoints) -
+        1.0;
+    EXPECT_LE(gap, 3.0 * kAgrees) << "seed " << seed;
+    disagreeing += gap > kAgrees;
+  }
+  EXPECT_LE(disagreeing, 1);
+}
+
+// At its default spacing it ends at the bottom of a valley, most often of the lowest.
+TEST_P(LassoMyHpo, EndsAtALocalMinimum) {
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    const ElasticNetProblem problem(GetParam().split(seed), *GetParam().loss, true, Kind::lasso);
+    const Bounds bounds = *problem.own_bounds();
+    const Outcome outcome = run(problem, bounds.high, MyHpo{}.settings.spacing);
+    EXPECT_EQ(outcome.status, StopReason::converged);
+    EXPECT_EQ(outcome.inexact_solves, 0);
+    Vector w = Vector::Zero(problem.weights());
+    const double reached = tight_validation(problem, outcome.best.lambda, w);
+    for (const double away : {-0.003, -0.001, 0.001, 0.003}) {
+      const Vector beside = (outcome.best.lambda.array() + away).matrix().cwiseMin(bounds.high);
+      EXPECT_GE(tight_validation(problem, beside, w), reached * (1.0 - 1e-4))
+          << "seed " << seed << ", " << away << " away";
+    }
+    EXPECT_LE(reached, lowest_of_path(problem, bounds, 200) * 1.1) << "seed " << seed;
+  }
+}
+
+// Five folds of a lasso are a K-fold problem like any other.
+TEST(LassoMyHpo, TunesOnFolds) {
+  std::vector<std::shared_ptr<const BilevelProblem>> folds;
+  for (std::uint64_t seed = 1; seed <= 5; ++seed)
+    folds.push_back(std::make_shared<ElasticNetProblem>(test::sparse_truth(60, 40, seed, least_squares()),
+                                                        least_squares(), true, Kind::lasso));
+  const KFoldProblem problem(folds, std::vector<double>(5, 0.2));
+  const Bounds bounds = *problem.own_bounds();
+  const Outcome outcome = run(problem, bounds.high, 0.25);
+  Vector w = Vector::Zero(problem.weights());
+  EXPECT_LE(tight_validation(problem, outcome.best.lambda, w),
+            lowest_of_path(problem, bounds, kPathPoints) * (1.0 + kAgrees));
+}
+
+// Two λ: steps downhill from a start. h has several minima within a few per cent of each other: every start
+// ends near the lowest of a grid, the best of them there.
+TEST(ElasticNetMyHpo, ReachesTheLowestOfAGridFromSomeStart) {
+  constexpr int kGrid = 60;
+  for (const Split& split :
+       {test::sparse_truth(100, 30, 1, least_squares()), test::sparse_truth(50, 120, 2, least_squares()),
+        test::random_split(60, 40, 0, 40, 3, least_squares())}) {
+    const ElasticNetProblem problem(split, least_squares(), true, Kind::elastic_net);
+    const Bounds bounds = *problem.own_bounds();
+    double lowest = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < kGrid; ++i) {
+      Bounds line = bounds;
+      line.low[1] = line.high[1] = bounds.low[1] + (bounds.high[1] - bounds.low[1]) * i / (kGrid - 1.0);
+      lowest = std::min(lowest, lowest_of_path(problem, line, kGrid));
+    }
+    double best = std::numeric_limits<double>::infinity();
+    for (const double first : {0.1, 0.3, 0.6})
+      for (const double second : {0.2, 0.5, 0.9}) {
+        Vector start = bounds.high;
+        start[0] += first * (bounds.low[0] - bounds.high[0]);
+        start[1] += second * (bounds.low[1] - bounds.high[1]);
+        const Outcome outcome = run(problem, start, MyHpo{}.settings.spacing);
+        Vector w = Vector::Zero(problem.weights());
+        const double reached = tight_validation(problem, outcome.best.lambda, w);
+        EXPECT_LE(reached, lowest * 1.05) << first << ", " << second;
+        best = std::min(best, reached);
+      }
+    EXPECT_LE(best, lowest * (1.0 + kAgrees));
+  }
+}
+
+}  // namespace
+}  // namespace yosida
