@@ -338,6 +338,14 @@ TEST(BasinSearch, AFinerSampleTakesThePlaceOfABlurredOneNearby) {
   EXPECT_EQ(search.best().value, 1.1) << "though the blurred one was lower";
 }
 
+// The scan's points have no slope but are blurred all the same.
+TEST(BasinSearch, AFinerSampleTakesThePlaceOfAScannedOneNearby) {
+  BasinSearch search(kLow, kHigh, kSpacing, kStart);
+  search.add({-5.0, 1.0, {}, 0.1});
+  search.add({-4.95, 1.1, 0.1, 0.03});
+  EXPECT_EQ(places(search), (std::vector<double>{-4.95}));
+}
+
 TEST(BasinSearch, ABlurredSampleStaysWhereTheNewOneIsFarCoarserOrWithoutSlope) {
   BasinSearch search(kLow, kHigh, kSpacing, kStart);
   search.add({-5.0, 1.0, 0.1, 0.03});
