@@ -1,0 +1,246 @@
+#include "yosida/solver/certificate.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "support/compare.hpp"
+#include "support/problem_case.hpp"
+#include "yosida/problem/forwarding_problem.hpp"
+#include "yosida/solver/oracle.hpp"
+
+namespace yosida {
+namespace {
+
+using test::BuiltProblem;
+using test::lambda_of;
+using test::ProblemCase;
+using test::random_split;
+using test::relative_error;
+
+/// λ with its own w*(λ), solved tightly.
+Solution trained(const BilevelProblem& problem, const Vector& lambda) {
+  Solution solution;
+  solution.lambda = lambda;
+  solution.point = Vector::Zero(problem.weights());
+  problem.fit_intercept(solution.point);
+  problem.inner_solve(lambda, {}, solution.point);
+  solution.w = problem.expand(solution.point);
+  solution.loss = problem.losses(solution.point);
+  return solution;
+}
+
+Start unbounded(const Vector& lambda) { return {.lambda = lambda}; }
+
+Certificate certify_at(const BilevelProblem& problem, const Vector& lambda) {
+  return certify(problem, trained(problem, lambda), unbounded(lambda));
+}
+
+std::string text(const Certificate& certificate) {
+  return std::string(to_string(certificate.verdict)) + ": " + certificate.reason;
+}
+
+constexpr double kLow = -25.0, kHigh = 6.0;
+
+class CertificateOf : public testing::TestWithParam<ProblemCase> {};
+INSTANTIATE_TEST_SUITE_P(Every, CertificateOf, testing::ValuesIn(test::all_problem_cases()),
+                         [](const auto& each) { return each.param.name(); });
+
+TEST_P(CertificateOf, TheOraclesLambdaIsCertifiedAndNoneFarFromIt) {
+  int inside = 0;
+  for (std::uint64_t seed = 1; seed <= 20 && inside < 3; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    const BuiltProblem built(GetParam(), seed);
+    const Oracle oracle = find_oracle(*built.problem, kLow, kHigh);
+    // A minimum at (within the last point of) a bound says nothing here.
+    if (oracle.lambda < kLow + 0.5 || oracle.lambda > kHigh - 0.5) continue;
+    ++inside;
+    const Certificate best = certify_at(*built.problem, lambda_of(oracle.lambda));
+    EXPECT_EQ(best.verdict, Verdict::certified) << text(best);
+    EXPECT_LE(best.inner_gradient, 1e-8);
+    for (const double away : {-40.0, -15.0, 15.0, 40.0}) {
+      const Certificate far = certify_at(*built.problem, lambda_of(oracle.lambda + away));
+      EXPECT_EQ(far.verdict, Verdict::not_certified)
+          << "oracle " << oracle.lambda << " and " << away << ": " << text(far);
+    }
+  }
+  EXPECT_GE(inside, 1) << "the test shows nothing";
+}
+
+// Central differences of L_V(w*(λ)), 1e-4 apart: their own error is about 1e-8 of h‴ and 1e-12 / 1e-4 of h.
+TEST_P(CertificateOf, TheHypergradientIsAFiniteDifference) {
+  const BuiltProblem built(GetParam());
+  const BilevelProblem& problem = *built.problem;
+  for (const double lambda : {-6.0, -3.0, -1.0, 1.0}) {
+    SCOPED_TRACE(testing::Message() << "lambda " << lambda);
+    const Certificate certificate = certify_at(problem, lambda_of(lambda));
+    const double delta = 1e-4;
+    const double slope =
+        (validation_at(problem, lambda + delta) - validation_at(problem, lambda - delta)) / (2.0 * delta);
+    const Solution solution = trained(problem, lambda_of(lambda));
+    Vector scale(1);
+    problem.certificate_scale(solution.point, solution.lambda, scale);
+    EXPECT_GE(scale[0], 1.0);
+    const double expected = std::abs(slope) * scale[0] / solution.loss.validation;
+    EXPECT_NEAR(certificate.hypergradient, expected, 1e-5 * expected + 1e-7 * scale[0]);
+  }
+}
+
+TEST_P(CertificateOf, TheUnitOfTheTargetChangesNoVerdict) {
+  if (!GetParam().loss->is_quadratic()) GTEST_SKIP() << "classes have no unit";
+  for (const double lambda : {-30.0, -12.0, -6.0, -4.0, -3.0, -2.5, -2.0, -1.0, 2.0, 20.0}) {
+    const BuiltProblem plain(GetParam());
+    const Certificate expected = certify_at(*plain.problem, lambda_of(lambda));
+    for (const double unit : {1e-6, 1e6}) {
+      Split split = GetParam().split();
+      for (Dataset* data : {&split.train, &split.validation, &*split.test}) data->y *= unit;
+      const BuiltProblem scaled(split, *GetParam().loss, GetParam().intercept, GetParam().collapsed);
+      const Certificate certificate = certify_at(*scaled.problem, lambda_of(lambda));
+      EXPECT_EQ(certificate.verdict, expected.verdict) << lambda << " " << unit << ": " << text(certificate);
+      // At −30 a direct problem with fewer rows than features is singular to rounding: the slope is noise,
+      // and large, in any unit.
+      if (lambda < -12.0) continue;
+      EXPECT_NEAR(certificate.hypergradient, expected.hypergradient,
+                  1e-6 * expected.hypergradient + expected.hypergradient_error + 1e-9)
+          << lambda << " " << unit;
+    }
+  }
+}
+
+/// One λ per feature: the largest of the scaled components counts.
+TEST(Certificate, OfSeveralHyperparametersIsTheirLargestFiniteDifference) {
+  for (const Loss* loss : {&least_squares(), &logistic()})
+    for (const bool intercept : {false, true}) {
+      const LinearProblem problem(random_split(40, 30, 0, 6, 1, *loss), *loss, intercept,
+                                  Penalty::per_feature(6));
+      Vector lambda(6);
+      lambda << -4.0, -2.0, -3.0, -1.0, 0.0, -5.0;
+      const Solution solution = trained(problem, lambda);
+      Vector scale(6);
+      problem.certificate_scale(solution.point, lambda, scale);
+      double expected = 0.0;
+      for (Index j = 0; j < 6; ++j) {
+        const double delta = 1e-4;
+        const double above = trained(problem, lambda + delta * Vector(Vector::Unit(6, j))).loss.validation;
+        const double below = trained(problem, lambda - delta * Vector(Vector::Unit(6, j))).loss.validation;
+        expected = std::max(expected, std::abs(above - below) / (2.0 * delta) * scale[j]);
+      }
+      expected /= solution.loss.validation;
+      const Certificate certificate = certify(problem, solution, unbounded(lambda));
+      EXPECT_LE(relative_error(certificate.hypergradient, expected), 1e-5);
+    }
+}
+
+/// A problem whose λ* is well inside, and λ*.
+struct Known {
+  BuiltProblem built{random_split(30, 20, 0, 10, 1, least_squares()), least_squares(), true, false};
+  double optimum = find_oracle(*built.problem, kLow, kHigh).lambda;
+};
+
+TEST(Certificate, ABoundThatHoldsLambdaIsNamed) {
+  const Known known;
+  const BilevelProblem& problem = *known.built.problem;
+  // Below the optimum h falls towards larger λ: an upper bound there holds it.
+  for (const double away : {-1.0, 1.0}) {
+    const Vector lambda = lambda_of(known.optimum + away);
+    const Solution solution = trained(problem, lambda);
+    Start start = unbounded(lambda);
+    start.bound(away < 0.0 ? kLow : lambda[0], away < 0.0 ? lambda[0] : kHigh);
+    const Certificate held = certify(problem, solution, start);
+    EXPECT_EQ(held.verdict, Verdict::at_bound) << text(held);
+    EXPECT_EQ(held.hypergradient, 0.0);
+    EXPECT_EQ(to_string(held.verdict), "certified at a bound");
+    // At the other bound the slope points inside.
+    start.bound(away < 0.0 ? lambda[0] : kLow, away < 0.0 ? kHigh : lambda[0]);
+    const Certificate free = certify(problem, solution, start);
+    EXPECT_EQ(free.verdict, Verdict::not_certified) << text(free);
+    // A bound elsewhere holds nothing.
+    start.bound(kLow, kHigh);
+    EXPECT_EQ(certify(problem, solution, start).verdict, Verdict::not_certified);
+  }
+}
+
+TEST(Certificate, WeightsThatAreNotTrainedAreNotCertified) {
+  const Known known;
+  const BilevelProblem& problem = *known.built.problem;
+  const Vector lambda = lambda_of(known.optimum);
+  Solution solution = trained(problem, lambda);
+  solution.point.setZero();
+  solution.w = problem.expand(solution.point);
+  const Certificate certificate = certify(problem, solution, unbounded(lambda));
+  EXPECT_EQ(certificate.verdict, Verdict::not_certified);
+  EXPECT_GE(certificate.inner_gradient, 0.5);
+  EXPECT_NE(certificate.reason.find("not trained"), std::string::npos) << certificate.reason;
+  EXPECT_LE(certificate.hypergradient, 1e-4) << "lambda itself is the optimum";
+  // Almost trained: 1 % of the way is left.
+  solution.point = 0.99 * trained(problem, lambda).point;
+  const Certificate almost = certify(problem, solution, unbounded(lambda));
+  EXPECT_EQ(almost.verdict, Verdict::not_certified) << text(almost);
+}
+
+TEST(Certificate, NumbersThatAreNotFiniteAreNotCertified) {
+  const Known known;
+  const BilevelProblem& problem = *known.built.problem;
+  Solution solution = trained(problem, lambda_of(known.optimum));
+  solution.point[0] = std::nan("");
+  const Certificate certificate = certify(problem, solution, unbounded(solution.lambda));
+  EXPECT_EQ(certificate.verdict, Verdict::not_certified) << text(certificate);
+  EXPECT_NE(certificate.reason.find("not finite"), std::string::npos) << certificate.reason;
+}
+
+TEST(Certificate, ATargetOfZeroIsCertifiedEverywhere) {
+  Split split = random_split(20, 10, 0, 4, 1, least_squares());
+  split.train.y.setZero();
+  split.validation.y.setZero();
+  const LinearProblem problem(split, least_squares(), false);
+  const Certificate certificate = certify_at(problem, lambda_of(-3.0));
+  EXPECT_EQ(certificate.verdict, Verdict::certified) << text(certificate);
+}
+
+TEST(Certificate, TheToleranceIsTheCallersOwn) {
+  const Known known;
+  const Vector lambda = lambda_of(known.optimum + 0.02);
+  const Solution solution = trained(*known.built.problem, lambda);
+  const double slope = certify(*known.built.problem, solution, unbounded(lambda)).hypergradient;
+  ASSERT_GT(slope, 0.0);
+  EXPECT_EQ(certify(*known.built.problem, solution, unbounded(lambda), 2.0 * slope).verdict,
+            Verdict::certified);
+  EXPECT_EQ(certify(*known.built.problem, solution, unbounded(lambda), 0.5 * slope).verdict,
+            Verdict::not_certified);
+}
+
+/// Its first linear solve stops at the residual given, by conjugate gradients; later ones are the problem's
+/// own.
+class LooseSolves : public ForwardingProblem {
+ public:
+  LooseSolves(const BilevelProblem& problem, double tolerance)
+      : ForwardingProblem(problem), tolerance_(tolerance) {}
+  LinearReport hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
+                             const LinearOptions& options, Vector& x) const override {
+    if (solves_++ > 0) return problem_.hessian_solve(w, lambda, b, options, x);
+    LinearOptions loose = options;
+    loose.tolerance = tolerance_;
+    return BilevelProblem::hessian_solve(w, lambda, b, loose, x);
+  }
+
+ private:
+  double tolerance_;
+  mutable int solves_ = 0;
+};
+
+TEST(Certificate, TheErrorCoversALooseLinearSolve) {
+  for (const Loss* loss : {&least_squares(), &logistic()})
+    for (const double tolerance : {1e-3, 1e-2, 0.1, 0.5, 1.0})
+      for (const double lambda : {-8.0, -5.0, -3.0, -1.0}) {
+        SCOPED_TRACE(testing::Message()
+                     << loss->name() << ", tolerance " << tolerance << ", lambda " << lambda);
+        const LinearProblem problem(random_split(40, 30, 0, 12, 1, *loss), *loss, true);
+        const Certificate exact = certify_at(problem, lambda_of(lambda));
+        const Certificate loose = certify_at(LooseSolves(problem, tolerance), lambda_of(lambda));
+        const double error = std::abs(loose.hypergradient - exact.hypergradient);
+        EXPECT_LE(error, loose.hypergradient_error * (1.0 + 1e-6) + 1e-9);
+      }
+}
+
+}  // namespace
+}  // namespace yosida
