@@ -43,7 +43,7 @@ void measure(const test::LassoCase& each, std::uint64_t seeds) {
     path_seconds += seconds_since(begin);
     for (std::size_t i = 0; i < spacings.size(); ++i) {
       MyHpo method;
-      method.settings.spacing = spacings[i];
+      method.settings.spacing = spacings[i] / problem.feature_width();
       SolveOptions options;
       options.start.lambda = problem.own_bounds()->high;
       begin = std::chrono::steady_clock::now();

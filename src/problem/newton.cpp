@@ -24,8 +24,10 @@ class Newton {
       const Vector direction = newton_direction();
       if (!(gradient_.dot(direction) < 0.0) || !descend(direction)) break;
       const bool at_rounding = -gradient_.dot(direction) <= 1e-16 * std::abs(value_);
+      const double last_norm = gradient_.norm();
       update_gradient();
-      if (at_rounding) break;  // no step can be seen in the objective any more
+      // Neither the objective nor the gradient can see a step any more.
+      if (at_rounding && gradient_.norm() > 0.5 * last_norm) break;
     }
     p_.data.centre_free_weights(p_.c, a_);
     report_.gradient_norm = gradient_.norm();

@@ -105,8 +105,9 @@ const std::vector<Setting<MyHpo::Settings>>& MyHpo::table() {
       settings::real("scan_tolerance", &Settings::scan_tolerance, Bound::positive(),
                      "inner solves of the scan end at this share of the gradient at w = 0",
                      "ours: the coarsest at which basins keep their order"),
-      settings::real("spacing", &Settings::spacing, Bound::positive(), "distance of the scan's points in λ",
-                     "ours: h(λ) has no features narrower than about two units"),
+      settings::real("spacing", &Settings::spacing, Bound::positive(),
+                     "distance of the scan's points, in widths of the narrowest feature of h(λ)",
+                     "ours: 1.9 units of λ for penalties on squares, 0.25 for the lasso"),
       settings::real("epsilon", &Settings::epsilon, Bound::non_negative(),
                      "share of ‖λ' − λ‖² in the proximal term, for several hyperparameters",
                      "ours: without it a weight near 0 leaves its step unlimited"),
@@ -128,7 +129,8 @@ void MyHpo::step(const BilevelProblem& problem, State& state) const {
   if (!state.range.is_bounded()) state.range = with_bounds(problem, state.range);
   if (problem.hyperparameters() > 1) return step_many(problem, settings, state);
   if (!state.search) {
-    state.search.emplace(state.range.low[0], state.range.high[0], settings.spacing, state.range.lambda[0]);
+    state.search.emplace(state.range.low[0], state.range.high[0], settings.spacing * problem.feature_width(),
+                         state.range.lambda[0]);
   }
   BasinSearch& search = *state.search;
   const bool closed_form = problem.has_closed_form();

@@ -108,7 +108,8 @@ TEST_P(General, CertificateScalesAreOfTheCurvatureAlongTheWeights) {
   if (c.hyper == Hyper::rows) {
     for (Index i = 0; i < scale.size(); ++i) {
       const double sigma = 1.0 / (1.0 + std::exp(-lambda[i]));
-      EXPECT_NEAR(scale[i], 0.25 / (sigma * (1.0 - sigma)), 1e-12 * scale[i]);
+      EXPECT_NEAR(scale[i], static_cast<double>(scale.size()) * 0.25 / (sigma * (1.0 - sigma)),
+                  1e-12 * scale[i]);
     }
     return;
   }

@@ -34,12 +34,12 @@ INSTANTIATE_TEST_SUITE_P(Data, LassoMyHpo, testing::ValuesIn(test::lasso_cases()
 
 // h(λ₁) has a kink wherever the support changes, and valleys as near to each other as 0.1: the scan must be
 // finer than for ridge. One seed of a set may end in a valley 0.3 % above the lowest.
-TEST_P(LassoMyHpo, AgreesWithAPathWhereItsScanIsFine) {
+TEST_P(LassoMyHpo, AgreesWithAPath) {
   int disagreeing = 0;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     const ElasticNetProblem problem(GetParam().split(seed), *GetParam().loss, true, Kind::lasso);
     const Bounds bounds = *problem.own_bounds();
-    const Outcome outcome = run(problem, bounds.high, 0.25);
+    const Outcome outcome = run(problem, bounds.high, MyHpo{}.settings.spacing);
     EXPECT_EQ(outcome.status, StopReason::converged);
     Vector w = Vector::Zero(problem.weights());
     const double gap =
@@ -51,7 +51,7 @@ TEST_P(LassoMyHpo, AgreesWithAPathWhereItsScanIsFine) {
   EXPECT_LE(disagreeing, 1);
 }
 
-// At its default spacing it ends at the bottom of a valley, most often of the lowest.
+// It ends at the bottom of a valley, most often of the lowest.
 TEST_P(LassoMyHpo, EndsAtALocalMinimum) {
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     const ElasticNetProblem problem(GetParam().split(seed), *GetParam().loss, true, Kind::lasso);
@@ -78,7 +78,7 @@ TEST(LassoMyHpo, TunesOnFolds) {
                                                         least_squares(), true, Kind::lasso));
   const KFoldProblem problem(folds, std::vector<double>(5, 0.2));
   const Bounds bounds = *problem.own_bounds();
-  const Outcome outcome = run(problem, bounds.high, 0.25);
+  const Outcome outcome = run(problem, bounds.high, MyHpo{}.settings.spacing);
   Vector w = Vector::Zero(problem.weights());
   EXPECT_LE(tight_validation(problem, outcome.best.lambda, w),
             lowest_of_path(problem, bounds, kPathPoints) * (1.0 + kAgrees));

@@ -113,8 +113,12 @@ class BilevelProblem {
   virtual std::optional<Bounds> own_bounds() const { return {}; }
   /// True where inner and linear solves cost less than a gradient: then slopes are free as well.
   virtual bool has_closed_form() const { return false; }
-  /// True where inner solves factor a small Hessian, so that an exact one costs little more than a coarse one.
+  /// True where inner solves factor a small Hessian, so that an exact one costs little more than a coarse
+  /// one.
   virtual bool factors_cheaply() const { return false; }
+  /// No feature of h in λ is narrower than about this: how near to each other a scan must look. Penalties on
+  /// squares enter h by terms like 1/(s² + e^λ), a few units wide.
+  virtual double feature_width() const { return 1.9; }
   /// The largest curvature of the unpenalised L_T at 0 with intercepts refitted, where it is known.
   virtual std::optional<double> largest_curvature() const { return {}; }
   /// What one certificate_scale costs: a product with the Hessian unless a problem says otherwise.

@@ -39,10 +39,10 @@ class CleaningProblem final : public BilevelProblem {
   InnerReport inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const override;
   LinearReport hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
                              const LinearOptions& options, Vector& x) const override;
-  /// N_T / (4 σ(1 − σ)). One row is 1/N_T of the loss, so its slope is small however wrong it is; and as σ(λ_i)
-  /// nears 0 or 1, ∂h/∂λ_i = σ(1 − σ) ∂h/∂σ_i falls to 0 whether or not the row is on the right side. The second
-  /// factor is no more than 1e6 (|λ| of some 15): there a row is in or out for good, and noise in the
-  /// hypergradient would be all that the certificate sees.
+  /// N_T / (4 σ(1 − σ)). One row is 1/N_T of the loss, so its slope is small however wrong it is; and as
+  /// σ(λ_i) nears 0 or 1, ∂h/∂λ_i = σ(1 − σ) ∂h/∂σ_i falls to 0 whether or not the row is on the right side.
+  /// The second factor is no more than 1e6 (|λ| of some 15): there a row is in or out for good, and noise in
+  /// the hypergradient would be all that the certificate sees.
   void certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const override;
   Work certificate_work() const override { return {}; }
   const Vector& ones() const override { return ones_; }

@@ -54,6 +54,7 @@ class KFoldProblem final : public BilevelProblem {
   void fit_intercept(Vector& w) const override;
   Work intercept_work() const override;
   Work cross_work() const override;
+  double feature_width() const override { return folds_.front().problem->feature_width(); }
   const Vector& ones() const override { return ones_; }
   /// One weight per fold and feature, in the order of w. A model for use is a refit on all rows at the λ
   /// found.

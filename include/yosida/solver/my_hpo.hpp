@@ -22,7 +22,7 @@ struct MyHpo {
   struct Settings {
     double tolerance = 1e-3;
     double scan_tolerance = 1e-2;
-    double spacing = 1.9;
+    double spacing = 1.0;
     double epsilon = 0.001;
   };
   /// What several hyperparameters need.
