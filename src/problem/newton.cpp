@@ -9,6 +9,7 @@ namespace yosida {
 namespace {
 
 constexpr int kMaxIterations = 200;
+constexpr double kBesidePenalty = 1e-6;
 
 class Newton {
  public:
@@ -19,7 +20,7 @@ class Newton {
     p_.data.margins(a_, margins_);
     update_gradient();
     for (int iteration = 0; iteration < kMaxIterations; ++iteration) {
-      if (gradient_.norm() <= p_.tolerance) break;
+      if (gradient_.norm() <= tolerance()) break;
       if (report_.work.paper_count() >= p_.max_count) break;
       const Vector direction = newton_direction();
       if (!(gradient_.dot(direction) < 0.0) || !descend(direction)) break;
@@ -36,6 +37,14 @@ class Newton {
   }
 
  private:
+  /// Where a small penalty alone holds the weights (separable classes), a gradient small beside that at 0
+  /// says nothing: an exact solve is small beside the penalty's own pull too.
+  double tolerance() const {
+    if (!p_.exact) return p_.tolerance;
+    const double pull = p_.c.cwiseProduct(a_).norm();
+    return pull > 0.0 ? std::min(p_.tolerance, kBesidePenalty * pull) : p_.tolerance;
+  }
+
   double objective(const Vector& margins, const Vector& a) const {
     return p_.data.value_at(margins) + 0.5 * p_.c.dot(a.cwiseAbs2()) + p_.linear.dot(a);
   }

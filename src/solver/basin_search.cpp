@@ -97,9 +97,10 @@ BasinSearch::BasinSearch(double low, double high, double spacing, double start) 
 }
 
 void BasinSearch::add(const Sample& sample) {
+  if (!scanning() && sample.value == kUnresolved) walls_.push_back(sample.x);
   if (sample.slope)
     std::erase_if(samples_, [&](const Sample& each) {
-      return each.slope && each.blur > sample.blur && std::abs(each.x - sample.x) <= each.blur;
+      return each.blur > sample.blur && std::abs(each.x - sample.x) <= each.blur;
     });
   const auto at = std::lower_bound(samples_.begin(), samples_.end(), sample.x,
                                    [](const Sample& each, double x) { return each.x < x; });
@@ -182,6 +183,9 @@ std::optional<BasinSearch::Proposal> BasinSearch::propose(double relative_gain, 
   if (most->width == 0.0) return Proposal{most->x, false, 0.0};
   const double a = samples_[at].x;
   const double edge = kEdge * most->width;
+  const auto is_wall = [&](double point) {
+    return std::find(walls_.begin(), walls_.end(), point) != walls_.end();
+  };
   // An end without a slope is refined itself where the bottom seems to lie there.
   double x = most->x;
   if (x > a + most->width - edge && !samples_[at + 1].slope)
@@ -191,6 +195,7 @@ std::optional<BasinSearch::Proposal> BasinSearch::propose(double relative_gain, 
   else
     x = std::clamp(x, a + std::min(edge, 0.25 * tolerance),
                    a + most->width - std::min(edge, 0.25 * tolerance));
+  if (is_wall(x)) x = a + 0.5 * most->width;  // looked at already, and nothing there: half the way
   return Proposal{x, false, most->width};
 }
 

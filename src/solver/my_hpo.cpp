@@ -56,7 +56,7 @@ BasinSearch::Sample evaluate(const BilevelProblem& problem, MyHpo::State& state,
   if (with_slope) {
     // Φ₁ = −H⁻¹ C;  h′(λ) = ∇L_V(v)ᵀ Φ₁
     sample.value = problem.validation_gradient(point.v, state.g);
-    if (!point.anchor(problem, tau).converged) ++state.inexact_solves;
+    if (!point.anchor(problem, std::max(tau, kLeastTau)).converged) ++state.inexact_solves;
     sample.slope = state.g.dot(point.phi1);
   } else {
     sample.value = problem.validation_loss(point.v);
@@ -153,7 +153,8 @@ void MyHpo::step(const BilevelProblem& problem, State& state) const {
                                  exact ? kExact : (coarse || first ? 1.0 : kFine) * settings.scan_tolerance);
     search.add(sample);
   } else {
-    search.add(evaluate(problem, state, lambda, true, tau, problem.factors_cheaply() ? kExact : 0.0));
+    const bool exact = problem.factors_cheaply();
+    search.add(evaluate(problem, state, lambda, true, exact ? 0.0 : tau, exact ? kExact : 0.0));
     ++state.refinements;
   }
 
@@ -164,13 +165,16 @@ void MyHpo::step(const BilevelProblem& problem, State& state) const {
   }
   if (search.scanning() || search.propose(kWorthwhile, kNearest)) return;
   // No basin promises more: stop on the certificate, or look closer, as long as rounding lets it.
-  if (certificate_of(problem, state, best) <= settings.tolerance || ++state.closer_looks > kMaxCloserLooks) {
+  if (certificate_of(problem, state, best) <= settings.tolerance) {
     state.converged = true;
+  } else if (++state.closer_looks > kMaxCloserLooks) {
+    state.converged = state.at_precision = true;
   } else if (const auto next = search.propose(0.0, kNearest)) {
     state.wanted = next->x;
   } else {
     state.wanted = downhill_neighbour(search);
-    if (!state.wanted || std::abs(*state.wanted - best.x) < kNearest) state.converged = true;
+    if (!state.wanted || std::abs(*state.wanted - best.x) < kNearest)
+      state.converged = state.at_precision = true;
   }
 }
 

@@ -203,6 +203,38 @@ bool limited_memory_step(const BilevelProblem& problem, State& state) {
   return true;
 }
 
+void respond(const BilevelProblem& problem, State& state, bool dense) {
+  if (dense) {
+    respond_by_matrix(problem, state);
+  } else {
+    respond_by_adjoint(problem, state);
+  }
+}
+
+/// Moves every λ_j whose scaled slope is above the tolerance to the bound it falls to, where L_V does not
+/// rise.
+bool snap_to_bounds(const BilevelProblem& problem, const MyHpo::Settings& settings, State& state,
+                    bool dense) {
+  auto& many = state.many;
+  Vector scale(state.lambda.size());
+  problem.certificate_scale(state.w, state.lambda, scale);
+  Vector lambda = state.lambda;
+  for (Index j = 0; j < lambda.size(); ++j)
+    if (std::abs(many.g[j]) * scale[j] > settings.tolerance * std::abs(many.validation))
+      lambda[j] = many.g[j] > 0.0 ? state.range.low[j] : state.range.high[j];
+  Vector w = state.w;
+  const double validation = evaluate(problem, state, lambda, w);
+  if (!(validation <= many.validation * (1.0 + kRounding))) {
+    problem.validation_gradient(state.w, state.g);
+    return false;
+  }
+  state.lambda = lambda;
+  state.w = w;
+  many.validation = validation;
+  respond(problem, state, dense);
+  return true;
+}
+
 }  // namespace
 
 void step_many(const BilevelProblem& problem, const MyHpo::Settings& settings, State& state) {
@@ -213,26 +245,31 @@ void step_many(const BilevelProblem& problem, const MyHpo::Settings& settings, S
     many.tolerance = problem.factors_cheaply() ? kExact : dense ? kFirstTolerance : kFirstInner;
     many.adjoint_tolerance = std::min(kFirstAdjoint, problem.factors_cheaply() ? kExact : 1.0);
     many.validation = evaluate(problem, state, state.lambda, state.w);
-    if (dense) {
-      respond_by_matrix(problem, state);
-    } else {
-      respond_by_adjoint(problem, state);
-    }
+    respond(problem, state, dense);
   }
   const bool moved = dense ? proximal_step(problem, settings, state) : limited_memory_step(problem, state);
   const double certificate = certificate_of(problem, state);
   many.stalled = certificate < 0.9 * many.certificate ? 0 : many.stalled + 1;
   many.certificate = std::min(certificate, many.certificate);
-  state.converged = certificate <= settings.tolerance || (many.at_rounding && many.stalled >= kMaxStalled);
+  state.converged = certificate <= settings.tolerance;
+  if (!state.converged && many.at_rounding && many.stalled >= kMaxStalled) {
+    // h falls towards a bound too slowly to be seen: go there.
+    if (many.snapped || !snap_to_bounds(problem, settings, state, dense))
+      state.converged = state.at_precision = true;
+    many.snapped = true;
+    many.stalled = 0;
+    return;
+  }
   const double wanted = std::clamp(kForcing * certificate, kLeastTolerance, many.tolerance);
   // Where no step is left at this tolerance, a finer look may show one; where it is the finest, this is the
   // end.
   if (!moved && !state.converged) {
-    if (many.tolerance <= kLeastTolerance || many.stalled >= kMaxStalled) state.converged = true;
+    if (many.tolerance <= kLeastTolerance || many.stalled >= kMaxStalled)
+      state.converged = state.at_precision = true;
     many.tolerance = std::max(kLeastTolerance, 1e-2 * wanted);
     many.validation = evaluate(problem, state, state.lambda, state.w);
     many.adjoint_tolerance *= 0.1;
-    dense ? respond_by_matrix(problem, state) : respond_by_adjoint(problem, state);
+    respond(problem, state, dense);
   } else if (dense) {
     many.tolerance = wanted;
   } else {

@@ -70,11 +70,13 @@ double validation_loss_of_zero(const BilevelProblem& problem) {
   return problem.validation_loss(zero);
 }
 
-std::string sentence(const Outcome& outcome, const Budget& budget, bool non_finite, bool flat_response) {
+std::string sentence(const Outcome& outcome, const Budget& budget, bool non_finite, bool flat_response,
+                     bool at_precision) {
   std::string text;
   switch (outcome.status) {
     case StopReason::converged:
-      text = "the solver's convergence test holds";
+      text = at_precision ? "no further progress can be seen at working precision"
+                          : "the solver's convergence test holds";
       break;
     case StopReason::iteration_limit:
       text = fmt::format("reached the limit of {} iterations", budget.iterations);
@@ -231,7 +233,8 @@ class Loop {
       outcome_.trace.push_back(last_point(outcome_.final.loss));
     outcome_.work = counted_.work();
     outcome_.seconds = clock_.seconds();
-    outcome_.message = sentence(outcome_, options_.budget, non_finite_, flat_response_);
+    outcome_.message =
+        sentence(outcome_, options_.budget, non_finite_, flat_response_, run_->iterate().at_precision);
     return std::move(outcome_);
   }
 

@@ -60,6 +60,7 @@ class BasinSearch {
   std::vector<double> scan_;  // high to low
   std::size_t next_scan_ = 0;
   std::vector<Sample> samples_;  // x rising
+  std::vector<double> walls_;    // where a refinement found nothing
 };
 
 }  // namespace yosida

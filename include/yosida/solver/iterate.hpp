@@ -38,6 +38,8 @@ struct Iterate {
   double primal_residual = std::numeric_limits<double>::quiet_NaN();
   double dual_residual = std::numeric_limits<double>::quiet_NaN();
   bool converged = false;
+  /// Converged only in that no further progress can be seen: the solver's own test is not met.
+  bool at_precision = false;
   /// At convergence the last iterate is the answer, though one solved less exactly may have had a lower L_V.
   bool final_is_best = false;
   /// Steps that backtracking gave up on.

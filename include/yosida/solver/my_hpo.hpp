@@ -38,6 +38,7 @@ struct MyHpo {
     double certificate = std::numeric_limits<double>::infinity();  // the least so far
     int stalled = 0;                                               // iterations that did not lower it
     bool at_rounding = false;  // the last step promised less than rounding
+    bool snapped = false;      // λ has been moved to the bounds it crept to
   };
   struct State : Iterate {
     Start range;
