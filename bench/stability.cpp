@@ -33,7 +33,7 @@ using namespace yosida;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// A lambda is no worse than the start's where it costs no more than this share: methods stop at such gains.
-constexpr double kNoWorse = 1e-6;
+constexpr double kNoWorse = 1e-5;
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

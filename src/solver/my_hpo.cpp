@@ -19,13 +19,15 @@ constexpr double kScanTau = 0.1;
 constexpr double kFirstTau = 0.03;
 constexpr double kShrink = 0.3;
 constexpr double kLeastTau = 1e-5;
+constexpr double kFinalTau = 3e-4;  // of the weights returned
 /// In the scan, where the last value is this far above the best, the solves are coarse: overfitted.
 constexpr double kUninteresting = 1.1;
 constexpr double kFine = 0.1;    // elsewhere they are by so much finer
-constexpr double kExact = 1e-7;  // where that costs little
+constexpr double kExact = 1e-9;  // where that costs little
 /// Samples nearer than this are one.
 constexpr double kNearest = 1e-7;
 constexpr int kMaxCloserLooks = 20;
+constexpr double kFarAbove = 1.5;
 
 /// The visited point nearest to λ: where an inner solve starts.
 const Tangent* nearest(const std::map<double, Tangent>& visited, double lambda) {
@@ -71,6 +73,13 @@ BasinSearch::Sample evaluate(const BilevelProblem& problem, MyHpo::State& state,
     state.visited.insert_or_assign(lambda, std::move(point));
   }
   return sample;
+}
+
+/// The weights returned are those of λ, not of one nearby.
+void polish(const BilevelProblem& problem, MyHpo::State& state) {
+  problem.cross_product(state.w, state.lambda, Vector::Ones(1), state.g);
+  problem.inner_solve(state.lambda,
+                      {.proximal = {}, .tolerance = 0.0, .absolute = kFinalTau * state.g.norm()}, state.w);
 }
 
 /// |h′| scaled, relative to h; 0 where a bound holds λ against its slope.
@@ -164,9 +173,21 @@ void MyHpo::step(const BilevelProblem& problem, State& state) const {
     state.w = at->second.v;
   }
   if (search.scanning() || search.propose(kWorthwhile, kNearest)) return;
+  // Never worse than the start: where the scan has seen it coarsely only, and not far above, it is looked at
+  // again.
+  if (!state.start_seen && !closed_form && !problem.factors_cheaply()) {
+    state.start_seen = true;
+    const auto start = std::find_if(search.samples().begin(), search.samples().end(),
+                                    [&](const auto& each) { return each.x == state.range.lambda[0]; });
+    if (start != search.samples().end() && !start->slope && !(start->value > kFarAbove * best.value)) {
+      state.wanted = start->x;
+      return;
+    }
+  }
   // No basin promises more: stop on the certificate, or look closer, as long as rounding lets it.
   if (certificate_of(problem, state, best) <= settings.tolerance) {
     state.converged = true;
+    if (best.blur > kFinalTau) polish(problem, state);
   } else if (++state.closer_looks > kMaxCloserLooks) {
     state.converged = state.at_precision = true;
   } else if (const auto next = search.propose(0.0, kNearest)) {

@@ -16,8 +16,11 @@ constexpr double kMaxMove = 4.0;
 constexpr int kMaxRejections = 12;
 /// A validation loss is known to this share of itself.
 constexpr double kRounding = 1e-14;
+/// A rise of L_V by so little is none: inner solves leave more.
+constexpr double kUnseen = 1e-11;
 /// Iterations that rounding may keep from improving the certificate.
 constexpr int kMaxStalled = 4;
+constexpr int kMaxSnaps = 4;
 /// Inner solves end at this share of the certificate reached, and never above the first.
 constexpr double kForcing = 0.03;
 constexpr double kFirstTolerance = 1e-3;
@@ -211,28 +214,36 @@ void respond(const BilevelProblem& problem, State& state, bool dense) {
   }
 }
 
-/// Moves every λ_j whose scaled slope is above the tolerance to the bound it falls to, where L_V does not
-/// rise.
+/// Moves each λ_j whose scaled slope is above the tolerance to the bound it falls to, where L_V does not
+/// rise: one by one where there are few, together where there are many.
 bool snap_to_bounds(const BilevelProblem& problem, const MyHpo::Settings& settings, State& state,
                     bool dense) {
   auto& many = state.many;
   Vector scale(state.lambda.size());
   problem.certificate_scale(state.w, state.lambda, scale);
-  Vector lambda = state.lambda;
-  for (Index j = 0; j < lambda.size(); ++j)
-    if (std::abs(many.g[j]) * scale[j] > settings.tolerance * std::abs(many.validation))
-      lambda[j] = many.g[j] > 0.0 ? state.range.low[j] : state.range.high[j];
-  Vector w = state.w;
-  const double validation = evaluate(problem, state, lambda, w);
-  if (!(validation <= many.validation * (1.0 + kRounding))) {
-    problem.validation_gradient(state.w, state.g);
-    return false;
+  bool moved = false;
+  const auto take = [&](const Vector& lambda) {
+    Vector w = state.w;
+    const double validation = evaluate(problem, state, lambda, w);
+    if (!(validation <= many.validation * (1.0 + kUnseen))) return;
+    state.lambda = lambda;
+    state.w = w;
+    many.validation = validation;
+    moved = true;
+  };
+  Vector together = state.lambda;
+  for (Index j = 0; j < together.size(); ++j) {
+    if (std::abs(many.g[j]) * scale[j] <= settings.tolerance * std::abs(many.validation)) continue;
+    together[j] = many.g[j] > 0.0 ? state.range.low[j] : state.range.high[j];
+    if (!dense) continue;
+    Vector lambda = state.lambda;
+    lambda[j] = together[j];
+    take(lambda);
   }
-  state.lambda = lambda;
-  state.w = w;
-  many.validation = validation;
+  if (!dense) take(together);
+  problem.validation_gradient(state.w, state.g);
   respond(problem, state, dense);
-  return true;
+  return moved;
 }
 
 }  // namespace
@@ -252,20 +263,18 @@ void step_many(const BilevelProblem& problem, const MyHpo::Settings& settings, S
   many.stalled = certificate < 0.9 * many.certificate ? 0 : many.stalled + 1;
   many.certificate = std::min(certificate, many.certificate);
   state.converged = certificate <= settings.tolerance;
-  if (!state.converged && many.at_rounding && many.stalled >= kMaxStalled) {
-    // h falls towards a bound too slowly to be seen: go there.
-    if (many.snapped || !snap_to_bounds(problem, settings, state, dense))
+  const bool finest = !moved && many.tolerance <= kLeastTolerance;
+  if (!state.converged && (finest || ((many.at_rounding || !moved) && many.stalled >= kMaxStalled))) {
+    // h may fall towards a bound too slowly to be seen: go there.
+    if (many.snaps >= kMaxSnaps || !snap_to_bounds(problem, settings, state, dense))
       state.converged = state.at_precision = true;
-    many.snapped = true;
+    ++many.snaps;
     many.stalled = 0;
     return;
   }
   const double wanted = std::clamp(kForcing * certificate, kLeastTolerance, many.tolerance);
-  // Where no step is left at this tolerance, a finer look may show one; where it is the finest, this is the
-  // end.
+  // Where no step is left at this tolerance, a finer look may show one.
   if (!moved && !state.converged) {
-    if (many.tolerance <= kLeastTolerance || many.stalled >= kMaxStalled)
-      state.converged = state.at_precision = true;
     many.tolerance = std::max(kLeastTolerance, 1e-2 * wanted);
     many.validation = evaluate(problem, state, state.lambda, state.w);
     many.adjoint_tolerance *= 0.1;

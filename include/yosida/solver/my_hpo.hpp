@@ -38,7 +38,7 @@ struct MyHpo {
     double certificate = std::numeric_limits<double>::infinity();  // the least so far
     int stalled = 0;                                               // iterations that did not lower it
     bool at_rounding = false;  // the last step promised less than rounding
-    bool snapped = false;      // λ has been moved to the bounds it crept to
+    int snaps = 0;             // times that λ has been moved to the bounds it crept to
   };
   struct State : Iterate {
     Start range;
@@ -47,6 +47,7 @@ struct MyHpo {
     double last_scanned = 0.0;  // L_V
     int refinements = 0;
     int closer_looks = 0;
+    bool start_seen = false;
     std::optional<double> wanted;  // a λ to look at again, more exactly
     Many many;
     Vector g;
