@@ -5,7 +5,7 @@
 #include "yosida/data/pretreatment.hpp"
 #include "yosida/data/spectra.hpp"
 #include "yosida/problem/collapse.hpp"
-#include "yosida/solver/my_hpo_bt.hpp"
+#include "yosida/solver/my_hpo.hpp"
 #include "yosida/solver/solve.hpp"
 
 int main() {
@@ -15,12 +15,11 @@ int main() {
   pretreatment.apply(split.validation);
 
   const auto linear = std::make_shared<const LinearProblem>(split, least_squares(), /*intercept=*/true);
-  const auto problem = collapse_if_cheaper(linear, /*iterations=*/2500);  // few rows: cheap in their span
+  const auto problem = collapse_if_cheaper(linear, /*iterations=*/250);  // few rows: cheap in their span
 
   SolveOptions options;
   options.start.lambda = Vector::Constant(1, -1.0);
-  options.budget.iterations = 2500;
-  const Outcome outcome = solve(MyHpoBt{}, *problem, options);
+  const Outcome outcome = solve(MyHpo{}, *problem, options);
 
   std::cout << to_string(outcome.status) << ": lambda " << outcome.best.lambda[0] << ", validation loss "
             << outcome.best.loss.validation << " after " << outcome.work.paper_count() << " gradients\n";

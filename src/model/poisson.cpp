@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "model/pointwise.hpp"
@@ -5,7 +6,8 @@
 namespace yosida {
 namespace {
 
-/// e^m − ym: minus the log-likelihood of a count y with mean e^m, but for log y!
+/// e^m − ym − (y − y log y): half the deviance of a count y from the mean e^m. The last term is a constant;
+/// with it the loss is never negative, and what is relative to a loss has a meaning.
 struct Poisson {
   static constexpr std::string_view name = "poisson";
   static constexpr bool classification = false;
@@ -16,7 +18,7 @@ struct Poisson {
   /// An infinite mean is an infinite loss, also where ym overflows; with y = 0 there is no ym.
   static double value(double m, double y) {
     const double mean = std::exp(m);
-    return std::isinf(mean) || y == 0.0 ? mean : mean - y * m;
+    return std::isinf(mean) || y == 0.0 ? mean : std::max(mean - y * m - (y - y * std::log(y)), 0.0);
   }
   static double slope(double m, double y) { return std::exp(m) - y; }
   static double curvature(double m, double) { return std::exp(m); }

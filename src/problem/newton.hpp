@@ -25,14 +25,14 @@ struct HessianSystem {
 
   /// What forming and factoring H costs, in gradients.
   double factor_work() const;
-  /// By Cholesky where that is cheap beside a few dozen products, or where `exact` is asked for and the
-  /// system is not large; by conjugate gradients from the x given elsewhere, preconditioned by the diagonal
-  /// of H, and always where there are several outputs. Stops at ‖b − Hx‖ ≤ tolerance.
   /// True where one factorisation is possible and costs no more gradients than this.
   bool factors(double worth) const;
   Matrix matrix() const;
   /// H X = B by one factorisation; tolerance relative to the largest column. Only where factors().
   LinearReport solve_many(const Matrix& b, double tolerance, Matrix& x) const;
+  /// By Cholesky where that is cheap beside a few dozen products, or where `exact` is asked for and the
+  /// system is not large; elsewhere, and always where there are several outputs, by conjugate gradients from
+  /// the x given, preconditioned by the diagonal of H where penalties differ. Stops at ‖b − Hx‖ ≤ tolerance.
   LinearReport solve(const Vector& b, double tolerance, std::int64_t max_count, bool exact, Vector& x) const;
 };
 

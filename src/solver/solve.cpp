@@ -76,7 +76,7 @@ std::string sentence(const Outcome& outcome, const Budget& budget, bool non_fini
   switch (outcome.status) {
     case StopReason::converged:
       text = at_precision ? "no further progress can be seen at working precision"
-                          : "the solver's convergence test holds";
+                          : "the method's own test holds";
       break;
     case StopReason::iteration_limit:
       text = fmt::format("reached the limit of {} iterations", budget.iterations);

@@ -166,7 +166,8 @@ TEST(Huber, IsLinearBeyondDelta) {
 
 TEST(Poisson, IsLeastWhereTheMeanIsTheCount) {
   EXPECT_NEAR(slope(poisson(), std::log(3.0), 3.0), 0.0, 1e-15);
-  EXPECT_EQ(value(poisson(), 0.0, 3.0), 1.0);
+  EXPECT_NEAR(value(poisson(), std::log(3.0), 3.0), 0.0, 1e-15);
+  EXPECT_NEAR(value(poisson(), 0.0, 3.0), 1.0 - 3.0 + 3.0 * std::log(3.0), 1e-15);
   EXPECT_EQ(value(poisson(), 1e300, 1e100), std::numeric_limits<double>::infinity());
   EXPECT_EQ(value(poisson(), -1e300, 0.0), 0.0);
 }

@@ -102,13 +102,13 @@ class BilevelProblem {
   /// hypergradient need. By conjugate gradients unless a problem knows better. May allocate.
   virtual LinearReport hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
                                      const LinearOptions& options, Vector& x) const;
+  /// The same for several right-hand sides, the columns of b; a factorisation serves them all.
+  virtual LinearReport hessian_solve_many(const Vector& w, const Vector& lambda, const Matrix& b,
+                                          const LinearOptions& options, Matrix& x) const;
   /// out_j ≥ 1: what the j-th component of a hypergradient is multiplied by before it is called small. h is
   /// flat where λ_j is far too small or far too large; for a penalty e^λj this is max(1, κ_j/e^λj, e^λj/κ_j),
   /// κ_j the curvature of the unpenalised L_T along the weights of λ_j. May allocate.
   virtual void certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const;
-  /// The same for several right-hand sides, the columns of b; a factorisation serves them all.
-  virtual LinearReport hessian_solve_many(const Vector& w, const Vector& lambda, const Matrix& b,
-                                          const LinearOptions& options, Matrix& x) const;
   /// Bounds on λ where e^λ is no penalty on squares, for which the data's scale gives them.
   virtual std::optional<Bounds> own_bounds() const { return {}; }
   /// True where inner and linear solves cost less than a gradient: then slopes are free as well.

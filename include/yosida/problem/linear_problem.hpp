@@ -47,10 +47,10 @@ class LinearProblem : public BilevelProblem {
   /// there (gradients have none).
   LinearReport hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
                              const LinearOptions& options, Vector& x) const override;
-  /// κ of a group is wᵀH₀w / ‖w‖² over its weights, H₀ the Hessian of the data term; with many groups H₀ is
-  /// taken for its diagonal, which costs one product whatever their number.
   LinearReport hessian_solve_many(const Vector& w, const Vector& lambda, const Matrix& b,
                                   const LinearOptions& options, Matrix& x) const override;
+  /// κ of a group is wᵀH₀w / ‖w‖² over its weights, H₀ the Hessian of the data term; with many groups H₀ is
+  /// taken for its diagonal, which costs one product whatever their number.
   void certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const override;
   bool factors_cheaply() const override;
   Work certificate_work() const override;
