@@ -40,6 +40,7 @@ std::vector<Method> build() {
   Method full =
       described(MyHpoFull::name, "MY-HPO with every update solved to its minimum (the paper's appendix)");
   full.solves_inner_problems = true;
+  full.takes_kinks = true;
   full.default_iterations = 500;
   Method sho_code = described("sho-code", "sho with the settings of its authors' published code");
   sho_code.lambda0 = -3.5;
@@ -47,10 +48,12 @@ std::vector<Method> build() {
       MyHpo::name,
       "true hypergradients, no step size: a global search for one lambda, Moreau-Yosida steps for several");
   successor.solves_inner_problems = true;
+  successor.takes_kinks = true;
   successor.expected_work = 250.0;
   successor.default_iterations = 500;
   Method hoag = described(Hoag::name, "hypergradients from inexact solves, adaptive step (Pedregosa 2016)");
   hoag.solves_inner_problems = true;
+  hoag.takes_kinks = true;
   hoag.default_iterations = 100;
   Method reverse =
       described(Reverse::name,
@@ -67,6 +70,7 @@ std::vector<Method> build() {
   Method consensus =
       described("my-hpo-consensus", "the paper's w and u (my-hpo-full) on the tangent response");
   consensus.solves_inner_problems = true;
+  consensus.takes_kinks = true;
   consensus.default_iterations = 500;
   return {
       with_algorithm<MyHpo>(std::move(successor)),

@@ -130,7 +130,7 @@ class Values(Cli):
         for flag, value, names in [("--x", "whiten", ["raw, center, standardize, minmax, difference"]),
                                    ("--x", "center,", ["raw, center"]),
                                    ("--y", "minmax", ["raw, center, standardize"]),
-                                   ("--model", "forest", ["ridge, logistic, softmax, svm, huber or poisson"]), ("--data", "spectre", ["spectra"]),
+                                   ("--model", "forest", ["ridge, lasso, elastic-net, logistic, softmax, svm, huber or poisson"]), ("--data", "spectre", ["spectra"]),
                                    ("--missing", "guess", ["refuse, mean or drop"])]:
             with self.subTest(f"{flag}={value}"):
                 data = SPECTRA if flag != "--data" else []

@@ -179,7 +179,7 @@ class Poisson(ModelCase):
 
 class Every(ModelCase):
     CASES = {"ridge": regression, "logistic": classification, "softmax": several_classes, "svm": classification,
-             "huber": regression, "poisson": counts}
+             "huber": regression, "poisson": counts, "lasso": regression, "elastic-net": regression}
 
     def test_text_json_and_derivatives(self):
         for name, make in self.CASES.items():

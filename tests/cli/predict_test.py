@@ -261,7 +261,7 @@ class BadModels(PredictCase):
             "a field too few": ({k: v for k, v in model.items() if k != "weights"}, ["model.json", "weights"]),
             "a weight too few": ({**model, "weights": model["weights"][1:]}, ["model.json", "weights", "3", "4"]),
             "a name too few": ({**model, "feature_names": ["x0"]}, ["model.json", "feature_names", "1", "4"]),
-            "another model": ({**model, "model": "forest"}, ["model.json", "forest", "ridge, logistic"]),
+            "another model": ({**model, "model": "forest"}, ["model.json", "forest", "ridge, lasso"]),
             "text for a number": ({**model, "intercept": "high"}, ["model.json"]),
             "null for a number": ({**model, "intercept": None}, ["model.json"]),
             "another step": ({**model, "pretreatment": {**model["pretreatment"], "x": [

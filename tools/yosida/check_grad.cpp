@@ -5,6 +5,7 @@
 #include "commands.hpp"
 #include "data_flags.hpp"
 #include "penalty_flags.hpp"
+#include "problems.hpp"
 #include "yosida/error.hpp"
 #include "yosida/problem/collapsed_least_squares.hpp"
 #include "yosida/problem/gradient_check.hpp"
@@ -45,10 +46,11 @@ int run_check(const CheckFlags& flags) {
   fmt::print("{} on {}: relative error against finite differences (at most {:g} is ok)\n", flags.data.model,
              data.split.train.source, kTolerance);
   if (!data.note.empty()) fmt::print("note: {}\n", data.note);
-  const auto linear =
-      std::make_shared<const LinearProblem>(data.split, *data.loss, !flags.data.no_intercept, penalty);
-  bool good = report("direct", *linear, flags.lambda, flags.data.seed);
-  if (CollapsedLeastSquares::collapses(*linear) && CollapsedLeastSquares::cost(*linear).setup < kMaxCollapse)
+  const ModelProblem model = make_problem(data.split, data, penalty, !flags.data.no_intercept);
+  bool good = report("direct", *model.problem, flags.lambda, flags.data.seed);
+  const auto& linear = model.linear;
+  if (linear && CollapsedLeastSquares::collapses(*linear) &&
+      CollapsedLeastSquares::cost(*linear).setup < kMaxCollapse)
     good &= report("collapsed", CollapsedLeastSquares(linear), flags.lambda, flags.data.seed);
   return good ? kOk : kInternal;
 }

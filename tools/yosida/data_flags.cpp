@@ -230,8 +230,9 @@ void DataFlags::add_to(CLI::App& command) {
                   "difference,minmax [standardize]")
       ->group(model_group);
   command
-      .add_option("--y", y,
-                  "a target that is a number: raw, center, standardize [ridge: center, huber: standardize]")
+      .add_option(
+          "--y", y,
+          "a target that is a number: raw, center, standardize [center; huber: standardize, poisson: raw]")
       ->group(model_group);
   auto* on = command.add_flag("--intercept", with_intercept, "an unpenalised intercept (the default)")
                  ->group(model_group);
@@ -263,7 +264,9 @@ Prepared prepare(const DataFlags& flags) {
   const std::vector<XStep> x_steps = parse_x_steps(flags.x);
   prepared.y_step = flags.y ? parse_y_step(*flags.y) : prepared.model->y;
   if (flags.y && code)
-    throw InputError("--y: is for ridge and huber; the labels of a classification are mapped to classes");
+    throw InputError(
+        "--y: is for a target that is a number (ridge, lasso, elastic-net, huber); the labels of a "
+        "classification are mapped to classes");
   if (flags.y && !prepared.model->y_may_change && prepared.y_step != YStep::raw)
     throw InputError(
         fmt::format("--y {}: the target of {} stays as it is: only raw is possible", *flags.y, flags.model));

@@ -129,6 +129,19 @@ std::string chosen_sharing(const PenaltyFlags& flags) {
   return per;
 }
 
+/// A model with an ℓ₁ penalty has one for all weights, and no weight without.
+void refuse_sharing(const PenaltyFlags& flags, const Model& model) {
+  const bool has_groups = !flags.groups_file.empty() || !flags.groups.empty();
+  const std::string flag = !flags.lambda_per.empty() && flags.lambda_per != "shared"
+                               ? fmt::format("lambda-per = {}", flags.lambda_per)
+                           : has_groups                 ? flags.groups.empty() ? "--groups" : "--group"
+                           : !flags.unpenalised.empty() ? "--unpenalised"
+                                                        : "";
+  if (!flag.empty())
+    throw InputError(fmt::format("{}: does not go with --model {}, whose penalty is the same for all weights",
+                                 flag, model.name));
+}
+
 std::vector<std::string> feature_names(const Dataset& train) {
   std::vector<std::string> names = train.feature_names;
   if (names.empty())
@@ -162,6 +175,12 @@ NamedPenalty make_penalty(const PenaltyFlags& flags, const Prepared& data, const
   const std::string per = chosen_sharing(flags);
   const Dataset& train = data.split.train;
   const Index outputs = data.loss->outputs();
+  if (const PenaltyForm form = data.model->penalty; form != PenaltyForm::l2) {
+    refuse_sharing(flags, *data.model);
+    std::vector<std::string> names = {"l1"};
+    if (form == PenaltyForm::l1_l2) names.emplace_back("l2");
+    return {Penalty::shared(train.features() * outputs), names};
+  }
   if (per == "class" && data.model->code != ClassCode::indices)
     throw InputError(
         fmt::format("lambda-per = class: is for softmax, which has weights for each class; {} has not",

@@ -19,7 +19,7 @@ struct PenaltyFlags {
 };
 
 struct NamedPenalty {
-  Penalty penalty;
+  Penalty penalty;                 // which weights share a λ, for a penalty that is ℓ₂ alone
   std::vector<std::string> names;  // of each λ
 };
 /// Throws InputError, naming flag, value and rule, where the flags do not fit each other or the data.

@@ -6,13 +6,13 @@
 #include "commands.hpp"
 #include "data_flags.hpp"
 #include "output.hpp"
+#include "problems.hpp"
 #include "progress.hpp"
 #include "tune_report.hpp"
 #include "yosida/error.hpp"
 #include "yosida/linalg/threads.hpp"
 #include "yosida/model/equivalents.hpp"
 #include "yosida/model/fitted_model.hpp"
-#include "yosida/problem/collapse.hpp"
 #include "yosida/problem/k_fold_problem.hpp"
 #include "yosida/solver/methods.hpp"
 #include "yosida/solver/oracle.hpp"
@@ -85,16 +85,24 @@ void spread(Start& start, Index hyperparameters) {
   if (start.is_bounded()) start.bound(start.low[0], start.high[0]);
 }
 
+/// Where to start where nobody says: the method's own λ or, for a problem that knows where its λ lie, a place
+/// among these, nearer to the larger penalties.
+Vector default_start(const BilevelProblem& problem, const Method& method) {
+  constexpr double kFromHigh = 0.3;
+  if (const auto own = problem.own_bounds()) return own->high + kFromHigh * (own->low - own->high);
+  return Vector::Constant(problem.hyperparameters(), method.lambda0);
+}
+
 /// What is tuned: the problem of the split, or those of the folds.
 struct Problems {
-  std::vector<std::shared_ptr<const LinearProblem>> linear;
+  std::vector<ModelProblem> each;
   std::vector<double> validation_share;
 
   /// As one problem, in its cheapest form for so many iterations.
   std::shared_ptr<const BilevelProblem> joined(double iterations, bool may_collapse = true) const {
     std::vector<std::shared_ptr<const BilevelProblem>> all;
-    for (const auto& each : linear)
-      all.push_back(may_collapse ? collapse_if_cheaper(each, iterations) : each);
+    for (const ModelProblem& model : each)
+      all.push_back(may_collapse ? model.cheapest(iterations) : model.problem);
     return all.size() == 1 ? all[0] : std::make_shared<const KFoldProblem>(std::move(all), validation_share);
   }
 };
@@ -105,38 +113,32 @@ Problems make_problems(Prepared& data, const Penalty& penalty, bool intercept) {
   for (const Split& fold : data.folds) rows += static_cast<double>(fold.validation.rows());
   for (Split& fold : data.folds) {
     problems.validation_share.push_back(static_cast<double>(fold.validation.rows()) / rows);
-    problems.linear.push_back(
-        std::make_shared<const LinearProblem>(std::move(fold), *data.loss, intercept, penalty));
+    problems.each.push_back(make_problem(std::move(fold), data, penalty, intercept));
   }
   data.folds.clear();
-  if (problems.linear.empty())
-    problems.linear.push_back(
-        std::make_shared<const LinearProblem>(std::move(data.split), *data.loss, intercept, penalty));
+  if (problems.each.empty())
+    problems.each.push_back(make_problem(std::move(data.split), data, penalty, intercept));
   return problems;
 }
 
 /// What a solution does on every part, averaged over the folds where there are some.
-Report report_solution(const Problems& problems, const BilevelProblem& problem, bool intercept,
-                       const Solution& solution) {
+Report report_solution(const Problems& problems, const BilevelProblem& problem, const Prepared& data,
+                       bool intercept, const Solution& solution) {
   const auto* folds = dynamic_cast<const KFoldProblem*>(&problem);
-  if (folds == nullptr)
-    return report_all(problems.linear[0]->split(), problems.linear[0]->loss(), intercept, solution.w);
+  if (folds == nullptr) return report_all(*problems.each[0].split, data, intercept, solution.w);
   std::vector<Report> reports;
   for (Index k = 0; k < folds->folds(); ++k) {
-    const LinearProblem& linear = *problems.linear[static_cast<std::size_t>(k)];
     const Vector w = folds->fold(k).expand(folds->weights_of_fold(k, solution.point));
-    reports.push_back(report_all(linear.split(), linear.loss(), intercept, w));
+    reports.push_back(report_all(*problems.each[static_cast<std::size_t>(k)].split, data, intercept, w));
   }
   return mean_report(reports, problems.validation_share);
 }
 
 /// The oracle inside the bounds asked for (or the default ones), and how far the answer is from it.
-OracleGap compare_with_oracle(const Problems& problems, const TuneFlags& flags, double lambda0,
-                              const Solution& best) {
+OracleGap compare_with_oracle(const Problems& problems, const Start& start, const Solution& best) {
   const auto problem = problems.joined(std::numeric_limits<double>::infinity());
-  const LambdaBounds bounds =
-      flags.bounds.empty() ? default_bounds(*problem, lambda0) : parse_bounds(flags.bounds);
-  Oracle oracle = find_oracle(*problem, bounds.low, bounds.high);
+  const Start bounds = with_bounds(*problem, start);
+  Oracle oracle = find_oracle(*problem, bounds.low[0], bounds.high[0]);
   const double at_best = validation_at(*problem, best.lambda[0]);
   if (at_best <
       oracle.validation) {  // a λ from outside the bounds may be the better one: then it is the truth
@@ -154,7 +156,7 @@ Start judged_inside(const BilevelProblem& problem, const Start& start, const Met
                     const Vector& lambda) {
   if (start.is_bounded()) return start;
   Start own = start;
-  own.lambda.setConstant(method.lambda0);
+  own.lambda = default_start(problem, method);
   own = with_bounds(problem, own);
   const bool is_inside =
       (lambda.array() >= own.low.array()).all() && (lambda.array() <= own.high.array()).all();
@@ -166,9 +168,8 @@ Vector refit(const Split& split, const Dataset& rows, const Prepared& data, cons
              bool intercept, const Vector& lambda) {
   Split all = split;
   all.train = rows;
-  const auto joined =
-      collapse_if_cheaper(std::make_shared<const LinearProblem>(all, *data.loss, intercept, penalty),
-                          std::numeric_limits<double>::infinity());
+  const auto joined = make_problem(std::move(all), data, penalty, intercept)
+                          .cheapest(std::numeric_limits<double>::infinity());
   Vector w = Vector::Zero(joined->weights());
   joined->fit_intercept(w);
   joined->inner_solve(lambda, {}, w);
@@ -216,6 +217,11 @@ void try_extra(const char* flag, FunctionRef<void()> extra) {
 
 int run_tune(const TuneFlags& flags) {
   const Method& chosen = method(flags.method);
+  if (model(flags.data.model).penalty != PenaltyForm::l2 && !chosen.takes_kinks)
+    throw InputError(fmt::format(
+        "method = {}: does not go with --model {}, whose penalty has kinks: must be a method that solves its "
+        "inner problems, such as my-hpo or hoag",
+        flags.method, flags.data.model));
   const std::unique_ptr<Solver> solver = chosen.make(flags.settings);
   SolveOptions options = solve_options(flags, chosen);
   const std::vector<OutputFile> outputs = {
@@ -226,17 +232,20 @@ int run_tune(const TuneFlags& flags) {
   if (flags.threads) set_threads(*flags.threads);
 
   Prepared data = prepare(flags.data);
-  const Loss& loss = *data.loss;
   const auto [penalty, lambda_names] = make_penalty(flags.penalty, data, flags.data.x);
-  if (flags.oracle && penalty.groups() > 1)
-    throw InputError(fmt::format("--oracle: searches one lambda; here are {} of them", penalty.groups()));
-  spread(options.start, penalty.groups());
+  if (flags.oracle && lambda_names.size() > 1)
+    throw InputError(fmt::format("--oracle: searches one lambda; here are {} of them", lambda_names.size()));
+  spread(options.start, static_cast<Index>(lambda_names.size()));
   const bool intercept = !flags.data.no_intercept;
   const Problems problems = make_problems(data, penalty, intercept);
   const bool has_folds = data.fold_count > 0;
-  const Split& split = has_folds ? data.split : problems.linear[0]->split();
+  const Split& split = has_folds ? data.split : *problems.each[0].split;
   const std::shared_ptr<const BilevelProblem> problem =
       problems.joined(expected_iterations(options.budget, chosen), solver->stays_in_row_space());
+  if (!flags.lambda0) {
+    options.start.lambda = default_start(*problem, chosen);
+    options.start.clamp(options.start.lambda);
+  }
 
   Tuned tuned;
   tuned.lambda_names = lambda_names;
@@ -247,10 +256,11 @@ int run_tune(const TuneFlags& flags) {
     tuned.outcome = solve(*solver, *problem, options);
   }
   const Solution& best = tuned.outcome.best;
-  tuned.best = report_solution(problems, *problem, intercept, best);
-  tuned.final = report_solution(problems, *problem, intercept, tuned.outcome.final);
+  tuned.best = report_solution(problems, *problem, data, intercept, best);
+  tuned.final = report_solution(problems, *problem, data, intercept, tuned.outcome.final);
   const auto same_as = [&](const Dataset& rows) {
-    return penalty.is_shared() ? equivalents(loss, best.lambda[0], rows, intercept) : Equivalents();
+    if (data.model->penalty != PenaltyForm::l2) return l1_equivalents(best.lambda, rows, intercept);
+    return penalty.is_shared() ? equivalents(*data.loss, best.lambda[0], rows, intercept) : Equivalents();
   };
   if (!has_folds) tuned.equivalents = same_as(split.train);
   std::optional<Vector> w;  // of the model to keep
@@ -258,8 +268,7 @@ int run_tune(const TuneFlags& flags) {
   // Whoever has stopped the run wants its result now.
   const bool was_stopped = tuned.outcome.status == StopReason::stopped;
   if (flags.oracle && !was_stopped)
-    try_extra("--oracle",
-              [&] { tuned.oracle = compare_with_oracle(problems, flags, options.start.lambda[0], best); });
+    try_extra("--oracle", [&] { tuned.oracle = compare_with_oracle(problems, options.start, best); });
   if (!was_stopped)
     try_extra("the certificate", [&] {
       tuned.certificate =
@@ -273,7 +282,7 @@ int run_tune(const TuneFlags& flags) {
     try_extra(has_folds ? "the refit on all rows" : "--refit", [&] {
       const Dataset rows = has_folds ? split.train : train_and_validation(split);
       w = refit(split, rows, data, penalty, intercept, best.lambda);
-      tuned.refit = report_all(split, loss, intercept, *w);
+      tuned.refit = report_all(split, data, intercept, *w);
       if (has_folds) tuned.refit->validation.reset();
       tuned.refit_equivalents = same_as(rows);
     });

@@ -65,11 +65,15 @@ PartReport mean_part(const std::vector<const PartReport*>& parts, const std::vec
 
 }  // namespace
 
-Report report_all(const Split& split, const Loss& loss, bool intercept, const Vector& w) {
+Report report_all(const Split& split, const Prepared& data, bool intercept, const Vector& w) {
+  const Loss& loss = *data.loss;
   Report report{.train = report_part(split.train, loss, intercept, w),
                 .validation = report_part(split.validation, loss, intercept, w),
                 .test = {}};
   if (split.test) report.test = report_part(*split.test, loss, intercept, w);
+  if (data.model->penalty != PenaltyForm::l2)
+    report.nonzero_weights =
+        static_cast<double>((w.head(split.train.features() * loss.outputs()).array() != 0.0).count());
   return report;
 }
 
@@ -80,8 +84,14 @@ Report mean_report(const std::vector<Report>& folds, const std::vector<double>& 
     validation.push_back(&*fold.validation);
   }
   const std::vector<double> equal(folds.size(), 1.0 / static_cast<double>(folds.size()));
-  return {
+  Report mean{
       .train = mean_part(train, equal), .validation = mean_part(validation, validation_share), .test = {}};
+  if (folds[0].nonzero_weights) {
+    double sum = 0.0;
+    for (const Report& fold : folds) sum += *fold.nonzero_weights;
+    mean.nonzero_weights = sum / static_cast<double>(folds.size());
+  }
+  return mean;
 }
 
 namespace {
@@ -108,6 +118,9 @@ void add_report(json& target, const Report& report) {
     if (report.train.*measure.value)
       target[measure.name] =
           by_part(report, [&](const PartReport& part) { return number(part.*measure.value); });
+  if (const auto count = report.nonzero_weights)
+    target["nonzero_weights"] =
+        *count == std::floor(*count) ? json(static_cast<std::int64_t>(*count)) : json(*count);
 }
 
 json equivalents_json(const Equivalents& equivalents) {
@@ -200,11 +213,13 @@ void print_row(std::FILE* out, const char* name, const Report& report,
              report.test ? cell(field(*report.test)) : "-");
 }
 
-void print_report(std::FILE* out, const Report& report) {
+void print_report(std::FILE* out, const Report& report, Index features) {
   print_row(out, "loss", report, [](const PartReport& part) { return std::optional(part.loss); });
   for (const Measure& measure : kMeasures)
     if (report.train.*measure.value)
       print_row(out, measure.title, report, [&](const PartReport& part) { return part.*measure.value; });
+  if (report.nonzero_weights)
+    fmt::print(out, "  {:<14} {:.6g} of {} weights\n", "not 0", *report.nonzero_weights, features);
 }
 
 /// One λ in a line of its own; of many the smallest and the largest few.
@@ -274,13 +289,13 @@ void print_result(std::FILE* out, const TuneFlags& flags, const Prepared& data, 
                data.labels ? "" : fmt::format(", y {}", to_string(data.y_step)));
   fmt::print(out, "\n  {:<14} {:>12} {:>12} {:>12}\n", "", "train", "validation", "test");
   if (data.fold_count > 0) fmt::print(out, "  means over the folds:\n");
-  print_report(out, tuned.best);
+  print_report(out, tuned.best, split.train.features());
   if (tuned.refit) {
     const std::string same = in_words(tuned.refit_equivalents);
     fmt::print(out, "  refitted on {}{}:\n",
                data.fold_count > 0 ? "all rows" : "training and validation rows",
                same.empty() ? "" : fmt::format(" ({})", same));
-    print_report(out, *tuned.refit);
+    print_report(out, *tuned.refit, split.train.features());
   }
   fmt::print(out, "\n  {:<14} {}: {}\n", "stopped", to_string(outcome.status), outcome.message);
   if (tuned.certificate)

@@ -45,8 +45,10 @@ struct PartReport {
 struct Report {
   PartReport train;
   std::optional<PartReport> validation, test;
+  /// Of a model whose penalty sets weights to 0, how many are not, intercepts not counted.
+  std::optional<double> nonzero_weights = {};
 };
-Report report_all(const Split& split, const Loss& loss, bool intercept, const Vector& w);
+Report report_all(const Split& split, const Prepared& data, bool intercept, const Vector& w);
 /// Over folds: train losses by equal shares, validation losses by those given.
 Report mean_report(const std::vector<Report>& folds, const std::vector<double>& validation_share);
 

@@ -21,4 +21,9 @@ using Equivalents = std::vector<std::pair<std::string, double>>;
 /// twice the weights of LogisticRegression, so no C. None where no program has the same objective (huber).
 Equivalents equivalents(const Loss& loss, double lambda, const Dataset& train, bool intercept);
 
+/// The same for least squares under e^λ₁‖w‖₁, or e^λ₁‖w‖₁ + e^λ₂‖w‖² where λ has two values: scikit-learn
+/// Lasso(alpha = e^λ₁), ElasticNet(alpha = e^λ₁ + 2e^λ₂, l1_ratio = e^λ₁/alpha); glmnet (standardize = FALSE)
+/// lambda = e^λ₁ + 2e^λ₂ s_y, alpha = e^λ₁/lambda, with s_y as above, which it leaves out of its ℓ₁ term.
+Equivalents l1_equivalents(const Vector& lambda, const Dataset& train, bool intercept);
+
 }  // namespace yosida

@@ -10,7 +10,10 @@
 
 namespace yosida {
 
-/// A model as people ask for it by name: its loss, and what its target is.
+/// What keeps the weights small: Σ e^λ w², e^λ₁ ‖w‖₁ or e^λ₁ ‖w‖₁ + e^λ₂ ‖w‖².
+enum class PenaltyForm { l2, l1, l1_l2 };
+
+/// A model as people ask for it by name: its loss, its penalty, and what its target is.
 struct Model {
   std::string_view name;
   std::string_view meaning;
@@ -21,6 +24,8 @@ struct Model {
   YStep y = YStep::raw;
   /// Whether another pretreatment of the target makes sense (counts must stay counts).
   bool y_may_change = false;
+  /// With an ℓ₁ part, weights become 0, and its λ are named "l1" (and "l2").
+  PenaltyForm penalty = PenaltyForm::l2;
 };
 
 /// The one table of models.

@@ -17,6 +17,9 @@ struct Method {
   double lambda0 = -1.0;
   /// Steps solve inner problems, so collapsing pays at once.
   bool solves_inner_problems = false;
+  /// Leaves inner problems to the problem, so that these may have kinks (an ℓ₁ penalty). Steps on L_T itself
+  /// would never set a weight to 0.
+  bool takes_kinks = false;
   /// About how many gradient equivalents a run costs; collapsing must cost less. 0: by its iterations.
   double expected_work = 0.0;
   std::int64_t default_iterations = 2500;

@@ -1,0 +1,149 @@
+"""Lasso and elastic net: models whose penalty sets weights to 0."""
+import math
+import unittest
+
+import numpy as np
+
+from yosida_cli import Cli, predictions, strict_json
+
+MODELS = {"lasso": ["l1"], "elastic-net": ["l1", "l2"]}
+COLUMNS = 30
+
+
+def few_weights(rows, seed=0):
+    """x, y of which only the first five columns matter."""
+    random = np.random.default_rng(seed)
+    x = random.normal(size=(rows, COLUMNS))
+    return x, x[:, :5] @ [3, -2, 1.5, 1, -1] + 1.5 * random.normal(size=rows) + 5
+
+
+def pretreated(model, x):
+    step, = model["pretreatment"]["x"]
+    return (x - step["shift"]) / step["scale"]
+
+
+class SparseModels(Cli):
+    def setUp(self):
+        super().setUp()
+        self.parts = {"train": few_weights(80, 0), "validation": few_weights(60, 1), "test": few_weights(50, 2)}
+        for part, (x, y) in self.parts.items():
+            self.write_csv(f"{part}.csv", x, y)
+        self.given = ["--train", "train.csv", "--valid", "validation.csv", "--test", "test.csv", "--target", "y"]
+
+    def result_and_model(self, *options):
+        return self.tune(*options, "--save", "model.json"), strict_json(self.read("model.json"))
+
+    def assert_minimum(self, result, model, x, y, tolerance=1e-5):
+        """The smallest subgradient of 1/2N |y - xw - b|^2 + l1 |w|_1 + l2 |w|^2 is 0 at the weights saved."""
+        w = np.array(model["weights"])
+        l1, l2 = [*map(math.exp, result["lambda"]), 0.0][:2]
+        x = pretreated(model, x)
+        residual = x @ w + model["intercept"] + model["pretreatment"]["y"]["shift"] - y
+        slope = x.T @ residual / len(y) + 2 * l2 * w
+        self.assertAlmostEqual(residual.mean(), 0, delta=1e-5)
+        np.testing.assert_allclose(slope[w != 0], -l1 * np.sign(w[w != 0]), atol=tolerance)
+        self.assertLessEqual(np.abs(slope[w == 0]).max(initial=0), l1 + tolerance)
+
+    def test_few_weights_and_the_report_is_that_of_the_saved_model(self):
+        for name, lambda_names in MODELS.items():
+            with self.subTest(name):
+                result, model = self.result_and_model(*self.given, "--model", name)
+                self.assertEqual((result["model"], model["model"]), (name, name))
+                self.assertEqual(result["lambda_names"], lambda_names)
+                self.assertEqual(len(model["lambda"]), len(lambda_names))
+                self.assertEqual(len(model["weights"]), COLUMNS)
+                self.assertEqual(result["nonzero_weights"], np.count_nonzero(model["weights"]))
+                self.assertIn(result["nonzero_weights"], range(5, COLUMNS))
+                self.assertTrue(np.all(np.array(model["weights"])[:5] != 0))
+                self.assert_minimum(result, model, *self.parts["train"], tolerance=1e-3)  # as exact as the search
+                for part, (x, y) in self.parts.items():
+                    self.yosida("predict", "--from", "model.json", "--data", f"{part}.csv", "--out", "out.csv")
+                    given = np.array([float(row["prediction"]) for row in self.read_table("out.csv")])
+                    np.testing.assert_allclose(given, predictions(model, x), rtol=1e-9)
+                    self.assertAlmostEqual(result["loss"][part], np.mean((y - given) ** 2) / 2, delta=1e-9)
+                    self.assertAlmostEqual(result["r_squared"][part], 1 - np.mean((y - given) ** 2) / np.var(y),
+                                           delta=1e-9)
+                text = self.yosida("tune", *self.given, "--model", name).stdout
+                self.assertIn(f"{result['nonzero_weights']} of {COLUMNS} weights", text)
+
+    def test_spectra(self):
+        result = self.tune("--data", "spectra", "--model", "lasso", "--oracle")
+        self.assertIn(result["nonzero_weights"], range(1, 35))  # as many as there are training rows, at most
+        self.assertLess(result["oracle"]["gap"], 0.01)
+        self.assertLess(result["oracle"]["lambda_gap"], 0.01)
+
+    def test_the_oracle_of_the_lasso_searches_penalties_that_leave_weights(self):
+        result = self.tune(*self.given, "--model", "lasso", "--oracle")
+        x, y = self.parts["train"]
+        x = (x - x.mean(axis=0)) / x.std(axis=0)
+        largest = math.log(np.abs(x.T @ (y - y.mean())).max() / len(y))
+        low, high = result["oracle"]["bounds"]
+        self.assertLess(high, largest)
+        self.assertAlmostEqual(high, largest, delta=0.1)
+        self.assertLess(low, largest - 10)
+        self.assertAlmostEqual(result["oracle"]["gap"], 0, delta=0.01)  # there are valleys that near to the lowest
+
+    def test_refit_and_folds(self):
+        for name in MODELS:
+            with self.subTest(name):
+                result, model = self.result_and_model(*self.given, "--model", name, "--refit")
+                both = [np.concatenate(pair) for pair in zip(self.parts["train"], self.parts["validation"])]
+                self.assertEqual(result["refit"]["nonzero_weights"], np.count_nonzero(model["weights"]))
+                step, = model["pretreatment"]["x"]  # by the training rows
+                np.testing.assert_allclose(step["shift"], self.parts["train"][0].mean(axis=0), atol=1e-9)
+                self.assert_minimum(result, model, *both)
+                result, model = self.result_and_model("--train", "train.csv", "--target", "y", "--model", name,
+                                                      "--folds", "4")
+                self.assertEqual(result["refit"]["nonzero_weights"], np.count_nonzero(model["weights"]))
+                self.assertLess(result["nonzero_weights"], COLUMNS)  # the mean over the folds
+                self.assertIn(result["refit"]["nonzero_weights"], range(5, COLUMNS))
+                self.assert_minimum(result, model, *self.parts["train"])
+
+    def test_equivalents(self):
+        result, _ = self.result_and_model(*self.given, "--model", "lasso")
+        penalty = math.exp(result["lambda"][0])
+        self.assertEqual(list(result["equivalents"]), ["sklearn_lasso_alpha", "glmnet_lambda"])
+        for value in result["equivalents"].values():
+            self.assertAlmostEqual(value / penalty, 1, delta=1e-12)
+        result, _ = self.result_and_model(*self.given, "--model", "elastic-net")
+        l1, l2 = map(math.exp, result["lambda"])
+        same = result["equivalents"]
+        self.assertEqual(list(same), ["sklearn_elastic_net_alpha", "sklearn_elastic_net_l1_ratio", "glmnet_lambda",
+                                      "glmnet_alpha"])
+        for alpha, ratio, scale in [(same["sklearn_elastic_net_alpha"], same["sklearn_elastic_net_l1_ratio"], 1),
+                                    (same["glmnet_lambda"], same["glmnet_alpha"], self.parts["train"][1].std())]:
+            self.assertAlmostEqual(alpha * ratio / l1, 1, delta=1e-9)
+            self.assertAlmostEqual((alpha - alpha * ratio) / 2, l2 * scale, delta=1e-9 * alpha)
+
+    def test_methods(self):
+        best = self.tune(*self.given, "--model", "lasso", "--oracle")["oracle"]["validation"]
+        for method in ["my-hpo", "my-hpo-consensus", "hoag"]:
+            with self.subTest(method):
+                result = self.tune(*self.given, "--model", "lasso", "--method", method)
+                self.assertLess(result["loss"]["validation"], 1.02 * best)
+                self.assertLess(result["nonzero_weights"], COLUMNS)
+        for name in MODELS:
+            for method in ["my-hpo-1", "my-hpo-bt", "my-hpo-c", "sho", "reverse", "forward", "penalty", "stn"]:
+                with self.subTest(method=method, model=name):
+                    self.tune_refused(*self.given, "--model", name, "--method", method,
+                                      names=[method, name, "kinks", "my-hpo", "hoag"])
+        self.tune_refused(*self.given, "--model", "elastic-net", "--method", "my-hpo-full",
+                          names=["my-hpo-full", "1 hyperparameter", "2"])
+
+    def test_what_makes_no_sense_is_refused(self):
+        for name in MODELS:
+            for options, names in [(["--lambda-per", "feature"], ["lambda-per", "feature"]),
+                                   (["--lambda-per", "class"], ["lambda-per", "class"]),
+                                   (["--group", "a=x0,x1"], ["--group"]), (["--unpenalised", "x0"], ["--unpenalised"])]:
+                with self.subTest(options=options, model=name):
+                    self.tune_refused(*self.given, "--model", name, *options, names=[*names, name])
+            self.tune(*self.given, "--model", name, "--lambda-per", "shared", "--y", "standardize")
+            self.tune_refused(*self.given, "--model", name, "--class-weights", "balanced", names=["--class-weights"])
+        self.tune_refused(*self.given, "--model", "elastic-net", "--oracle", names=["--oracle", "one lambda", "2"])
+
+    def test_other_models_count_no_weights(self):
+        self.assertNotIn("nonzero_weights", self.tune(*self.given))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,24 @@
+#include "problems.hpp"
+
+#include "yosida/problem/collapse.hpp"
+#include "yosida/problem/elastic_net_problem.hpp"
+
+namespace yosida::cli {
+
+std::shared_ptr<const BilevelProblem> ModelProblem::cheapest(double iterations) const {
+  return linear ? collapse_if_cheaper(linear, iterations) : problem;
+}
+
+ModelProblem make_problem(Split split, const Prepared& data, const Penalty& penalty, bool intercept) {
+  using Kind = ElasticNetProblem::Kind;
+  const PenaltyForm form = data.model->penalty;
+  if (form == PenaltyForm::l2) {
+    auto linear = std::make_shared<const LinearProblem>(std::move(split), *data.loss, intercept, penalty);
+    return {.problem = linear, .split = &linear->split(), .linear = linear};
+  }
+  auto sparse = std::make_shared<const ElasticNetProblem>(
+      std::move(split), *data.loss, intercept, form == PenaltyForm::l1 ? Kind::lasso : Kind::elastic_net);
+  return {.problem = sparse, .split = &sparse->split(), .linear = nullptr};
+}
+
+}  // namespace yosida::cli
