@@ -9,6 +9,7 @@ namespace yosida {
 namespace {
 
 constexpr int kMaxIterations = 200;
+constexpr int kMaxStalled = 5;
 constexpr double kBesidePenalty = 1e-6;
 
 class Newton {
@@ -19,6 +20,7 @@ class Newton {
     if (p_.max_count < 1) return report_;
     p_.data.margins(a_, margins_);
     update_gradient();
+    int stalled = 0;
     for (int iteration = 0; iteration < kMaxIterations; ++iteration) {
       if (gradient_.norm() <= tolerance()) break;
       if (report_.work.paper_count() >= p_.max_count) break;
@@ -28,7 +30,8 @@ class Newton {
       const double last_norm = gradient_.norm();
       update_gradient();
       // Neither the objective nor the gradient can see a step any more.
-      if (at_rounding && gradient_.norm() > 0.5 * last_norm) break;
+      stalled = at_rounding && gradient_.norm() > 0.5 * last_norm ? stalled + 1 : 0;
+      if (stalled == kMaxStalled) break;
     }
     p_.data.centre_free_weights(p_.c, a_);
     report_.gradient_norm = gradient_.norm();

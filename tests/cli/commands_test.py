@@ -39,7 +39,9 @@ class Methods(Cli):
     settings = {
         "my-hpo-bt": ["alpha", "beta", "delta", "rho", "epsilon", "w-gradient"],
         "my-hpo-c": ["alpha", "beta", "delta", "rho", "epsilon", "w-gradient"],
-        "my-hpo-full": ["rho", "epsilon"],
+        "my-hpo": ["tolerance", "scan-tolerance", "spacing", "epsilon"],
+        "my-hpo-full": ["rho", "epsilon", "response"],
+        "my-hpo-1": ["rho", "epsilon", "tolerance", "reach"],
         "sho": ["alpha", "beta", "sigma", "phi-scale", "lambda-optimizer"],
         "sho-code": ["alpha", "beta", "sigma", "phi-scale", "lambda-optimizer"],
     }

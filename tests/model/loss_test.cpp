@@ -141,10 +141,10 @@ TEST_P(Losses, AcceptOnlyTheirTargets) {
 
 TEST(Losses, NameTheRuleForAnUnknownModel) {
   try {
-    loss_of_model("lasso");
+    loss_of_model("forest");
     FAIL();
   } catch (const InputError& error) {
-    EXPECT_STREQ(error.what(), "model = lasso: must be ridge, logistic, softmax, svm, huber or poisson");
+    EXPECT_STREQ(error.what(), "model = forest: must be ridge, lasso, elastic-net, logistic, softmax, svm, huber or poisson");
   }
   EXPECT_THROW(loss_of_model("softmax"), InputError);
 }
