@@ -81,7 +81,8 @@ class Newton {
     p_.data.margins(direction, move_);
     const double now = value_ = objective(margins_, a_);
     const double slope = gradient_.dot(direction);
-    const double slack = 1e-15 * std::abs(now);
+    // A fall that the objective cannot show is taken on trust: the gradient is the judge then.
+    const double slack = (-slope <= 1e-14 * std::abs(now) ? 1e-13 : 1e-15) * std::abs(now);
     Vector trial;
     Vector trial_margins;
     for (double step = 1.0; step > 1e-12; step *= 0.5) {
