@@ -284,7 +284,8 @@ void LinearProblem::certificate_scale(const Vector& w, const Vector& lambda, Vec
 
 bool LinearProblem::factors_cheaply() const {
   const DataTerm data = train_term();
-  return HessianSystem{data, ones_, ones_, gradient_flops()}.factors(kCheapFactor);
+  const bool few_rows = solves_in_row_space() && static_cast<double>(split_.train.rows()) <= kCheapFactor;
+  return few_rows || HessianSystem{data, ones_, ones_, gradient_flops()}.factors(kCheapFactor);
 }
 
 Work LinearProblem::certificate_work() const {

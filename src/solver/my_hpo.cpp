@@ -179,8 +179,9 @@ void MyHpo::step(const BilevelProblem& problem, State& state) const {
     state.start_seen = true;
     const auto start = std::find_if(search.samples().begin(), search.samples().end(),
                                     [&](const auto& each) { return each.x == state.range.lambda[0]; });
-    if (start != search.samples().end() && !start->slope && !(start->value > kFarAbove * best.value)) {
-      state.wanted = start->x;
+    const bool unseen = start == search.samples().end() || !std::isfinite(start->value);
+    if (unseen || (!start->slope && start->value <= kFarAbove * best.value)) {
+      state.wanted = state.range.lambda[0];
       return;
     }
   }
