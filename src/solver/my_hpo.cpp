@@ -147,22 +147,22 @@ void MyHpo::step(const BilevelProblem& problem, State& state) const {
 
   // The point to look at: the scan's next, the most promising of a basin, or one to be seen more exactly.
   double lambda = 0.0;
-  bool scanning = search.scanning();
+  const bool scanning = search.scanning();
   if (state.wanted) {
     lambda = *state.wanted;
     state.wanted.reset();
   } else {
-    lambda = search.propose(kWorthwhile, kNearest)->x;
+    const auto proposal = search.propose(kWorthwhile, kNearest);
+    lambda = proposal ? proposal->x : search.best().x;
   }
+  const bool exact = problem.factors_cheaply();
   if (scanning) {
-    const bool exact = problem.factors_cheaply();
     const bool coarse = !exact && state.last_scanned > kUninteresting * search.best_value();
     const bool first = search.samples().empty();
     const auto sample = evaluate(problem, state, lambda, closed_form, exact ? 0.0 : kScanTau,
                                  exact ? kExact : (coarse || first ? 1.0 : kFine) * settings.scan_tolerance);
     search.add(sample);
   } else {
-    const bool exact = problem.factors_cheaply();
     search.add(evaluate(problem, state, lambda, true, exact ? 0.0 : tau, exact ? kExact : 0.0));
     ++state.refinements;
   }
@@ -175,7 +175,7 @@ void MyHpo::step(const BilevelProblem& problem, State& state) const {
   if (search.scanning() || search.propose(kWorthwhile, kNearest)) return;
   // Never worse than the start: where the scan has seen it coarsely only, and not far above, it is looked at
   // again.
-  if (!state.start_seen && !closed_form && !problem.factors_cheaply()) {
+  if (!state.start_seen && !closed_form && !exact) {
     state.start_seen = true;
     const auto start = std::find_if(search.samples().begin(), search.samples().end(),
                                     [&](const auto& each) { return each.x == state.range.lambda[0]; });
