@@ -116,7 +116,7 @@ const std::vector<Setting<MyHpo::Settings>>& MyHpo::table() {
                      "ours: the coarsest at which basins keep their order"),
       settings::real("spacing", &Settings::spacing, Bound::positive(),
                      "distance of the scan's points, in widths of the narrowest feature of h(λ)",
-                     "ours: 1.9 units of λ for penalties on squares, 0.25 for the lasso"),
+                     "ours: 1.9 units of λ for penalties on squares, 0.1 for the lasso"),
       settings::real("epsilon", &Settings::epsilon, Bound::non_negative(),
                      "share of ‖λ' − λ‖² in the proximal term, for several hyperparameters",
                      "ours: without it a weight near 0 leaves its step unlimited"),

@@ -64,7 +64,7 @@ class ElasticNetProblem final : public BilevelProblem {
   void fit_intercept(Vector& w) const override { linear_.fit_intercept(w); }
   Work intercept_work() const override { return linear_.intercept_work(); }
   /// Weights come and go one by one: h has a kink at each and valleys between.
-  double feature_width() const override { return 0.25; }
+  double feature_width() const override { return 0.1; }
   const Vector& ones() const override { return linear_.ones(); }
   double setup_work() const override { return setup_work_; }
   Losses losses(const Vector& w) const override { return linear_.losses(w); }
