@@ -201,6 +201,9 @@ Pretreatment fit_pretreatment(Dataset& train, const std::vector<XStep>& x_steps,
   train.y.array() -= fitted.y_shift;
   if (y_step == YStep::standardize)
     fitted.y_scale = std::sqrt(train.y.squaredNorm() / static_cast<double>(train.rows()));
+  if (!std::isfinite(fitted.y_scale) || !std::isfinite(fitted.y_shift))
+    throw InputError(fmt::format("{}: the targets are too large to be standardised: their squares overflow",
+                                 train.source));
   train.y /= fitted.y_scale;
   return fitted;
 }

@@ -112,8 +112,10 @@ void BasinSearch::add(const Sample& sample) {
   if (!scanning() || sample.x != scan_[next_scan_]) return;
   ++next_scan_;
   // Two points in a row that cannot be told apart from the last: nor can those beyond.
-  const bool blind =
-      samples_.size() > 1 && samples_[0].value == kUnresolved && samples_[1].value == kUnresolved;
+  const bool blind = samples_.size() > 1 && samples_[0].value == kUnresolved &&
+                     samples_[1].value == kUnresolved &&
+                     std::any_of(samples_.begin(), samples_.end(),
+                                 [](const Sample& each) { return std::isfinite(each.value); });
   if (blind && scanning()) {
     next_scan_ = scan_.size();
     samples_.insert(samples_.begin(), Sample{scan_.back(), kUnresolved, {}, 0.0});

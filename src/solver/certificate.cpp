@@ -20,15 +20,18 @@ double norm_at_zero(const BilevelProblem& problem, Vector& g) {
   return g.norm();
 }
 
-void judge(Certificate& certificate, bool held, double tolerance) {
+void judge(Certificate& certificate, bool held, bool flat, double tolerance) {
   const double worst = certificate.hypergradient + certificate.hypergradient_error;
   certificate.verdict = Verdict::not_certified;
   if (!std::isfinite(worst) || !std::isfinite(certificate.inner_gradient)) {
     certificate.reason = "its gradients are not finite";
+  } else if (flat) {
+    certificate.reason =
+        "the weights do not depend on lambda here (all are 0, or the penalty is): a slope of 0 says nothing";
   } else if (worst > tolerance) {
-    certificate.reason = fmt::format(
-        "the validation loss still falls: scaled slope {:.2g} ± {:.1g}, at most {:.2g} is allowed",
-        certificate.hypergradient, certificate.hypergradient_error, tolerance);
+    certificate.reason =
+        fmt::format("the validation loss has a slope here: scaled {:.2g} ± {:.1g}, at most {:.2g} is allowed",
+                    certificate.hypergradient, certificate.hypergradient_error, tolerance);
   } else if (certificate.inner_gradient > tolerance) {
     certificate.reason = fmt::format(
         "the weights are not trained to their optimum: gradient {:.2g} of that at 0; lambda itself is "
@@ -98,7 +101,9 @@ Certificate certify(const BilevelProblem& problem, const Solution& solution, con
     certificate.hypergradient_error = std::max(certificate.hypergradient_error, std::abs(error[j]) * factor);
     if (std::isnan(slope[j])) certificate.hypergradient = slope[j];
   }
-  judge(certificate, held, tolerance);
+  // Denormal or zero throughout: not a small slope but none.
+  const bool flat = validation > 0.0 && slope.cwiseAbs().maxCoeff() <= std::numeric_limits<double>::min();
+  judge(certificate, held && !flat, flat, tolerance);
   return certificate;
 }
 

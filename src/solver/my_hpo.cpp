@@ -51,8 +51,9 @@ BasinSearch::Sample evaluate(const BilevelProblem& problem, MyHpo::State& state,
   }
   const Vector at = Vector::Constant(1, lambda);
   problem.cross_product(point.v, at, Vector::Ones(1), state.g);
-  const InnerReport inner = problem.inner_solve(
-      at, {.proximal = {}, .tolerance = tolerance, .absolute = tau * state.g.norm()}, point.v);
+  const double turn = state.g.norm();  // ‖C‖
+  const InnerReport inner =
+      problem.inner_solve(at, {.proximal = {}, .tolerance = tolerance, .absolute = tau * turn}, point.v);
   if (!inner.converged) ++state.inexact_solves;
   BasinSearch::Sample sample{lambda, 0.0, {}, problem.has_closed_form() ? 0.0 : tau};
   if (with_slope) {
@@ -63,9 +64,11 @@ BasinSearch::Sample evaluate(const BilevelProblem& problem, MyHpo::State& state,
   } else {
     sample.value = problem.validation_loss(point.v);
     point.phi1.resize(0);
-    // A gradient already under the tolerance: these are still the weights of the last λ.
+    // A gradient already under the tolerance: these are still the weights of the last λ (unless all are 0,
+    // where no λ moves them).
     state.last_scanned = sample.value;
-    if (inner.work.paper_count() == 1 && !state.visited.empty()) sample.value = BasinSearch::kUnresolved;
+    if (inner.work.paper_count() == 1 && !state.visited.empty() && turn > 0.0)
+      sample.value = BasinSearch::kUnresolved;
   }
   if (!std::isfinite(sample.value) || !std::isfinite(sample.slope.value_or(0.0))) {
     sample = {lambda, BasinSearch::kUnresolved, {}, 0.0};

@@ -83,6 +83,14 @@ class SparseModels(Cli):
         self.assertLess(low, largest - 10)
         self.assertAlmostEqual(result["oracle"]["gap"], 0, delta=0.01)  # there are valleys that near to the lowest
 
+    def test_a_start_where_all_weights_are_0_is_left_or_not_certified(self):
+        for lambda0 in ("2", "25"):
+            found = self.tune("--data", "spectra", "--model", "lasso", "--lambda0", lambda0, "--oracle")
+            self.assertLess(found["oracle"]["lambda_gap"], 1e-2)
+            stuck = self.tune("--data", "spectra", "--model", "lasso", "--method", "hoag", "--max-iterations", "1",
+                              "--lambda0", lambda0)
+            self.assertEqual(stuck["certificate"]["verdict"], "not certified")
+
     def test_refit_and_folds(self):
         for name in MODELS:
             with self.subTest(name):
