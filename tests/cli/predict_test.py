@@ -129,6 +129,12 @@ class Columns(PredictCase):
     def assert_predicted(self, file):
         np.testing.assert_allclose(self.predict(file)["prediction"], self.wanted, rtol=1e-10)
 
+    def test_a_prediction_that_overflows_is_refused(self):
+        x = self.x.copy()
+        x[2] = 1.7e308
+        self.write_csv("huge.csv", x)
+        self.refused("predict", "--from", "model.json", "--data", "huge.csv", names=["huge.csv", "row 3", "not finite"])
+
     def test_are_found_by_name_in_another_order(self):
         order = [2, 0, 3, 1]
         self.assert_predicted(self.write_csv("new.csv", self.x[:, order], names=[self.names[j] for j in order]))

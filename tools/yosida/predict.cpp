@@ -55,7 +55,13 @@ int run_predict(const PredictFlags& flags) {
   options.target = flags.target;
   options.only = model.feature_names;
   options.missing = model.pretreatment.missing_fill.size() > 0 ? Missing::mean : Missing::refuse;
-  write_file(flags.out, to_csv(model, model.predict(read_dataset(flags.data, options))));
+  const Matrix values = model.predict(read_dataset(flags.data, options));
+  for (Index i = 0; i < values.rows(); ++i)
+    if (!values.row(i).allFinite())
+      throw InputError(fmt::format(
+          "{}: the prediction of row {} is not finite: a feature of it is too large for this model",
+          flags.data, i + 1));
+  write_file(flags.out, to_csv(model, values));
   return kOk;
 }
 
