@@ -1,6 +1,7 @@
 #include "yosida/response/linear_response.hpp"
 
 #include "yosida/response/mean_anchored.hpp"
+#include "yosida/response/tangent.hpp"
 
 namespace yosida {
 namespace {
@@ -43,10 +44,9 @@ void anchor(ResponseKind kind, const BilevelProblem& problem, const Vector& v, d
     return;
   }
   if (kind == ResponseKind::tangent) {
-    const Vector at = Vector::Constant(1, lambda);
-    Vector right(v.size());
-    problem.cross_product(v, at, Vector::Constant(1, -1.0), right);
-    problem.hessian_solve(v, at, right, {.tolerance = kTangentTolerance}, response.phi1);
+    Tangent tangent{.lambda = lambda, .v = v, .phi1 = response.phi1};
+    tangent.anchor(problem, kTangentTolerance);
+    response.phi1 = tangent.phi1;
   } else {
     learn_slope(problem, v, lambda, response.phi1);
   }

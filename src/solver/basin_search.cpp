@@ -168,7 +168,7 @@ std::optional<BasinSearch::Candidate> BasinSearch::candidate(std::size_t i) cons
 }
 
 std::optional<BasinSearch::Proposal> BasinSearch::propose(double relative_gain, double tolerance) const {
-  if (scanning()) return Proposal{scan_[next_scan_], true, 0.0};
+  if (scanning()) return Proposal{scan_[next_scan_], true};
   const double worth = best().value - relative_gain * std::abs(best().value);
   std::optional<Candidate> most;
   std::size_t at = 0;
@@ -182,7 +182,7 @@ std::optional<BasinSearch::Proposal> BasinSearch::propose(double relative_gain, 
     at = i;
   }
   if (!most) return {};
-  if (most->width == 0.0) return Proposal{most->x, false, 0.0};
+  if (most->width == 0.0) return Proposal{most->x, false};
   const double a = samples_[at].x;
   const double edge = kEdge * most->width;
   const auto is_wall = [&](double point) {
@@ -198,7 +198,7 @@ std::optional<BasinSearch::Proposal> BasinSearch::propose(double relative_gain, 
     x = std::clamp(x, a + std::min(edge, 0.25 * tolerance),
                    a + most->width - std::min(edge, 0.25 * tolerance));
   if (is_wall(x)) x = a + 0.5 * most->width;  // looked at already, and nothing there: half the way
-  return Proposal{x, false, most->width};
+  return Proposal{x, false};
 }
 
 }  // namespace yosida

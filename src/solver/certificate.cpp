@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "solver/stationarity.hpp"
+
 namespace yosida {
 namespace {
 
@@ -93,10 +95,9 @@ Certificate certify(const BilevelProblem& problem, const Solution& solution, con
   bool held = false;
   for (Index j = 0; j < lambda.size(); ++j) {
     const double factor = scale[j] / size;
-    const bool at_low = start.is_bounded() && lambda[j] <= start.low[j] && slope[j] >= 0.0;
-    const bool at_high = start.is_bounded() && lambda[j] >= start.high[j] && slope[j] <= 0.0;
-    held |= at_low || at_high;
-    if (!at_low && !at_high)
+    const bool is_here = is_held(start, lambda[j], slope[j], j);
+    held |= is_here;
+    if (!is_here)
       certificate.hypergradient = std::max(certificate.hypergradient, std::abs(slope[j]) * factor);
     certificate.hypergradient_error = std::max(certificate.hypergradient_error, std::abs(error[j]) * factor);
     if (std::isnan(slope[j])) certificate.hypergradient = slope[j];

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "solver/my_hpo_many.hpp"
-#include "solver/one_lambda.hpp"
+#include "solver/stationarity.hpp"
 #include "yosida/solver/oracle.hpp"
 
 namespace yosida {
@@ -89,11 +89,9 @@ void polish(const BilevelProblem& problem, MyHpo::State& state) {
 double certificate_of(const BilevelProblem& problem, const MyHpo::State& state,
                       const BasinSearch::Sample& best) {
   if (!best.slope) return std::numeric_limits<double>::infinity();
-  if (best.x == state.range.low[0] && *best.slope >= 0.0) return 0.0;
-  if (best.x == state.range.high[0] && *best.slope <= 0.0) return 0.0;
-  Vector scale(1);
-  problem.certificate_scale(state.visited.at(best.x).v, Vector::Constant(1, best.x), scale);
-  return std::abs(*best.slope) * scale[0] / std::abs(best.value);
+  if (is_held(state.range, best.x, *best.slope, 0)) return 0.0;
+  return scaled_hypergradient(problem, state.range, state.visited.at(best.x).v, Vector::Constant(1, best.x),
+                              Vector::Constant(1, *best.slope), best.value);
 }
 
 /// The neighbour of the best sample on the side its slope falls to.

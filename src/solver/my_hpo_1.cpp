@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "solver/one_lambda.hpp"
+#include "solver/stationarity.hpp"
 #include "yosida/solver/oracle.hpp"
 
 namespace yosida {
@@ -63,11 +64,8 @@ void MyHpo1::step(const BilevelProblem& problem, State& state) const {
 
   // Stop where v, and with it the slope, are those of λ, and the slope is small.
   if (inner > settings.tolerance * turn || !(validation > 0.0)) return;
-  const bool held = (state.lambda[0] == state.range.low[0] && slope >= 0.0) ||
-                    (state.lambda[0] == state.range.high[0] && slope <= 0.0);
-  Vector scale(1);
-  problem.certificate_scale(v, state.lambda, scale);
-  state.converged = held || std::abs(slope) * scale[0] <= settings.tolerance * validation;
+  state.converged = scaled_hypergradient(problem, state.range, v, state.lambda, Vector::Constant(1, slope),
+                                         validation) <= settings.tolerance;
 }
 
 }  // namespace yosida

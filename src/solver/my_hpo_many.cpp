@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "solver/box_quadratic.hpp"
+#include "solver/stationarity.hpp"
 
 namespace yosida {
 namespace {
@@ -36,21 +37,6 @@ constexpr std::size_t kMemory = 10;
 constexpr double kFirstMove = 2.0;
 
 using State = MyHpo::State;
-
-bool is_held(const Start& range, const Vector& lambda, const Vector& g, Index j) {
-  return (lambda[j] <= range.low[j] && g[j] >= 0.0) || (lambda[j] >= range.high[j] && g[j] <= 0.0);
-}
-
-/// The scaled projected hypergradient, relative to L_V.
-double certificate_of(const BilevelProblem& problem, const State& state) {
-  Vector scale(state.lambda.size());
-  problem.certificate_scale(state.w, state.lambda, scale);
-  double worst = 0.0;
-  for (Index j = 0; j < scale.size(); ++j)
-    if (!is_held(state.range, state.lambda, state.many.g, j))
-      worst = std::max(worst, std::abs(state.many.g[j]) * scale[j]);
-  return worst / std::abs(state.many.validation);
-}
 
 /// v = argmin L_T(·, λ) from the w given; returns L_V(v) and leaves ∇L_V in state.g.
 double evaluate(const BilevelProblem& problem, State& state, const Vector& lambda, Vector& w) {
@@ -147,7 +133,7 @@ Vector quasi_newton_direction(const State& state) {
   const auto& many = state.many;
   Vector direction = many.g;
   for (Index j = 0; j < direction.size(); ++j)
-    if (is_held(state.range, state.lambda, many.g, j)) direction[j] = 0.0;
+    if (is_held(state.range, state.lambda[j], many.g[j], j)) direction[j] = 0.0;
   const Vector free = direction.cwiseAbs().cwiseSign();
   std::vector<double> alpha(many.pairs.size());
   for (std::size_t i = many.pairs.size(); i-- > 0;) {
@@ -259,7 +245,8 @@ void step_many(const BilevelProblem& problem, const MyHpo::Settings& settings, S
     respond(problem, state, dense);
   }
   const bool moved = dense ? proximal_step(problem, settings, state) : limited_memory_step(problem, state);
-  const double certificate = certificate_of(problem, state);
+  const double certificate =
+      scaled_hypergradient(problem, state.range, state.w, state.lambda, many.g, many.validation);
   many.stalled = certificate < 0.9 * many.certificate ? 0 : many.stalled + 1;
   many.certificate = std::min(certificate, many.certificate);
   state.converged = certificate <= settings.tolerance;

@@ -29,8 +29,6 @@ class BasinSearch {
   struct Proposal {
     double x;
     bool scanning;
-    /// Units of x to the nearest samples of known slope on both sides of it; 0 at a sample itself.
-    double width;
   };
 
   /// The scan also looks at `start`.
