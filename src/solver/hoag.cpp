@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "solver/lambda_range.hpp"
-#include "solver/setting_rules.hpp"
+#include "setting_rules.hpp"
 
 namespace yosida {
 namespace {

@@ -1,7 +1,7 @@
 #include "yosida/solver/penalty_method.hpp"
 
 #include "solver/lambda_range.hpp"
-#include "solver/setting_rules.hpp"
+#include "setting_rules.hpp"
 
 namespace yosida {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "yosida/solver/settings.hpp"
+#include "yosida/settings.hpp"
 #include "yosida/solver/simplified.hpp"
 
 // What (C) and (BT) share beside their steps.

@@ -1,7 +1,7 @@
 #include "solver/unrolled.hpp"
 
 #include "solver/lambda_range.hpp"
-#include "solver/setting_rules.hpp"
+#include "setting_rules.hpp"
 
 namespace yosida {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "yosida/error.hpp"
-#include "yosida/solver/settings.hpp"
+#include "yosida/settings.hpp"
 
 namespace yosida::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "yosida/solver/settings.hpp"
+#include "yosida/settings.hpp"
 #include "yosida/solver/solve.hpp"
 
 namespace yosida {

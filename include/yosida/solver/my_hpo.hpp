@@ -7,7 +7,7 @@
 #include "yosida/response/tangent.hpp"
 #include "yosida/solver/basin_search.hpp"
 #include "yosida/solver/iterate.hpp"
-#include "yosida/solver/settings.hpp"
+#include "yosida/settings.hpp"
 
 namespace yosida {
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "yosida/solver/settings.hpp"
+#include "yosida/settings.hpp"
 #include "yosida/solver/simplified.hpp"
 
 namespace yosida {

@@ -4,7 +4,7 @@
 
 #include "yosida/response/linear_response.hpp"
 #include "yosida/solver/iterate.hpp"
-#include "yosida/solver/settings.hpp"
+#include "yosida/settings.hpp"
 
 namespace yosida {
 

@@ -6,7 +6,7 @@
 #include "yosida/problem/bilevel_problem.hpp"
 #include "yosida/solver/iterate.hpp"
 #include "yosida/solver/largest_curvature.hpp"
-#include "yosida/solver/settings.hpp"
+#include "yosida/settings.hpp"
 
 namespace yosida {
 

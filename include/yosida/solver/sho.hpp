@@ -5,7 +5,7 @@
 #include "yosida/random.hpp"
 #include "yosida/response/mean_anchored.hpp"
 #include "yosida/solver/iterate.hpp"
-#include "yosida/solver/settings.hpp"
+#include "yosida/settings.hpp"
 
 namespace yosida {
 

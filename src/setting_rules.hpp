@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "yosida/solver/settings.hpp"
+#include "yosida/settings.hpp"
 
 namespace yosida::settings {
 

@@ -1,4 +1,4 @@
-#include "yosida/solver/settings.hpp"
+#include "yosida/settings.hpp"
 
 #include <fmt/format.h>
 

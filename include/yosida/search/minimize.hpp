@@ -1,0 +1,37 @@
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <vector>
+
+#include "yosida/search/samplers.hpp"
+
+namespace yosida::search {
+
+/// The function of the user, at proposal.x. May be noisy; may return what is not finite (the trial failed).
+using Objective = std::function<double(const Proposal&)>;
+
+/// A search ends at the first limit it meets, or when the sampler has nothing left.
+struct Budget {
+  std::int64_t trials = std::numeric_limits<std::int64_t>::max();
+  double seconds = std::numeric_limits<double>::infinity();
+};
+
+struct Trial {
+  Proposal proposal;
+  double value = 0.0;
+};
+
+struct Result {
+  Vector x;  ///< of the smallest finite value; empty where no trial gave one
+  double value = std::numeric_limits<double>::infinity();
+  std::vector<Trial> trials;  ///< in the order they were made
+};
+
+/// The smallest value of an objective that a sampler finds in a box.
+Result minimize(const Objective& objective, Sampler& sampler, const Budget& budget);
+/// The same with a sampler by name. A limit of trials must be given.
+Result minimize(const Objective& objective, const Space& space, const std::string& sampler,
+                const Budget& budget, std::uint64_t seed = 0);
+
+}  // namespace yosida::search

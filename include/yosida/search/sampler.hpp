@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "yosida/linalg/types.hpp"
+
+namespace yosida::search {
+
+/// What to try next.
+struct Proposal {
+  /// Names the configuration. One that is asked for again, with a larger share, may go on from where it was.
+  std::int64_t id = 0;
+  Vector x;
+  /// How much of the full effort to spend on it, 0 < share ≤ 1: below 1 only in Hyperband.
+  double share = 1.0;
+};
+
+/// A black-box searcher: ask where to look, tell what was seen there, smaller is better. Repeatable by its
+/// seed. Several proposals may be open at once; each is told once, in any order.
+class Sampler {
+ public:
+  virtual ~Sampler() = default;
+  /// Nothing where there is nothing left to try (a grid that is done).
+  virtual std::optional<Proposal> ask() = 0;
+  /// A value that is not finite is a trial that failed: as bad as the worst.
+  virtual void tell(const Proposal& proposal, double value) = 0;
+};
+
+}  // namespace yosida::search

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "yosida/search/sampler.hpp"
+#include "yosida/search/space.hpp"
+#include "yosida/settings.hpp"
+
+namespace yosida::search {
+
+struct SamplerOptions {
+  std::uint64_t seed = 0;
+  /// How many proposals will be asked for, where that must be known in advance (a grid); >= 1.
+  std::int64_t trials = 25;
+};
+using SamplerFactory = std::function<std::unique_ptr<Sampler>(const Space&, const SamplerOptions&)>;
+
+/// A sampler by name, for anything that chooses at run time.
+struct SamplerKind {
+  std::string name;
+  std::string summary;
+  std::vector<SettingInfo> settings;
+  /// Throws InputError for an unknown setting or a value outside its bounds.
+  std::function<SamplerFactory(const SettingValues&)> make;
+};
+const std::vector<SamplerKind>& samplers();
+/// Throws InputError with the nearest name where there is no such sampler.
+const SamplerKind& sampler(const std::string& name);
+
+/// The sampler of this name, ready to be asked.
+std::unique_ptr<Sampler> make_sampler(const std::string& name, const Space& space,
+                                      const SamplerOptions& options = {}, const SettingValues& settings = {});
+
+}  // namespace yosida::search

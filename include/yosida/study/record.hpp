@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "yosida/solver/solve.hpp"
+
+namespace yosida::study {
+
+/// What a run is to do, as JSON text with its keys in order: two runs are the same run where these are equal.
+struct RunSpec {
+  std::string method;  // with its settings, as a person would write it: "sho:alpha=0.05"
+  std::uint64_t seed = 0;
+  std::string json;  // everything that decides the result: method, settings, seed, budget, model, data sha256
+
+  /// sha256 of json: the name of the run in a store.
+  std::string key() const;
+};
+
+/// A finished run.
+struct Record {
+  RunSpec spec;
+  std::string status;   // a StopReason, or "failed": then outcome says why
+  std::string outcome;  // JSON text; holds no times
+  Trace trace;
+  std::string program;      // version of what ran it
+  std::string data_sha256;  // of all files that were read
+  double seconds = 0.0;     // of the solver
+  std::string finished;     // when, in UTC: 2026-01-31T12:00:00Z
+};
+
+}  // namespace yosida::study

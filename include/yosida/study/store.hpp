@@ -1,0 +1,56 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "yosida/study/record.hpp"
+
+namespace yosida::study {
+
+/// The right to do a run, held against every other process until it is dropped. The system drops it where
+/// the process dies.
+class Claim {
+ public:
+  virtual ~Claim() = default;
+};
+
+/// A study: one SQLite file of finished runs. Several processes may work on one study at a time; the
+/// functions of one Store may be called from several threads.
+class Store {
+ public:
+  enum class Mode {
+    read,    // the file must be there
+    update,  // the file must be there; may be migrated
+    create,  // made where it is not there
+  };
+  /// Throws InputError where the file is not a store, is one of a newer schema, cannot be written (unless it
+  /// is only read) or is not there. One of an older schema is migrated, the old file kept beside it.
+  Store(const std::string& path, Mode mode);
+  /// In memory: for runs that nobody keeps.
+  Store();
+  ~Store();
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+
+  bool has(const std::string& key) const;
+  /// Nothing where another process has claimed the run and is alive.
+  std::unique_ptr<Claim> claim(const std::string& key);
+  /// One transaction; a run that is there already stays as it is. Throws OutputError where it cannot be
+  /// written: what was stored before is intact.
+  void put(const Record& record);
+
+  /// All runs, by method, settings and seed: the same order whatever the order they were done in. Traces only
+  /// where asked for.
+  std::vector<Record> records(bool with_traces) const;
+  std::optional<Record> record(const std::string& key_prefix) const;
+  /// Removes runs; gives back the space.
+  void remove(const std::vector<std::string>& keys);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace yosida::study
