@@ -9,6 +9,15 @@
 
 namespace yosida::settings {
 
+/// A whole number from 1 on.
+inline bool parse_count(std::string_view text, std::int64_t& value) {
+  std::int64_t parsed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
+  if (error != std::errc{} || end != text.data() + text.size() || parsed < 1) return false;
+  value = parsed;
+  return true;
+}
+
 /// How many of something: 1, 2, …
 template <typename S>
 Setting<S> count(std::string name, std::int64_t S::*member, std::string meaning, std::string origin) {
@@ -16,14 +25,24 @@ Setting<S> count(std::string name, std::int64_t S::*member, std::string meaning,
           std::move(meaning),
           std::move(origin),
           "a whole number >= 1",
+          [=](S& s, std::string_view text) { return parse_count(text, s.*member); },
+          [=](const S& s) { return std::to_string(s.*member); }};
+}
+
+/// The same, or a word that stands for 0.
+template <typename S>
+Setting<S> count_or(std::string name, std::int64_t S::*member, std::string word, std::string meaning,
+                    std::string origin) {
+  return {std::move(name),
+          std::move(meaning),
+          std::move(origin),
+          "a whole number >= 1 or " + word,
           [=](S& s, std::string_view text) {
-            std::int64_t value = 0;
-            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-            if (error != std::errc{} || end != text.data() + text.size() || value < 1) return false;
-            s.*member = value;
+            if (text != word) return parse_count(text, s.*member);
+            s.*member = 0;
             return true;
           },
-          [=](const S& s) { return std::to_string(s.*member); }};
+          [=](const S& s) { return s.*member == 0 ? word : std::to_string(s.*member); }};
 }
 
 /// What something is multiplied by so that it shrinks.

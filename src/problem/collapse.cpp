@@ -19,16 +19,20 @@ double memory_allowed(double design_bytes) {
 
 }  // namespace
 
-std::shared_ptr<const BilevelProblem> collapse_if_cheaper(std::shared_ptr<const LinearProblem> problem,
-                                                          double iterations) {
-  if (!CollapsedLeastSquares::collapses(*problem)) return problem;
-  const auto& [train, validation, test] = problem->split();
+bool collapse_is_cheaper(const LinearProblem& problem, double iterations) {
+  if (!CollapsedLeastSquares::collapses(problem)) return false;
+  const auto& [train, validation, test] = problem.split();
   const double d = static_cast<double>(train.features());
   const double rank = std::min(d, static_cast<double>(train.rows()) + 1.0);
   const double design_bytes = 8.0 * d * static_cast<double>(train.rows() + validation.rows());
-  if (kCopiesOfBasis * 8.0 * d * rank > memory_allowed(design_bytes)) return problem;
-  const auto cost = CollapsedLeastSquares::cost(*problem);
-  if (cost.setup + iterations * cost.collapsed_iteration > iterations * cost.direct_iteration) return problem;
+  if (kCopiesOfBasis * 8.0 * d * rank > memory_allowed(design_bytes)) return false;
+  const auto cost = CollapsedLeastSquares::cost(problem);
+  return cost.setup + iterations * cost.collapsed_iteration <= iterations * cost.direct_iteration;
+}
+
+std::shared_ptr<const BilevelProblem> collapse_if_cheaper(std::shared_ptr<const LinearProblem> problem,
+                                                          double iterations) {
+  if (!collapse_is_cheaper(*problem, iterations)) return problem;
   return std::make_shared<CollapsedLeastSquares>(std::move(problem));
 }
 

@@ -3,12 +3,6 @@
 #include <utility>
 
 namespace yosida {
-namespace {
-
-constexpr int kFirstProducts = 10;
-constexpr int kFurtherProducts = 2;
-
-}  // namespace
 
 void LargestCurvature::begin(const Vector& direction) { direction_ = product_ = direction; }
 

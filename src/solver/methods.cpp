@@ -2,8 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "setting_rules.hpp"
 #include "yosida/error.hpp"
 #include "yosida/nearest.hpp"
+#include "yosida/search/samplers.hpp"
+#include "yosida/solver/black_box.hpp"
 #include "yosida/solver/forward.hpp"
 #include "yosida/solver/hoag.hpp"
 #include "yosida/solver/my_hpo.hpp"
@@ -33,6 +38,36 @@ Method described(std::string name, std::string summary) {
   Method method;
   method.name = std::move(name);
   method.summary = std::move(summary);
+  return method;
+}
+
+/// Trials of one pass of Hyperband through its brackets at R = 81, η = 3.
+constexpr std::int64_t kHyperbandTrials = 206;
+constexpr std::int64_t kHyperbandSteps = 81;
+
+Method black_box(const search::SamplerKind& kind) {
+  Method method = described(kind.name, kind.summary);
+  const bool is_hyperband = kind.name == "hyperband";
+  method.default_iterations = is_hyperband ? kHyperbandTrials : 25;
+  method.solves_inner_problems = true;
+  method.takes_kinks = !is_hyperband;  // its trials are cut short, which exact solves cannot be
+  const BlackBox::Settings defaults{.train_steps = is_hyperband ? kHyperbandSteps : 0};
+  method.settings = settings::describe(BlackBox::table(), defaults);
+  method.settings.insert(method.settings.end(), kind.settings.begin(), kind.settings.end());
+  method.make = [name = kind.name, make_sampler = kind.make, defaults,
+                 is_hyperband](const SettingValues& values) -> std::unique_ptr<Solver> {
+    SettingValues of_training, of_sampler;
+    for (const auto& [setting, value] : values) {
+      const auto& rows = BlackBox::table();
+      const bool is_of_training =
+          std::any_of(rows.begin(), rows.end(), [&](const auto& row) { return row.name == setting; });
+      (is_of_training ? of_training : of_sampler)[setting] = value;
+    }
+    const BlackBox::Settings training = settings::apply(name, BlackBox::table(), defaults, of_training);
+    if (is_hyperband && training.train_steps == 0)
+      settings::refuse_value(name, "train_steps", "exact", "a whole number >= 1");
+    return std::make_unique<BlackBox>(name, make_sampler(of_sampler), training);
+  };
   return method;
 }
 
@@ -72,7 +107,7 @@ std::vector<Method> build() {
   consensus.solves_inner_problems = true;
   consensus.takes_kinks = true;
   consensus.default_iterations = 500;
-  return {
+  std::vector<Method> all = {
       with_algorithm<MyHpo>(std::move(successor)),
       with_algorithm<MyHpoFull>(std::move(consensus),
                                 {.rho = 1.0, .epsilon = 1e-4, .response = ResponseKind::tangent}),
@@ -97,6 +132,8 @@ std::vector<Method> build() {
       with_algorithm<Stn>(
           described(Stn::name, "self-tuning networks: a response learned under noise (MacKay 2019)")),
   };
+  for (const search::SamplerKind& kind : search::samplers()) all.push_back(black_box(kind));
+  return all;
 }
 
 }  // namespace
@@ -104,6 +141,13 @@ std::vector<Method> build() {
 const std::vector<Method>& methods() {
   static const std::vector<Method> all = build();
   return all;
+}
+
+std::int64_t Method::default_iterations_of(const SettingValues& values) const {
+  const auto trials = values.find("trials");
+  std::int64_t count = default_iterations;
+  if (trials != values.end()) settings::parse_count(trials->second, count);
+  return count;
 }
 
 const Method& method(const std::string& name) {

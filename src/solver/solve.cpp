@@ -89,10 +89,14 @@ std::string sentence(const Outcome& outcome, const Budget& budget, bool non_fini
       break;
     case StopReason::diverged:
       text =
-          non_finite
+          outcome.has_only_failed_trials() ? std::string("no trial gave a finite loss: the run diverged")
+          : non_finite
               ? fmt::format("iteration {} is not finite: the run diverged", outcome.iterations + 1)
               : std::string("the run ended with a validation loss over 10 times that of w = 0: it diverged");
       text += "; the best finite iterate is reported. Smaller steps may help";
+      break;
+    case StopReason::exhausted:
+      text = fmt::format("all {} trials are done", outcome.iterations);
       break;
     case StopReason::stopped:
       text = "stopped by the caller";
@@ -102,6 +106,8 @@ std::string sentence(const Outcome& outcome, const Budget& budget, bool non_fini
     text += fmt::format("; backtracking skipped {} steps", outcome.skipped_steps);
   if (outcome.inexact_solves > 0)
     text += fmt::format("; {} inner problems were not solved to their tolerance", outcome.inexact_solves);
+  if (outcome.failed_trials > 0)
+    text += fmt::format("; {} of {} trials gave no finite loss", outcome.failed_trials, outcome.iterations);
   if (flat_response) text += "; the response lost its slope (all weights equal), so lambda could not move";
   return text;
 }
@@ -138,7 +144,9 @@ class Loop {
       throw InputError(fmt::format(
           "the validation loss of w = 0 is {}: must be finite; the targets are too large", loss_of_zero_));
     try {
-      clock_.time([&] { run_ = solver.start(counted_, options.start); });
+      Start start = options.start;
+      start.budget = options.budget;
+      clock_.time([&] { run_ = solver.start(counted_, start); });
     } catch (const BudgetSpent&) {
       throw InputError(
           fmt::format("budget of {} gradient computations: too small for the start of this method",
@@ -179,6 +187,8 @@ class Loop {
     const Budget& budget = options_.budget;
     if (run_->iterate().converged) {
       outcome_.status = StopReason::converged;
+    } else if (run_->iterate().exhausted) {
+      outcome_.status = StopReason::exhausted;
     } else if (stop_asked_) {
       outcome_.status = StopReason::stopped;
     } else if (outcome_.iterations >= budget.iterations) {
@@ -202,6 +212,7 @@ class Loop {
     outcome_.dual_residual = iterate.dual_residual;
     outcome_.skipped_steps = iterate.skipped_steps;
     outcome_.inexact_solves = iterate.inexact_solves;
+    outcome_.failed_trials = iterate.failed_trials;
     flat_response_ = iterate.flat_response;
     last_work_ = counted_.work();
     last_seconds_ = clock_.seconds();
@@ -223,6 +234,7 @@ class Loop {
   }
 
   Outcome finished() {
+    if (outcome_.has_only_failed_trials()) outcome_.status = StopReason::diverged;
     // A loss of 0 at w = 0 leaves nothing to compare with.
     if (loss_of_zero_ > 0.0 && last_.validation > kDivergedFactor * loss_of_zero_)
       outcome_.status = StopReason::diverged;
@@ -268,6 +280,8 @@ std::string_view to_string(StopReason reason) {
       return "time_limit";
     case StopReason::diverged:
       return "diverged";
+    case StopReason::exhausted:
+      return "exhausted";
     case StopReason::stopped:
       return "stopped";
   }

@@ -1,49 +1,21 @@
 """A run on a terminal: its progress line, and Ctrl-C."""
-import os
-import pty
 import re
-import select
 import signal
-import subprocess
 import time
 import unittest
 
-from yosida_cli import BINARY, TIMEOUT_SECONDS, Cli, classification, strict_json
+from yosida_cli import TIMEOUT_SECONDS, TerminalCli, classification, strict_json
 
 PROGRESS = re.compile(r"my-hpo-bt \[.*\] +\d+ %  iteration \d+  validation \S+ \(best \S+\)  lambda \S+")
 UNDER_WAY = re.compile(r"iteration [1-9]\d*  validation")
 
 
-class OnATerminal(Cli):
+class OnATerminal(TerminalCli):
     def setUp(self):
         super().setUp()
         self.write_csv("data.csv", *classification(2000, 20))
         self.endless = ["tune", "--train", "data.csv", "--target", "y", "--model", "logistic",
                         "--method", "my-hpo-bt", "--epsilon", "0", "--max-iterations", "1000000000", "--trace-every", "100"]
-
-    def start(self, *arguments):
-        """Starts yosida with a pseudo-terminal for stderr; gives the process and the terminal's other end."""
-        master, slave = pty.openpty()
-        self.addCleanup(os.close, master)
-        process = subprocess.Popen([BINARY, *arguments], cwd=self.folder, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=slave, encoding="utf-8")
-        os.close(slave)
-        self.addCleanup(process.stdout.close)
-        self.addCleanup(lambda: process.poll() is None and (process.kill(), process.wait()))
-        return process, master
-
-    def shown(self, master, until=None):
-        """What the terminal shows up to the pattern, or to the end."""
-        text = ""
-        deadline = time.monotonic() + TIMEOUT_SECONDS
-        while not (until and until.search(text)):
-            self.assertTrue(select.select([master], [], [], deadline - time.monotonic())[0], f"no end of: {text!r}")
-            try:
-                text += os.read(master, 65536).decode()
-            except OSError:  # the other end is closed
-                self.assertIsNone(until, f"not shown: {text!r}")
-                break
-        return text
 
     def test_progress_line(self):
         process, master = self.start(*self.endless, "--time-limit", "0.5")

@@ -9,9 +9,12 @@ import json
 import lzma
 import os
 import pathlib
+import pty
+import select
 import struct
 import subprocess
 import tempfile
+import time
 import unittest
 
 import numpy as np
@@ -109,6 +112,34 @@ class Cli(unittest.TestCase):
 
     def write_idx(self, file, array):
         return self.write(file, idx_bytes(array))
+
+
+class TerminalCli(Cli):
+    """The same with yosida on a pseudo-terminal."""
+
+    def start(self, *arguments):
+        """Starts yosida with a pseudo-terminal for stderr; gives the process and the terminal's other end."""
+        master, slave = pty.openpty()
+        self.addCleanup(os.close, master)
+        process = subprocess.Popen([BINARY, *arguments], cwd=self.folder, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=slave, encoding="utf-8")
+        os.close(slave)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(lambda: process.poll() is None and (process.kill(), process.wait()))
+        return process, master
+
+    def shown(self, master, until=None):
+        """What the terminal shows up to the pattern, or to the end."""
+        text = ""
+        deadline = time.monotonic() + TIMEOUT_SECONDS
+        while not (until and until.search(text)):
+            self.assertTrue(select.select([master], [], [], deadline - time.monotonic())[0], f"no end of: {text!r}")
+            try:
+                text += os.read(master, 65536).decode()
+            except OSError:  # the other end is closed
+                self.assertIsNone(until, f"not shown: {text!r}")
+                break
+        return text
 
 
 def strict_json(text):

@@ -14,12 +14,14 @@ enum Exit : int {
   kOk = 0,
   kInternal = 1,  ///< a fault of the program, or a check that failed
   kBadInput = 2,
-  kDiverged = 3,   ///< the best finite iterate is still printed
-  kNotWritten = 4  ///< the result stands on the terminal
+  kDiverged = 3,    ///< the best finite iterate is still printed
+  kNotWritten = 4,  ///< the result stands on the terminal
+  kStopped = 5      ///< a study was interrupted before all its runs were done
 };
 
 // Each adds its command to `app`; its callback sets `exit_code`.
 void add_tune(CLI::App& app, int& exit_code);
+void add_compare(CLI::App& app, int& exit_code);
 void add_predict(CLI::App& app, int& exit_code);
 void add_methods(CLI::App& app, int& exit_code);
 void add_check_grad(CLI::App& app, int& exit_code);

@@ -40,6 +40,10 @@ struct DataFlags {
   /// The flags of cross-validation, which only tune has.
   void add_folds_to(CLI::App& command);
   bool has_folds() const { return folds || !fold_column.empty(); }
+  /// That are read; empty names among them.
+  std::vector<std::string> files() const {
+    return {train, validation, test, train_target, validation_target, test_target};
+  }
 };
 
 /// The data, read, split, labelled, weighted and pretreated, with all a saved model must remember of it.

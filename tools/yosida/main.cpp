@@ -61,10 +61,12 @@ int main(int argc, char** argv) {
       "Examples:\n"
       "  yosida tune --data spectra --oracle\n"
       "  yosida tune --train train.csv --target price --save model.json\n"
+      "  yosida compare --data spectra --methods my-hpo,random,tpe --study spectra.study\n"
       "  yosida predict --from model.json --data new.csv --out predictions.csv\n"
       "Each command has its own --help.");
   int exit_code = cli::kOk;
   cli::add_tune(app, exit_code);
+  cli::add_compare(app, exit_code);
   cli::add_predict(app, exit_code);
   cli::add_methods(app, exit_code);
   cli::add_check_grad(app, exit_code);

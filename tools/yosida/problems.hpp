@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 
 #include "data_flags.hpp"
 #include "penalty_flags.hpp"
@@ -8,11 +9,22 @@
 
 namespace yosida::cli {
 
-/// A model on a split, with the penalty of the model.
+/// A problem collapsed when it is first asked for, and once for all who ask.
+class CollapseOnce {
+ public:
+  std::shared_ptr<const BilevelProblem> of(const std::shared_ptr<const LinearProblem>& problem);
+
+ private:
+  std::once_flag once_;
+  std::shared_ptr<const BilevelProblem> collapsed_;
+};
+
+/// A model on a split, with the penalty of the model. Copies share the collapsed form.
 struct ModelProblem {
   std::shared_ptr<const BilevelProblem> problem;
   const Split* split;                           // the problem's own
   std::shared_ptr<const LinearProblem> linear;  // the same where the penalty is ℓ₂ alone, else null
+  std::shared_ptr<CollapseOnce> collapsed = std::make_shared<CollapseOnce>();
 
   /// In its cheapest form for so many iterations.
   std::shared_ptr<const BilevelProblem> cheapest(double iterations) const;

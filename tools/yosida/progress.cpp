@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 
@@ -23,6 +24,21 @@ double share_done(const TracePoint& point, const Budget& budget) {
   const double by_work =
       static_cast<double>(point.work.paper_count()) / static_cast<double>(budget.gradients);
   return std::min(1.0, std::max({by_iterations, by_work, point.seconds / budget.seconds}));
+}
+
+/// "[####....]  50 %"
+std::string bar(double share) {
+  constexpr int kWidth = 24;
+  const int filled = static_cast<int>(share * kWidth);
+  return fmt::format("[{:#<{}}{:.<{}}] {:3.0f} %", "", filled, "", kWidth - filled, 100.0 * share);
+}
+
+/// "42 s", "3 min 05 s", "2 h 10 min"
+std::string duration(double seconds) {
+  const auto whole = static_cast<std::int64_t>(std::ceil(seconds));
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
 }
 
 }  // namespace
@@ -49,16 +65,30 @@ void Progress::show(const TracePoint& point) {
   const double time = now();
   if (time - last_shown_ < 0.1) return;
   last_shown_ = time;
-  constexpr int kWidth = 24;
-  const double done = share_done(point, budget_);
-  const int filled = static_cast<int>(done * kWidth);
-  fmt::print(
-      stderr, "\r\033[K{} [{:#<{}}{:.<{}}] {:3.0f} %  iteration {}  validation {:.6g} (best {:.6g})  {}",
-      method_, "", filled, "", kWidth - filled, 100.0 * done, point.iteration, point.loss.validation, best_,
-      point.lambda.size() == 1 ? fmt::format("lambda {:.4g}", point.lambda[0])
-                               : fmt::format("{} lambdas", point.lambda.size()));
+  fmt::print(stderr, "\r\033[K{} {}  iteration {}  validation {:.6g} (best {:.6g})  {}", method_,
+             bar(share_done(point, budget_)), point.iteration, point.loss.validation, best_,
+             point.lambda.size() == 1 ? fmt::format("lambda {:.4g}", point.lambda[0])
+                                      : fmt::format("{} lambdas", point.lambda.size()));
   std::fflush(stderr);
 }
+
+StudyProgress::StudyProgress(std::string name, bool quiet)
+    : name_(std::move(name)), active_(!quiet && ::isatty(STDERR_FILENO) != 0) {}
+
+StudyProgress::~StudyProgress() {
+  if (active_) fmt::print(stderr, "\r\033[K");
+}
+
+void StudyProgress::show(const study::Progress& at) {
+  if (!active_) return;
+  const double share = at.total > 0 ? static_cast<double>(at.done) / static_cast<double>(at.total) : 1.0;
+  fmt::print(stderr, "\r\033[K{} {}  {} of {} runs, {} under way{}", name_, bar(share), at.done, at.total,
+             at.running,
+             std::isfinite(at.seconds_left) ? fmt::format(", {} left", duration(at.seconds_left)) : "");
+  std::fflush(stderr);
+}
+
+bool Interruption::was_asked() { return interrupted != 0; }
 
 Interruption::Interruption() {
   struct sigaction action {};

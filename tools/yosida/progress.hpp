@@ -4,6 +4,7 @@
 #include <string>
 
 #include "yosida/solver/solve.hpp"
+#include "yosida/study/runner.hpp"
 
 namespace yosida::cli {
 
@@ -24,6 +25,18 @@ class Progress {
   double last_shown_ = -1.0;
 };
 
+/// The same for a study: how many of its runs are done, and the time that is left.
+class StudyProgress {
+ public:
+  StudyProgress(std::string name, bool quiet);
+  ~StudyProgress();
+  void show(const study::Progress& at);
+
+ private:
+  std::string name_;
+  bool active_;
+};
+
 /// While it lives, Ctrl-C (or a termination signal) ends the run at the next iteration; a second one
 /// kills the process.
 class Interruption {
@@ -33,6 +46,7 @@ class Interruption {
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;
   Observer observer() const;
+  static bool was_asked();
 };
 
 }  // namespace yosida::cli

@@ -141,7 +141,51 @@ json work_json(const Work& work) {
           {"gradient_equivalents", number(work.gradient_equivalents())}};
 }
 
+/// How the answer was judged: against the oracle, and by its certificate.
+void add_judgement(json& root, const Tuned& tuned) {
+  if (tuned.oracle)
+    root["oracle"] = {{"lambda", tuned.oracle->oracle.lambda},
+                      {"validation", number(tuned.oracle->oracle.validation)},
+                      {"gap", number(tuned.oracle->gap)},
+                      {"lambda_gap", number(tuned.oracle->lambda_gap)},
+                      {"bounds", {tuned.oracle->oracle.low, tuned.oracle->oracle.high}}};
+  if (!tuned.certificate) return;
+  const Certificate& certificate = *tuned.certificate;
+  root["certificate"] = {{"inner_gradient", number(certificate.inner_gradient)},
+                         {"hypergradient", number(certificate.hypergradient)},
+                         {"hypergradient_error", number(certificate.hypergradient_error)},
+                         {"gap", number(certificate.gap)},
+                         {"lambda_gap", number(certificate.lambda_gap)},
+                         {"verdict", to_string(certificate.verdict)},
+                         {"reason", certificate.reason}};
+}
+
+json solution_json(const Solution& solution, const Report& report, const std::optional<OracleGap>& gap) {
+  json result = {{"lambda", lambda_array(solution.lambda)}, {"iteration", solution.iteration}};
+  add_report(result, report);
+  if (gap) result["gap"] = number(gap->gap);
+  if (gap) result["lambda_gap"] = number(gap->lambda_gap);
+  return result;
+}
+
 }  // namespace
+
+std::string outcome_json(const Tuned& tuned, const std::optional<OracleGap>& final) {
+  const Outcome& outcome = tuned.outcome;
+  json root = {
+      {"message", outcome.message},
+      {"lambda_names", tuned.lambda_names},
+      {"best", solution_json(outcome.best, tuned.best, tuned.oracle)},
+      {"final", solution_json(outcome.final, tuned.final, final)},
+      {"iterations", outcome.iterations},
+      {"work", work_json(outcome.work)},
+      {"residuals", {{"primal", number(outcome.primal_residual)}, {"dual", number(outcome.dual_residual)}}},
+      {"skipped_steps", outcome.skipped_steps},
+      {"inexact_solves", outcome.inexact_solves},
+      {"failed_trials", outcome.failed_trials}};
+  add_judgement(root, tuned);
+  return root.dump(-1, ' ', false, json::error_handler_t::replace);
+}
 
 std::string result_json(const TuneFlags& flags, const Prepared& data, const Split& split,
                         const Tuned& tuned) {
@@ -162,6 +206,7 @@ std::string result_json(const TuneFlags& flags, const Prepared& data, const Spli
   root["best_iteration"] = outcome.best.iteration;
   root["skipped_steps"] = outcome.skipped_steps;
   root["inexact_solves"] = outcome.inexact_solves;
+  root["failed_trials"] = outcome.failed_trials;
   root["seconds"] = outcome.seconds;
   root["final"] = {{"lambda", lambda_array(outcome.final.lambda)}, {"iteration", outcome.final.iteration}};
   add_report(root["final"], tuned.final);
@@ -170,22 +215,7 @@ std::string result_json(const TuneFlags& flags, const Prepared& data, const Spli
     root["refit"]["equivalents"] = equivalents_json(tuned.refit_equivalents);
     add_report(root["refit"], *tuned.refit);
   }
-  if (tuned.oracle)
-    root["oracle"] = {{"lambda", tuned.oracle->oracle.lambda},
-                      {"validation", number(tuned.oracle->oracle.validation)},
-                      {"gap", number(tuned.oracle->gap)},
-                      {"lambda_gap", number(tuned.oracle->lambda_gap)},
-                      {"bounds", {tuned.oracle->oracle.low, tuned.oracle->oracle.high}}};
-  if (tuned.certificate) {
-    const Certificate& certificate = *tuned.certificate;
-    root["certificate"] = {{"inner_gradient", number(certificate.inner_gradient)},
-                           {"hypergradient", number(certificate.hypergradient)},
-                           {"hypergradient_error", number(certificate.hypergradient_error)},
-                           {"gap", number(certificate.gap)},
-                           {"lambda_gap", number(certificate.lambda_gap)},
-                           {"verdict", to_string(certificate.verdict)},
-                           {"reason", certificate.reason}};
-  }
+  add_judgement(root, tuned);
   root["data"] = {{"source", split.train.source},
                   {"train_rows", split.train.rows()},
                   {"validation_rows", split.validation.rows()},
@@ -249,14 +279,6 @@ void print_lambda(std::FILE* out, const Tuned& tuned) {
   }
 }
 
-std::string rows_in_words(const Prepared& data, const Split& split) {
-  const Index test = split.test ? split.test->rows() : 0;
-  if (data.fold_count > 0)
-    return fmt::format("{} rows in {} folds, {} test rows", split.train.rows(), data.fold_count, test);
-  return fmt::format("{} training, {} validation, {} test rows", split.train.rows(), split.validation.rows(),
-                     test);
-}
-
 std::string in_words(const Equivalents& equivalents) {
   std::string text;
   for (const auto& [name, value] : equivalents)
@@ -275,6 +297,14 @@ std::string csv_field(const std::string& text) {
 std::string percent(double share) { return fmt::format("{:+.3g} %", 100.0 * share); }
 
 }  // namespace
+
+std::string rows_in_words(const Prepared& data, const Split& split) {
+  const Index test = split.test ? split.test->rows() : 0;
+  if (data.fold_count > 0)
+    return fmt::format("{} rows in {} folds, {} test rows", split.train.rows(), data.fold_count, test);
+  return fmt::format("{} training, {} validation, {} test rows", split.train.rows(), split.validation.rows(),
+                     test);
+}
 
 void print_result(std::FILE* out, const TuneFlags& flags, const Prepared& data, const Split& split,
                   const Tuned& tuned) {

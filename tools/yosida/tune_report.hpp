@@ -7,6 +7,7 @@
 
 #include "data_flags.hpp"
 #include "penalty_flags.hpp"
+#include "run_flags.hpp"
 #include "yosida/model/equivalents.hpp"
 #include "yosida/solver/certificate.hpp"
 #include "yosida/solver/methods.hpp"
@@ -20,11 +21,8 @@ struct TuneFlags {
   PenaltyFlags penalty;
   std::string method = kDefaultMethod;
   SettingValues settings;
-  std::optional<std::int64_t> budget_gradients, max_iterations;
-  std::optional<double> time_limit, lambda0;
-  std::string bounds;
+  RunFlags run;
   bool oracle = false, refit = false, quiet = false;
-  std::optional<int> threads;
   std::string json_file, trace_file, save_file;
   std::int64_t trace_every = 1;
 };
@@ -55,15 +53,28 @@ Report mean_report(const std::vector<Report>& folds, const std::vector<double>& 
 /// Everything there is to say of a finished run.
 struct Tuned {
   Outcome outcome;
+  Start start;  // as the run began
   std::vector<std::string> lambda_names;
   Report best, final;
   std::optional<Report> refit;
   std::optional<OracleGap> oracle;
   std::optional<Certificate> certificate;
   Equivalents equivalents, refit_equivalents;
+
+  void add_oracle(const OracleGap& gap) {
+    oracle = gap;
+    if (!certificate) return;
+    certificate->gap = gap.gap;
+    certificate->lambda_gap = gap.lambda_gap;
+  }
 };
 
 std::string result_json(const TuneFlags& flags, const Prepared& data, const Split& split, const Tuned& tuned);
+/// What a study keeps of a run; it holds no times. The oracle of `tuned` is judged by its best weights,
+/// `final` by the last.
+std::string outcome_json(const Tuned& tuned, const std::optional<OracleGap>& final);
+/// "34 training, 17 validation, 19 test rows"
+std::string rows_in_words(const Prepared& data, const Split& split);
 void print_result(std::FILE* out, const TuneFlags& flags, const Prepared& data, const Split& split,
                   const Tuned& tuned);
 /// One column for each λ, none where there are more than 32.

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "yosida/problem/bilevel_problem.hpp"
-#include "yosida/solver/iterate.hpp"
 #include "yosida/settings.hpp"
+#include "yosida/solver/iterate.hpp"
 
 namespace yosida {
 

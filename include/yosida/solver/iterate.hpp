@@ -8,12 +8,21 @@
 
 namespace yosida {
 
+/// What a run may cost. It ends at the first limit it meets.
+struct Budget {
+  std::int64_t iterations = std::numeric_limits<std::int64_t>::max();
+  std::int64_t gradients = std::numeric_limits<std::int64_t>::max();  ///< of Work::paper_count
+  double seconds = std::numeric_limits<double>::infinity();
+};
+
 /// Where a solver starts, and what keeps λ in range.
 struct Start {
   Vector lambda;  // one value per hyperparameter
   /// Bounds on λ, one value per hyperparameter; empty where there are none, as for the paper's solvers.
   Vector low = {}, high = {};
   std::uint64_t seed = 0;
+  /// What the run may cost, for methods that lay out their work in advance. The loop sees to the limits.
+  Budget budget = {};
 
   /// The same bounds for every hyperparameter.
   void bound(double below, double above) {
@@ -46,6 +55,10 @@ struct Iterate {
   std::int64_t skipped_steps = 0;
   /// Inner problems that were not solved to their tolerance.
   std::int64_t inexact_solves = 0;
+  /// Trials of a black-box search that gave no finite loss.
+  std::int64_t failed_trials = 0;
+  /// Set where nothing is left to try: all trials are done.
+  bool exhausted = false;
   /// Set where the solver has met numbers that are not finite: the run ends as diverged.
   bool failed = false;
   /// Set where the response has lost its slope (φ₁ = 0), so that λ cannot move.

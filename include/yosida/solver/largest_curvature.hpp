@@ -10,6 +10,10 @@ namespace yosida {
 /// even where eigenvalues are close, so that steps of its inverse do not blow up.
 class LargestCurvature {
  public:
+  /// Products of the first call, and of every further one.
+  static constexpr int kFirstProducts = 10;
+  static constexpr int kFurtherProducts = 2;
+
   bool has_begun() const { return direction_.size() > 0; }
   void begin(const Vector& direction);
   /// 0 where there is no curvature along what was begun with.

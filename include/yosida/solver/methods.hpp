@@ -23,6 +23,8 @@ struct Method {
   /// About how many gradient equivalents a run costs; collapsing must cost less. 0: by its iterations.
   double expected_work = 0.0;
   std::int64_t default_iterations = 2500;
+  /// The same, or as many trials as the settings ask for.
+  std::int64_t default_iterations_of(const SettingValues& settings) const;
   std::vector<SettingInfo> settings;
   /// Throws InputError for an unknown setting or a value outside its bounds.
   std::function<std::unique_ptr<Solver>(const SettingValues&)> make;

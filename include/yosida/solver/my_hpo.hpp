@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "yosida/response/tangent.hpp"
+#include "yosida/settings.hpp"
 #include "yosida/solver/basin_search.hpp"
 #include "yosida/solver/iterate.hpp"
-#include "yosida/settings.hpp"
 
 namespace yosida {
 

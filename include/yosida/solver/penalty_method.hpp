@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "yosida/problem/bilevel_problem.hpp"
+#include "yosida/settings.hpp"
 #include "yosida/solver/iterate.hpp"
 #include "yosida/solver/largest_curvature.hpp"
-#include "yosida/settings.hpp"
 
 namespace yosida {
 

@@ -4,8 +4,8 @@
 
 #include "yosida/random.hpp"
 #include "yosida/response/mean_anchored.hpp"
-#include "yosida/solver/iterate.hpp"
 #include "yosida/settings.hpp"
+#include "yosida/solver/iterate.hpp"
 
 namespace yosida {
 

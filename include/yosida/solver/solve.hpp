@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "yosida/problem/bilevel_problem.hpp"
-#include "yosida/solver/iterate.hpp"
 #include "yosida/settings.hpp"
+#include "yosida/solver/iterate.hpp"
 
 namespace yosida {
 
@@ -22,16 +22,10 @@ enum class StopReason {
   work_limit,       ///< the next step would bring paper_count above Budget::gradients
   time_limit,       ///< seconds ≥ Budget::seconds
   diverged,         ///< an iterate or its L_V is not finite, or the final L_V > 10 × L_V(w = 0)
+  exhausted,        ///< nothing is left to try: trials ≥ those asked for, or a grid is done
   stopped,          ///< an observer said so
 };
 std::string_view to_string(StopReason reason);
-
-/// What a run may cost. It ends at the first limit it meets.
-struct Budget {
-  std::int64_t iterations = std::numeric_limits<std::int64_t>::max();
-  std::int64_t gradients = std::numeric_limits<std::int64_t>::max();  ///< of Work::paper_count
-  double seconds = std::numeric_limits<double>::infinity();
-};
 
 /// One line of a trace. Losses are data terms at the w a solver would return.
 struct TracePoint {
@@ -50,7 +44,7 @@ enum class Watch { go_on, stop };
 using Observer = std::function<Watch(const TracePoint&)>;
 
 struct SolveOptions {
-  Start start;
+  Start start;  ///< its budget is filled in by solve()
   Budget budget;
   std::vector<Observer> observers;
   /// Keep every so many-th point in Outcome::trace (and the first and last); 0 keeps none.
@@ -76,8 +70,11 @@ struct Outcome {
   std::int64_t iterations = 0;
   std::int64_t skipped_steps = 0;   ///< that backtracking gave up on
   std::int64_t inexact_solves = 0;  ///< inner problems not solved to their tolerance
+  std::int64_t failed_trials = 0;   ///< of a black-box search, that gave no finite loss
   double seconds = 0.0;             ///< of the solver; watching is off the clock
   Trace trace;
+
+  bool has_only_failed_trials() const { return failed_trials > 0 && failed_trials == iterations; }
 };
 
 /// A run under way: the state of one solver on one problem.

@@ -5,9 +5,9 @@
 
 #include "yosida/problem/bilevel_problem.hpp"
 #include "yosida/random.hpp"
+#include "yosida/settings.hpp"
 #include "yosida/solver/iterate.hpp"
 #include "yosida/solver/largest_curvature.hpp"
-#include "yosida/settings.hpp"
 
 namespace yosida {
 

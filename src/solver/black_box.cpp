@@ -1,0 +1,187 @@
+#include "yosida/solver/black_box.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+
+#include "setting_rules.hpp"
+#include "yosida/error.hpp"
+#include "yosida/solver/largest_curvature.hpp"
+#include "yosida/solver/oracle.hpp"
+
+namespace yosida {
+namespace {
+
+using Settings = BlackBox::Settings;
+
+constexpr std::int64_t kDefaultTrials = 25;
+constexpr auto kUnlimited = std::numeric_limits<std::int64_t>::max();
+
+/// What is searched: the bounds given, the paper's where trials train as the paper's do, or the data's own.
+Start searched(const BilevelProblem& problem, Start start, const Settings& settings) {
+  if (!start.is_bounded() && settings.train_steps > 0) {
+    start.bound(kPaperLow, kPaperHigh);
+    start.clamp(start.lambda);
+  }
+  return with_bounds(problem, std::move(start));
+}
+
+search::Space space_of(const Start& range) {
+  std::vector<search::Dimension> dimensions;
+  for (Index j = 0; j < range.lambda.size(); ++j)
+    dimensions.push_back(
+        {.low = range.low[j], .high = range.high[j], .name = fmt::format("lambda {}", j + 1)});
+  return search::Space(std::move(dimensions));
+}
+
+/// Trials that a budget of gradients pays for, each trained by all its steps.
+std::int64_t affordable(std::int64_t gradients, const Settings& settings) {
+  const bool measures_curvature = settings.train_step_size == 0.0;
+  const std::int64_t each =
+      settings.train_steps + (measures_curvature ? LargestCurvature::kFurtherProducts : 0);
+  const std::int64_t first_extra =  // the gradient it begins with, and more products
+      measures_curvature ? 1 + LargestCurvature::kFirstProducts - LargestCurvature::kFurtherProducts : 0;
+  return (gradients - first_extra) / each;
+}
+
+std::int64_t planned_trials(const Budget& budget, const Settings& settings) {
+  std::int64_t trials = settings.trials > 0 ? settings.trials : kUnlimited;
+  trials = std::min(trials, budget.iterations);
+  if (settings.train_steps > 0 && budget.gradients < kUnlimited)
+    trials = std::min(trials, affordable(budget.gradients, settings));
+  return trials < kUnlimited ? trials : kDefaultTrials;
+}
+
+bool is_unlimited(const Budget& budget) {
+  return budget.iterations == kUnlimited && budget.gradients == kUnlimited && std::isinf(budget.seconds);
+}
+
+class Search final : public Run {
+ public:
+  Search(const BilevelProblem& problem, const Start& start, const search::SamplerFactory& sampler,
+         const Settings& settings)
+      : problem_(problem), settings_(settings), limit_(settings.trials) {
+    const Start range = searched(problem, start, settings);
+    const std::int64_t planned = std::max<std::int64_t>(1, planned_trials(start.budget, settings));
+    sampler_ = sampler(space_of(range), {.seed = start.seed, .trials = planned});
+    if (limit_ == 0) limit_ = is_unlimited(start.budget) ? kDefaultTrials : kUnlimited;
+    if (const auto size = sampler_->size()) limit_ = std::min(limit_, *size);
+    best_.lambda = range.lambda;
+    untrained_ = Vector::Zero(problem.weights());
+    problem.fit_intercept(untrained_);
+    best_.w = w_ = untrained_;
+    g_.resize(problem.weights());
+  }
+
+  const Iterate& iterate() const override { return best_; }
+
+  void step() override {
+    const auto proposal = sampler_->ask();
+    train(*proposal);
+    const double value = w_.allFinite() ? problem_.validation_loss(w_) : std::nan("");
+    sampler_->tell(*proposal, value);
+    ++trials_;
+    if (!std::isfinite(value)) ++best_.failed_trials;
+    if (value < best_value_) {
+      best_value_ = value;
+      best_.lambda = proposal->x;
+      best_.w = w_;
+    }
+    best_.exhausted = trials_ == limit_;
+  }
+
+ private:
+  void train(const search::Proposal& proposal) {
+    if (settings_.train_steps > 0) return descend(proposal);
+    // From the last trial's weights, which are near where λ is; from 0 where they are no use.
+    if (!w_.allFinite()) w_ = untrained_;
+    if (!problem_.inner_solve(proposal.x, {}, w_).converged) ++best_.inexact_solves;
+  }
+
+  /// The paper's training: w ← w − α ∇L_T(w, λ) from w = 0, or from where this configuration was left.
+  void descend(const search::Proposal& proposal) {
+    std::int64_t done = take_up(proposal);
+    const auto steps =
+        std::max<std::int64_t>(1, std::llround(proposal.share * static_cast<double>(settings_.train_steps)));
+    const double alpha = step_size(proposal.x);
+    for (; done < steps; ++done) {
+      problem_.train_gradient(w_, proposal.x, g_);
+      w_ -= alpha * g_;
+    }
+    if (proposal.share < 1.0) begun_[proposal.id] = {.w = w_, .steps = done};
+  }
+
+  /// Puts the weights of a configuration in w; how many steps they have had.
+  std::int64_t take_up(const search::Proposal& proposal) {
+    const auto known = begun_.find(proposal.id);
+    const bool is_new = known == begun_.end();
+    // After one that went on, a new one begins a new bracket: the others will not be asked for again.
+    if (is_new && went_on_) begun_.clear();
+    went_on_ = !is_new;
+    if (is_new) {
+      w_ = untrained_;
+      return 0;
+    }
+    w_ = std::move(known->second.w);
+    const std::int64_t steps = known->second.steps;
+    begun_.erase(known);
+    return steps;
+  }
+
+  double step_size(const Vector& lambda) {
+    if (settings_.train_step_size > 0.0) return settings_.train_step_size;
+    const double curvature = train_curvature(problem_, lambda, curvature_);
+    return curvature > 0.0 ? 1.0 / curvature : 1.0;
+  }
+
+  struct Begun {
+    Vector w;
+    std::int64_t steps;
+  };
+
+  const BilevelProblem& problem_;
+  const Settings& settings_;
+  std::int64_t limit_;  // of trials
+  std::unique_ptr<search::Sampler> sampler_;
+  Iterate best_;
+  double best_value_ = std::numeric_limits<double>::infinity();
+  std::int64_t trials_ = 0;
+  Vector untrained_, w_, g_;
+  std::map<std::int64_t, Begun> begun_;  // configurations that may be asked for again
+  bool went_on_ = false;
+  LargestCurvature curvature_;
+};
+
+}  // namespace
+
+const std::vector<Setting<Settings>>& BlackBox::table() {
+  static const std::vector<Setting<Settings>> rows = {
+      settings::count_or("trials", &Settings::trials, "auto",
+                         "trials; auto: as many as the budget allows, 25 without one",
+                         "ours: the paper takes 2, 10 and 25"),
+      settings::count_or("train_steps", &Settings::train_steps, "exact",
+                         "gradient steps from w = 0 that train a trial; exact: the inner problem is solved",
+                         "ours; the paper: 500 to 3000 steps, with lambda in [-10, 5]"),
+      settings::real("train_step_size", &Settings::train_step_size, Bound::non_negative(),
+                     "size of these steps; 0 takes 1/(largest curvature)", "ours; the paper: 0.001 and 0.5"),
+  };
+  return rows;
+}
+
+BlackBox::BlackBox(std::string method, search::SamplerFactory sampler, Settings settings)
+    : method_(std::move(method)), sampler_(std::move(sampler)), settings_(settings) {
+  settings::verify(method_, table(), settings_);
+}
+
+std::unique_ptr<Run> BlackBox::start(const BilevelProblem& problem, const Start& start) const {
+  if (settings_.train_steps > 0 && start.budget.gradients < kUnlimited &&
+      affordable(start.budget.gradients, settings_) < 1)
+    throw InputError(
+        fmt::format("budget of {} gradient computations: too small for one trial of {}, which trains by "
+                    "train_steps = {} of them",
+                    start.budget.gradients, method_, settings_.train_steps));
+  return std::make_unique<Search>(problem, start, sampler_, settings_);
+}
+
+}  // namespace yosida

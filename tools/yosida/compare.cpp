@@ -1,0 +1,428 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <list>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <unordered_map>
+
+#include "commands.hpp"
+#include "compare_table.hpp"
+#include "data_flags.hpp"
+#include "progress.hpp"
+#include "tuning.hpp"
+#include "yosida/error.hpp"
+#include "yosida/linalg/threads.hpp"
+#include "yosida/study/runner.hpp"
+#include "yosida/study/sha256.hpp"
+
+namespace yosida::cli {
+namespace {
+
+using json = nlohmann::json;  // keys in order: the same spec is the same text
+
+struct CompareFlags {
+  DataFlags data;
+  PenaltyFlags penalty;
+  RunFlags run;
+  std::vector<std::string> methods;
+  SettingValues settings;  // for every method that has them
+  std::int64_t seeds = 10;
+  std::optional<int> jobs;
+  std::string study;
+  std::string measure = "loss";
+  std::string show = "final";
+  std::int64_t trace_every = 1;
+  bool oracle = false, quiet = false;
+};
+
+/// A method with its settings.
+struct Entry {
+  const Method* method;
+  SettingValues settings;
+  std::string label;  // "sho:alpha=0.05"
+};
+
+SettingValues::value_type parse_setting(const std::string& entry, const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+    throw InputError(
+        fmt::format("methods = {}: {} must be SETTING=VALUE, as in sho:alpha=0.05", entry, text));
+  std::string name = text.substr(0, equals);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return {name, text.substr(equals + 1)};
+}
+
+bool has_setting(const Method& method, const std::string& name) {
+  return std::any_of(method.settings.begin(), method.settings.end(),
+                     [&](const SettingInfo& setting) { return setting.name == name; });
+}
+
+/// NAME or NAME:SETTING=VALUE:SETTING=VALUE…, with the settings that were given for all.
+Entry parse_entry(const std::string& text, const SettingValues& for_all) {
+  std::vector<std::string> parts = CLI::detail::split(text, ':');
+  const Method& chosen = method(parts[0]);
+  Entry entry{.method = &chosen, .settings = {}, .label = text};
+  for (const auto& [name, value] : for_all)
+    if (has_setting(chosen, name)) entry.settings[name] = value;
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    const auto [name, value] = parse_setting(text, parts[i]);
+    entry.settings[name] = value;
+  }
+  static_cast<void>(chosen.make(entry.settings));  // refuses bad settings
+  return entry;
+}
+
+std::vector<Entry> parse_entries(const CompareFlags& flags) {
+  std::vector<Entry> entries;
+  for (const std::string& text : flags.methods) {
+    std::vector<std::string> names = {text};
+    if (text == "all") {
+      names.clear();
+      for (const Method& each : methods()) names.push_back(each.name);
+    }
+    for (const std::string& name : names) {
+      const bool is_double = std::any_of(entries.begin(), entries.end(),
+                                         [&](const Entry& entry) { return entry.label == name; });
+      if (!is_double) entries.push_back(parse_entry(name, flags.settings));
+    }
+  }
+  for (const auto& [name, value] : flags.settings)
+    if (std::none_of(entries.begin(), entries.end(),
+                     [&name = name](const Entry& entry) { return has_setting(*entry.method, name); }))
+      throw InputError(fmt::format("{} = {}: none of the methods has this setting", name, value));
+  return entries;
+}
+
+// ---- what decides a result ----
+
+/// sha256 of every file, by the flag that names it, and of all of them together.
+struct DataIdentity {
+  json files = json::object();
+  std::string sha256;
+};
+
+DataIdentity identify(const CompareFlags& flags) {
+  const DataFlags& data = flags.data;
+  DataIdentity identity;
+  const std::pair<const char*, const std::string&> files[] = {{"train", data.train},
+                                                              {"valid", data.validation},
+                                                              {"test", data.test},
+                                                              {"train-target", data.train_target},
+                                                              {"valid-target", data.validation_target},
+                                                              {"test-target", data.test_target},
+                                                              {"groups", flags.penalty.groups_file}};
+  for (const auto& [flag, file] : files)
+    if (!file.empty()) identity.files[flag] = study::sha256_of_file(file);
+  if (!data.data.empty()) identity.files["built-in"] = data.data;
+  identity.sha256 = study::sha256_of_text(identity.files.dump());
+  return identity;
+}
+
+json effective_settings(const Entry& entry) {
+  json settings = json::object();
+  for (const SettingInfo& setting : entry.method->settings) settings[setting.name] = setting.default_value;
+  for (const auto& [name, value] : entry.settings) settings[name] = value;
+  return settings;
+}
+
+template <typename T>
+json or_null(const std::optional<T>& value) {
+  return value ? json(*value) : json(nullptr);
+}
+
+/// Everything but method, settings and seed. Paths are not in it: the files may move, their contents count.
+json common_spec(const CompareFlags& flags, const DataIdentity& identity) {
+  const DataFlags& data = flags.data;
+  const PenaltyFlags& penalty = flags.penalty;
+  const RunFlags& run = flags.run;
+  return {{"data",
+           {{"files", identity.files},
+            {"target", data.target},
+            {"ignore", data.ignore},
+            {"valid_fraction", or_null(data.validation_fraction)},
+            {"test_fraction", data.test_fraction},
+            {"folds", or_null(data.folds)},
+            {"fold_column", data.fold_column},
+            {"weights", data.weights},
+            {"class_weights", data.class_weights},
+            {"missing", data.missing},
+            {"dense", data.dense}}},
+          {"model",
+           {{"name", data.model},
+            {"x", data.x},
+            {"y", or_null(data.y)},
+            {"intercept", !data.no_intercept},
+            {"lambda_per", penalty.lambda_per},
+            {"groups", penalty.groups},
+            {"unpenalised", penalty.unpenalised}}},
+          {"run",
+           {{"budget_gradients", or_null(run.budget_gradients)},
+            {"max_iterations", or_null(run.max_iterations)},
+            {"time_limit", or_null(run.time_limit)},
+            {"lambda0", or_null(run.lambda0)},
+            {"bounds", run.bounds},
+            {"trace_every", flags.trace_every},
+            {"oracle", flags.oracle}}}};
+}
+
+// ---- the data of a seed, read once for all its runs ----
+
+struct SeedTask {
+  Task task;
+  std::optional<Oracle> oracle;
+};
+
+/// Reads the data of a seed when it is first asked for; keeps that of the last few seeds.
+class SeedTasks {
+ public:
+  SeedTasks(const CompareFlags& flags, std::size_t kept) : flags_(flags), kept_(kept) {}
+
+  std::shared_ptr<const SeedTask> of(std::uint64_t seed) {
+    std::shared_ptr<Slot> slot;
+    {
+      const std::lock_guard lock(mutex_);
+      for (const auto& each : slots_)
+        if (each->seed == seed) slot = each;
+      if (!slot) {
+        slot = slots_.emplace_back(std::make_shared<Slot>(seed));
+        if (slots_.size() > kept_) slots_.pop_front();
+      }
+    }
+    std::call_once(slot->once, [&] { slot->task = read(seed); });
+    return slot->task;
+  }
+
+ private:
+  struct Slot {
+    explicit Slot(std::uint64_t seed_) : seed(seed_) {}
+    std::uint64_t seed;
+    std::once_flag once;
+    std::shared_ptr<const SeedTask> task;
+  };
+
+  std::shared_ptr<const SeedTask> read(std::uint64_t seed) const {
+    DataFlags data = flags_.data;
+    data.seed = seed;
+    auto task = std::make_shared<SeedTask>(SeedTask{.task = Task(data, flags_.penalty), .oracle = {}});
+    if (flags_.oracle) {
+      if (task->task.hyperparameters() > 1)
+        throw InputError(
+            fmt::format("--oracle: searches one lambda; here are {} of them", task->task.hyperparameters()));
+      const SettingValues none;
+      const MethodRun any{.method = method(kDefaultMethod), .settings = none, .flags = flags_.run};
+      task->oracle = task->task.oracle(any.options(seed).start);
+    }
+    return task;
+  }
+
+  const CompareFlags& flags_;
+  std::size_t kept_;
+  std::mutex mutex_;
+  std::list<std::shared_ptr<Slot>> slots_;
+};
+
+// ---- the study ----
+
+struct Planned {
+  const Entry* entry;
+  study::RunSpec spec;
+};
+
+std::vector<Planned> plan(const std::vector<Entry>& entries, const CompareFlags& flags, const json& common) {
+  std::vector<Planned> planned;
+  // All methods of a seed follow each other: they share its data.
+  for (std::int64_t k = 0; k < flags.seeds; ++k)
+    for (const Entry& entry : entries) {
+      const std::uint64_t seed = flags.data.seed + static_cast<std::uint64_t>(k);
+      json spec = common;
+      spec["method"] = entry.method->name;
+      spec["settings"] = effective_settings(entry);
+      spec["seed"] = seed;
+      planned.push_back({.entry = &entry,
+                         .spec = {.method = entry.label,
+                                  .seed = seed,
+                                  .json = spec.dump(-1, ' ', false, json::error_handler_t::replace)}});
+    }
+  return planned;
+}
+
+/// One run of the study; nothing where it was interrupted.
+std::optional<study::Record> run_one(const Planned& planned, const CompareFlags& flags, SeedTasks& tasks,
+                                     const std::string& data_sha256, const Interruption& interruption) {
+  study::Record record{.spec = planned.spec, .program = YOSIDA_VERSION, .data_sha256 = data_sha256};
+  try {
+    const auto data = tasks.of(planned.spec.seed);
+    const MethodRun run{
+        .method = *planned.entry->method, .settings = planned.entry->settings, .flags = flags.run};
+    SolveOptions options = run.options(planned.spec.seed);
+    options.trace_every = flags.trace_every;
+    options.observers = {interruption.observer()};
+    Tuned tuned = run.run(data->task, options);
+    if (tuned.outcome.status == StopReason::stopped) return {};
+    std::optional<OracleGap> best, final;
+    if (data->oracle) {
+      best = data->task.gap(*data->oracle, tuned.outcome.best);
+      final = data->task.gap(*data->oracle, tuned.outcome.final);
+      tuned.add_oracle(*best);
+    }
+    record.status = to_string(tuned.outcome.status);
+    record.outcome = outcome_json(tuned, final);
+    record.seconds = tuned.outcome.seconds;
+    record.trace = std::move(tuned.outcome.trace);
+  } catch (const InputError& error) {  // of this seed's data alone: the others go on
+    record.status = "failed";
+    record.outcome = json{{"error", error.what()}}.dump(-1, ' ', false, json::error_handler_t::replace);
+  }
+  return record;
+}
+
+/// Leaves out, with a word, what `all` has named and cannot begin on this data; refuses what was named
+/// itself.
+std::vector<Entry> able_to_start(const std::vector<Entry>& entries, const CompareFlags& flags,
+                                 const Task& task) {
+  std::vector<Entry> able;
+  for (const Entry& entry : entries) {
+    const bool was_named =
+        std::find(flags.methods.begin(), flags.methods.end(), entry.label) != flags.methods.end();
+    try {
+      require_method_fits(*entry.method, entry.settings, flags.data.model);
+      const MethodRun run{.method = *entry.method, .settings = entry.settings, .flags = flags.run};
+      run.try_start(task, run.options(flags.data.seed));
+      able.push_back(entry);
+    } catch (const InputError& error) {
+      if (was_named) throw InputError(fmt::format("{}: {}", entry.label, error.what()));
+      fmt::print(stderr, "yosida: left out: {}: {}\n", entry.label, error.what());
+    }
+  }
+  if (able.empty()) throw InputError("methods: none of them can begin on this data");
+  return able;
+}
+
+void check(const CompareFlags& flags) {
+  if (flags.seeds < 1) throw InputError(fmt::format("seeds = {}: must be >= 1", flags.seeds));
+  if (flags.jobs && (*flags.jobs < 1 || *flags.jobs > 256))
+    throw InputError(fmt::format("jobs = {}: must be from 1 to 256", *flags.jobs));
+  if (flags.trace_every < 1)
+    throw InputError(fmt::format("trace-every = {}: must be >= 1", flags.trace_every));
+  require_measure(flags.measure);
+  if (flags.show != "final" && flags.show != "best")
+    throw InputError(fmt::format("show = {}: must be final or best", flags.show));
+}
+
+int run_compare(const CompareFlags& flags) {
+  check(flags);
+  std::vector<Entry> entries = parse_entries(flags);
+  const int jobs = flags.jobs.value_or(threads());
+  set_threads(flags.run.threads.value_or(std::max(1, threads() / jobs)));
+  if (!flags.study.empty()) {
+    std::vector<std::string> inputs = flags.data.files();
+    inputs.push_back(flags.penalty.groups_file);
+    require_writable({{"--study", flags.study}}, inputs);
+  }
+
+  const DataIdentity identity = identify(flags);
+  SeedTasks tasks(flags, static_cast<std::size_t>(jobs));
+  const auto first = tasks.of(flags.data.seed);
+  require_measure(flags.measure, *first->task.data().model, *first->task.data().loss);
+  entries = able_to_start(entries, flags, first->task);
+  const std::vector<Planned> planned = plan(entries, flags, common_spec(flags, identity));
+
+  std::unordered_map<std::string, const Planned*> by_json;
+  std::vector<study::RunSpec> specs;
+  for (const Planned& each : planned) {
+    by_json[each.spec.json] = &each;
+    specs.push_back(each.spec);
+  }
+  const auto store = flags.study.empty()
+                         ? std::make_unique<study::Store>()
+                         : std::make_unique<study::Store>(flags.study, study::Store::Mode::create);
+  study::RunnerReport report;
+  {
+    StudyProgress progress("compare", flags.quiet);
+    const Interruption interruption;
+    report = study::run_study(*store, specs,
+                              [&](const study::RunSpec& spec) {
+                                return run_one(*by_json.at(spec.json), flags, tasks, identity.sha256,
+                                               interruption);
+                              },
+                              {.jobs = jobs,
+                               .on_progress = [&](const study::Progress& at) { progress.show(at); },
+                               .stop = [] { return Interruption::was_asked(); }});
+  }
+  if (!flags.quiet)
+    print_comparison({.heading = heading(first->task, flags.data),
+                      .measure = flags.measure,
+                      .which = flags.show == "final" ? report::Which::final : report::Which::best,
+                      .jobs = jobs},
+                     *store, specs);
+  if (!flags.study.empty() && !flags.quiet)
+    fmt::print("\n{}: {} runs were there, {} were done now{}. See: yosida study list {}\n", flags.study,
+               report.done_before, report.done_here,
+               report.done_elsewhere > 0 ? fmt::format(", {} elsewhere", report.done_elsewhere) : "",
+               flags.study);
+  if (!report.stopped) return kOk;
+  fmt::print(stderr, "yosida: stopped before all runs were done{}\n",
+             flags.study.empty() ? "" : "; the same command goes on where it stopped");
+  return kStopped;
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, int& exit_code) {
+  auto* command =
+      app.add_subcommand("compare", "several methods and settings on the same data, seeds and budget");
+  auto flags = std::make_shared<CompareFlags>();
+  flags->data.add_to(*command);
+  flags->data.add_folds_to(*command);
+  flags->penalty.add_to(*command);
+  const std::string group = "Comparison";
+  command
+      ->add_option("--methods", flags->methods,
+                   "a list NAME,NAME:SETTING=VALUE,... or all; see: yosida methods")
+      ->required()
+      ->delimiter(',')
+      ->group(group);
+  command
+      ->add_option("--seeds", flags->seeds,
+                   "so many seeds from --seed on; each draws its own split and noise [10]")
+      ->group(group);
+  command->add_option("--jobs", flags->jobs, "runs at a time; results do not depend on it [all cores]")
+      ->group(group);
+  command
+      ->add_option("--study", flags->study,
+                   "keep every run in this file; what it holds already is not run again")
+      ->group(group);
+  command
+      ->add_option("--measure", flags->measure,
+                   "what the table shows: loss, scaled_loss, r_squared, accuracy, area_under_roc [loss]")
+      ->group(group);
+  command
+      ->add_option("--show", flags->show,
+                   "the weights that are shown: final (as the paper does) or best (by validation) [final]")
+      ->group(group);
+  command
+      ->add_flag("--oracle", flags->oracle,
+                 "also compute the best lambda of each seed, and how far every method is from it")
+      ->group(group);
+  command->add_option("--trace-every", flags->trace_every, "keep only every so many-th iteration [1]")
+      ->group(group);
+  command->add_flag("--quiet", flags->quiet, "print nothing but errors")->group(group);
+  flags->run.add_to(*command);
+  add_setting_flags(*command, flags->settings);
+  command->footer(
+      "Examples:\n"
+      "  yosida compare --data spectra --methods my-hpo,hoag,random,tpe --seeds 5 --oracle\n"
+      "  yosida compare --data spectra --methods sho:alpha=0.05,sho:alpha=0.005,my-hpo-bt --budget-gradients "
+      "5000\n"
+      "  yosida compare --train train.csv --target price --methods all --study prices.study --jobs 2\n"
+      "  yosida compare --data spectra --methods grid,random,tpe,gp-ei --budget-gradients 25000 "
+      "--train-steps 2500 "
+      "--train-step-size 0.001\n"
+      "A setting given as a flag goes to every method that has it. Ctrl-C keeps what is done in --study.\n"
+      "Exit codes: 0 done, 2 bad input, 4 a result could not be written, 5 stopped before all runs were "
+      "done.");
+  command->callback([flags, &exit_code] { exit_code = run_compare(*flags); });
+}
+
+}  // namespace yosida::cli

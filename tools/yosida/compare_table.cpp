@@ -1,0 +1,167 @@
+#include "compare_table.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <unordered_map>
+
+#include "yosida/error.hpp"
+
+namespace yosida::cli {
+namespace {
+
+using report::Cell;
+using report::Row;
+
+/// A number for people: four digits that count.
+std::string short_number(double value) { return fmt::format("{:.4g}", value); }
+
+std::string with_deviation(const Row& row, const std::optional<Cell>& cell) {
+  if (!cell) return "-";
+  if (row.diverged > 0) return fmt::format("{} (median)", short_number(cell->median));
+  if (cell->count < 2) return short_number(cell->mean);
+  return fmt::format("{} ± {:.2g}", short_number(cell->mean), cell->deviation);
+}
+
+std::string mean_of(const std::optional<Cell>& cell) {
+  return cell ? fmt::format("{:.3g}", cell->mean) : "-";
+}
+
+std::string remark(const Row& row) {
+  std::string text;
+  if (row.diverged > 0) text = fmt::format("{} of {} diverged", row.diverged, row.runs);
+  if (row.failed > 0)
+    text += fmt::format("{}{} of {} failed", text.empty() ? "" : ", ", row.failed, row.runs);
+  return text;
+}
+
+/// Columns grow with what they hold; the first and last are left-aligned.
+class Table {
+ public:
+  explicit Table(std::vector<std::string> titles) { add(std::move(titles)); }
+  void add(std::vector<std::string> cells) { rows_.push_back({std::move(cells), {}}); }
+  void emphasise(std::size_t row, std::size_t column) { rows_[row + 1].bold.push_back(column); }
+
+  void print() const {
+    const bool is_terminal = ::isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
+    std::vector<std::size_t> widths(rows_[0].cells.size(), 0);
+    for (const Line& line : rows_)
+      for (std::size_t j = 0; j < line.cells.size(); ++j)
+        widths[j] = std::max(widths[j], fmt::formatted_size("{}", line.cells[j]) - wide_bytes(line.cells[j]));
+    for (const Line& line : rows_) {
+      std::string text;
+      for (std::size_t j = 0; j < line.cells.size(); ++j) {
+        const bool is_left = j == 0 || j + 1 == line.cells.size();
+        const std::string padding(widths[j] - (line.cells[j].size() - wide_bytes(line.cells[j])), ' ');
+        const bool is_bold = std::find(line.bold.begin(), line.bold.end(), j) != line.bold.end();
+        const std::string cell =
+            is_bold && is_terminal ? fmt::format("\033[1m{}\033[0m", line.cells[j]) : line.cells[j];
+        text += fmt::format("{}{}{} ", is_left ? cell : padding + cell, is_left ? padding : "",
+                            is_bold && !is_terminal ? "*" : " ");
+      }
+      text.erase(text.find_last_not_of(' ') + 1);
+      fmt::print("  {}\n", text);
+    }
+  }
+
+ private:
+  struct Line {
+    std::vector<std::string> cells;
+    std::vector<std::size_t> bold;
+  };
+  /// Bytes that take no place of their own: ± is two bytes and one column.
+  static std::size_t wide_bytes(const std::string& text) {
+    return static_cast<std::size_t>(
+        std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) == 0x80; }));
+  }
+  std::vector<Line> rows_;
+};
+
+/// Marks the best of a column, and what reads the same. A method that diverges is not called best.
+void emphasise_best(Table& table, const std::vector<Row>& rows, std::optional<Cell> Row::*member,
+                    std::size_t column, bool larger) {
+  const Cell* best = nullptr;
+  for (const Row& row : rows) {
+    const auto& cell = row.*member;
+    if (!cell || row.diverged + row.failed > 0) continue;
+    if (best == nullptr || (larger ? cell->mean > best->mean : cell->mean < best->mean)) best = &*cell;
+  }
+  if (best == nullptr) return;
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (const auto& cell = rows[i].*member; cell && rows[i].diverged + rows[i].failed == 0 &&
+                                            short_number(cell->mean) == short_number(best->mean))
+      table.emphasise(i, column);
+}
+
+std::vector<study::Record> of_these(const study::Store& store, const std::vector<study::RunSpec>& specs) {
+  std::unordered_map<std::string, study::Record> found;
+  for (study::Record& record : store.records(false)) {
+    const std::string spec = record.spec.json;
+    found.emplace(spec, std::move(record));
+  }
+  std::vector<study::Record> records;
+  for (const study::RunSpec& spec : specs)
+    if (const auto at = found.find(spec.json); at != found.end()) {
+      records.push_back(at->second);
+      records.back().spec.method = spec.method;  // as it was written this time
+    }
+  return records;
+}
+
+}  // namespace
+
+void require_measure(const std::string& name) {
+  for (const char* known : {"loss", "scaled_loss", "r_squared", "accuracy", "area_under_roc"})
+    if (name == known) return;
+  throw InputError(
+      fmt::format("measure = {}: must be loss, scaled_loss, r_squared, accuracy or area_under_roc", name));
+}
+
+void require_measure(const std::string& name, const Model& model, const Loss& loss) {
+  const bool has_classes = loss.is_classification() || loss.outputs() > 1;
+  const bool is_there = name == "loss" || (name == "scaled_loss" && loss.is_quadratic()) ||
+                        (name == "r_squared" && !has_classes) || (name == "accuracy" && has_classes) ||
+                        (name == "area_under_roc" && has_classes && loss.outputs() == 1);
+  if (!is_there) throw InputError(fmt::format("measure = {}: {} does not have it", name, model.name));
+}
+
+std::string heading(const Task& task, const DataFlags& flags) {
+  return fmt::format("{} on {}: {}, {} features", flags.model, task.split().train.source,
+                     rows_in_words(task.data(), task.split()), task.split().train.features());
+}
+
+void print_comparison(const Comparison& comparison, const study::Store& store,
+                      const std::vector<study::RunSpec>& specs) {
+  const std::vector<study::Record> records = of_these(store, specs);
+  const std::vector<Row> rows = report::summarise(records, comparison.measure, comparison.which);
+  fmt::print("{}\n{} of the {} weights, mean ± standard deviation of {} runs; * is the best\n\n",
+             comparison.heading, comparison.measure,
+             comparison.which == report::Which::final ? "final" : "best", records.size());
+  const bool has_gap =
+      std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.lambda_gap.has_value(); });
+  std::vector<std::string> titles = {"method", "train", "validation", "test"};
+  if (has_gap) titles.push_back("lambda gap");
+  for (const char* title : {"gradients", "equivalents", "seconds", ""}) titles.push_back(title);
+  Table table(titles);
+  for (const Row& row : rows) {
+    std::vector<std::string> cells = {row.method, with_deviation(row, row.train),
+                                      with_deviation(row, row.validation), with_deviation(row, row.test)};
+    if (has_gap)
+      cells.push_back(row.lambda_gap ? fmt::format("{:.3g} %", 100.0 * row.lambda_gap->mean) : "-");
+    for (const auto& cell : {row.gradients, row.work, row.seconds}) cells.push_back(mean_of(cell));
+    cells.push_back(remark(row));
+    table.add(std::move(cells));
+  }
+  const bool larger = report::larger_is_better(comparison.measure);
+  emphasise_best(table, rows, &Row::train, 1, larger);
+  emphasise_best(table, rows, &Row::validation, 2, larger);
+  emphasise_best(table, rows, &Row::test, 3, larger);
+  table.print();
+  for (const study::Record& record : records)
+    if (record.status == "failed")
+      fmt::print("\n  {} seed {} failed: {}", record.spec.method, record.spec.seed, record.outcome);
+}
+
+}  // namespace yosida::cli

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tuning.hpp"
+#include "yosida/report/summary.hpp"
+#include "yosida/study/store.hpp"
+
+namespace yosida::cli {
+
+/// What stands above and beside the table.
+struct Comparison {
+  std::string heading;
+  std::string measure;
+  report::Which which;
+  int jobs;
+};
+
+/// "ridge on spectra: 34 training, 17 validation, 19 test rows, 699 features"
+std::string heading(const Task& task, const DataFlags& flags);
+/// Throws InputError where there is no such measure.
+void require_measure(const std::string& name);
+/// Throws InputError where this model does not have it.
+void require_measure(const std::string& name, const Model& model, const Loss& loss);
+/// Mean ± standard deviation of these runs of the store, as a table on standard output.
+void print_comparison(const Comparison& comparison, const study::Store& store,
+                      const std::vector<study::RunSpec>& specs);
+
+}  // namespace yosida::cli
