@@ -26,7 +26,10 @@ struct Record {
   std::string program;      // version of what ran it
   std::string data_sha256;  // of all files that were read
   double seconds = 0.0;     // of the solver
-  std::string finished;     // when, in UTC: 2026-01-31T12:00:00Z
+  std::string finished;     // when, as utc_now() says it
 };
+
+/// 2026-01-31T12:00:00Z
+std::string utc_now();
 
 }  // namespace yosida::study

@@ -9,8 +9,8 @@
 
 namespace yosida::study {
 
-/// The right to do a run, held against every other process until it is dropped. The system drops it where
-/// the process dies.
+/// The right to do a run, held against every other process and Store until it is dropped. The system drops it
+/// where the process dies.
 class Claim {
  public:
   virtual ~Claim() = default;
@@ -21,12 +21,14 @@ class Claim {
 class Store {
  public:
   enum class Mode {
-    read,    // the file must be there
+    read,    // the file must be there; one of an older schema is read as it is
     update,  // the file must be there; may be migrated
-    create,  // made where it is not there
+    create,  // made where it is not there, or is empty
   };
   /// Throws InputError where the file is not a store, is one of a newer schema, cannot be written (unless it
-  /// is only read) or is not there. One of an older schema is migrated, the old file kept beside it.
+  /// is only read) or is not there. One of an older schema is migrated, the old file kept beside it under
+  /// its name with .schema1 added. A store that others hold is waited for, here and in every function, for
+  /// two minutes before that is an OutputError.
   Store(const std::string& path, Mode mode);
   /// In memory: for runs that nobody keeps.
   Store();
@@ -35,17 +37,21 @@ class Store {
   Store& operator=(const Store&) = delete;
 
   bool has(const std::string& key) const;
-  /// Nothing where another process has claimed the run and is alive.
+  /// Nothing where another process, or another holder of a Claim, has claimed the run and is alive. It may
+  /// have ended just now: ask has() again once the claim is yours.
   std::unique_ptr<Claim> claim(const std::string& key);
-  /// One transaction; a run that is there already stays as it is. Throws OutputError where it cannot be
-  /// written: what was stored before is intact.
+  /// One transaction, on the disk when it returns; a run that is there already stays as it is. Throws
+  /// OutputError where it cannot be written: what was stored before is intact. Throws InputError where spec
+  /// or outcome are not JSON or seconds not finite.
   void put(const Record& record);
 
   /// All runs, by method, settings and seed: the same order whatever the order they were done in. Traces only
   /// where asked for.
   std::vector<Record> records(bool with_traces) const;
+  /// The run whose key starts so, with its trace; nothing where there is none. Throws InputError, naming the
+  /// candidates, where there are several.
   std::optional<Record> record(const std::string& key_prefix) const;
-  /// Removes runs; gives back the space.
+  /// Removes runs in one transaction; gives back the space.
   void remove(const std::vector<std::string>& keys);
 
  private:

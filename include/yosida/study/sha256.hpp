@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace yosida::study {
+
+/// 64 hexadecimal digits.
+std::string sha256_of_text(std::string_view text);
+/// Of the bytes of a file as they are, packed or not. Throws InputError where it cannot be read.
+std::string sha256_of_file(const std::string& path);
+
+}  // namespace yosida::study

@@ -1,0 +1,186 @@
+#include "yosida/study/store.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <nlohmann/json.hpp>
+
+#include "study/claims.hpp"
+#include "study/study_file.hpp"
+#include "study/trace_codec.hpp"
+#include "yosida/error.hpp"
+
+namespace yosida::study {
+namespace {
+
+using sqlite::Database;
+using sqlite::Statement;
+using sqlite::Transaction;
+
+Database open_in_memory() {
+  Database database(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+  create_tables(database);
+  return database;
+}
+
+void check(const Record& record) {
+  const auto refuse = [&](const char* field, const std::string& value, const char* rule) {
+    throw InputError(fmt::format("run of {}, seed {}: {} = {}: {}", record.spec.method, record.spec.seed,
+                                 field, value, rule));
+  };
+  if (!nlohmann::json::accept(record.spec.json)) refuse("spec", record.spec.json, "must be JSON in UTF-8");
+  if (!nlohmann::json::accept(record.outcome)) refuse("outcome", record.outcome, "must be JSON in UTF-8");
+  if (!std::isfinite(record.seconds)) refuse("seconds", fmt::format("{}", record.seconds), "must be finite");
+}
+
+/// Of a row of columns_of_run.
+Record record_of(const Statement& row, const std::string& path, bool with_trace) {
+  Record record;
+  record.spec.method = row.bytes(1);
+  record.spec.seed = static_cast<std::uint64_t>(row.integer(2));
+  record.spec.json = row.bytes(3);
+  record.status = row.bytes(4);
+  record.outcome = row.bytes(5);
+  record.program = row.bytes(7);
+  record.data_sha256 = row.bytes(8);
+  record.seconds = row.real(9);
+  record.finished = row.bytes(10);
+  if (!with_trace) return record;
+  try {
+    record.trace = trace_from_json(row.is_blob(6) ? inflate(row.bytes(6)) : row.bytes(6));
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: run {} is damaged: {}", path, row.bytes(0), error.what()));
+  }
+  return record;
+}
+
+}  // namespace
+
+struct Store::Impl {
+  std::string path;  // as it was given; messages use it
+  Mode mode;
+  Database database;
+  std::shared_ptr<Claims> claims;  // made for the first claim
+  std::mutex mutex;                // of all above
+
+  /// One at a time, waiting for other programs; errors are about the path.
+  template <typename Operation>
+  auto alone(const Operation& operation) {
+    const std::lock_guard guard(mutex);
+    try {
+      return sqlite::patiently([&] { return operation(database); });
+    } catch (const sqlite::Error& error) {
+      throw_as_ours(path, error);
+    }
+  }
+  void require_writable(const char* function) const {
+    if (mode == Mode::read)
+      throw std::logic_error(fmt::format("Store::{} of a store that is only read", function));
+  }
+};
+
+Store::Store(const std::string& path, Mode mode)
+    : impl_(new Impl{path, mode, open_study_file(path, mode), {}, {}}) {}
+Store::Store() : impl_(new Impl{"study in memory", Mode::create, open_in_memory(), {}, {}}) {}
+Store::~Store() = default;
+
+bool Store::has(const std::string& key) const {
+  return impl_->alone([&](const Database& database) {
+    return Statement(database, "SELECT 1 FROM run WHERE key = ?1").bind(1, std::string_view(key)).step();
+  });
+}
+
+std::unique_ptr<Claim> Store::claim(const std::string& key) {
+  impl_->require_writable("claim");
+  const std::lock_guard guard(impl_->mutex);
+  if (!impl_->claims) {
+    const std::string file = impl_->database.file_name();
+    impl_->claims = std::make_shared<Claims>(file.empty() ? file : file + "-claims");
+  }
+  return impl_->claims->claim(key);
+}
+
+void Store::put(const Record& record) {
+  impl_->require_writable("put");
+  check(record);
+  const std::string key = record.spec.key();
+  const std::string trace = deflate(trace_to_json(record.trace));
+  const std::lock_guard guard(impl_->mutex);
+  try {
+    sqlite::patiently([&] {
+      Statement(impl_->database,
+                "INSERT INTO run (key, method, seed, spec, status, outcome, trace, program, data_sha256, "
+                "seconds, finished)"
+                " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT (key) DO NOTHING")
+          .bind(1, std::string_view(key))
+          .bind(2, std::string_view(record.spec.method))
+          .bind(3, static_cast<std::int64_t>(record.spec.seed))
+          .bind(4, std::string_view(record.spec.json))
+          .bind(5, std::string_view(record.status))
+          .bind(6, std::string_view(record.outcome))
+          .bind_blob(7, trace)
+          .bind(8, std::string_view(record.program))
+          .bind(9, std::string_view(record.data_sha256))
+          .bind(10, record.seconds)
+          .bind(11, std::string_view(record.finished))
+          .step();
+    });
+  } catch (const sqlite::Error& error) {
+    throw OutputError(write_failure(impl_->path, error));
+  }
+}
+
+std::vector<Record> Store::records(bool with_traces) const {
+  return impl_->alone([&](const Database& database) {
+    const Transaction snapshot(database, Transaction::Kind::deferred);
+    // A seed of 2^63 or more is a negative number to SQLite.
+    Statement rows(database, fmt::format("SELECT {} FROM run ORDER BY method, seed < 0, seed, spec",
+                                         columns_of_run(database)));
+    std::vector<Record> records;
+    while (rows.step()) records.push_back(record_of(rows, impl_->path, with_traces));
+    return records;
+  });
+}
+
+std::optional<Record> Store::record(const std::string& key_prefix) const {
+  std::string prefix = key_prefix;
+  for (char& c : prefix)
+    if (c >= 'A' && c <= 'F') c = static_cast<char>(c - 'A' + 'a');
+  return impl_->alone([&](const Database& database) {
+    const Transaction snapshot(database, Transaction::Kind::deferred);
+    // Keys are digits and a to f: those that start so are from the prefix itself up to the prefix and a g.
+    Statement rows(database,
+                   fmt::format("SELECT {} FROM run WHERE key >= ?1 AND key < ?1 || 'g' ORDER BY key LIMIT 6",
+                               columns_of_run(database)));
+    rows.bind(1, std::string_view(prefix));
+    std::optional<Record> found;
+    std::vector<std::string> keys;
+    while (rows.step()) {
+      if (!found) found = record_of(rows, impl_->path, true);
+      keys.push_back(rows.bytes(0));
+    }
+    if (keys.size() <= 1) return found;
+    const bool is_more = keys.size() == 6;
+    if (is_more) keys.pop_back();
+    throw InputError(fmt::format("{}: several runs start with \"{}\": {}{}", impl_->path, prefix,
+                                 fmt::join(keys, ", "), is_more ? ", and more" : ""));
+  });
+}
+
+void Store::remove(const std::vector<std::string>& keys) {
+  impl_->require_writable("remove");
+  impl_->alone([&](const Database& database) {
+    Transaction transaction(database, Transaction::Kind::immediate);
+    for (const std::string& key : keys)
+      Statement(database, "DELETE FROM run WHERE key = ?1").bind(1, std::string_view(key)).step();
+    transaction.commit();
+  });
+  impl_->alone([](const Database& database) { database.execute("VACUUM"); });
+  // No error where it fails: somebody is reading, and whoever closes the file last will do this.
+  const std::lock_guard guard(impl_->mutex);
+  sqlite3_wal_checkpoint_v2(impl_->database.handle(), nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
+}
+
+}  // namespace yosida::study

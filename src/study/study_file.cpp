@@ -1,0 +1,315 @@
+#include "study/study_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <new>
+#include <system_error>
+
+#include "study/trace_codec.hpp"
+#include "yosida/error.hpp"
+
+namespace yosida::study {
+namespace {
+
+namespace fs = std::filesystem;
+using sqlite::Database;
+using sqlite::Statement;
+using sqlite::Transaction;
+using Mode = Store::Mode;
+
+constexpr std::int32_t kApplicationId = 0x596f7364;  // "Yosd"
+
+// Schema 2. The seed is the 64 bits of an unsigned number; the trace is a zlib stream of the JSON of
+// trace_to_json.
+constexpr const char* kTables = R"(
+  CREATE TABLE run (
+    key TEXT NOT NULL PRIMARY KEY,
+    method TEXT NOT NULL,
+    seed INTEGER NOT NULL,
+    spec TEXT NOT NULL,
+    status TEXT NOT NULL,
+    outcome TEXT NOT NULL,
+    trace BLOB NOT NULL,
+    program TEXT NOT NULL,
+    data_sha256 TEXT NOT NULL,
+    seconds REAL NOT NULL,
+    finished TEXT NOT NULL
+  ) STRICT)";
+
+// Schema 1 was the same but for two things: it had no columns `program` and `data_sha256`, and its trace was
+// TEXT, the JSON itself.
+constexpr const char* kColumns1 =
+    "key, method, seed, spec, status, outcome, trace, '' AS program, '' AS data_sha256, seconds, finished";
+constexpr const char* kColumns =
+    "key, method, seed, spec, status, outcome, trace, program, data_sha256, seconds, finished";
+
+std::string reason(int error) { return std::generic_category().message(error); }
+
+std::string not_a_database(const std::string& path) {
+  return fmt::format("{}: is not a study: no SQLite database", path);
+}
+
+// ---- what stands at the path ----
+
+void check_folder_is_writable(const std::string& path) {
+  std::error_code error;
+  const fs::path folder = fs::weakly_canonical(fs::absolute(path), error).parent_path();
+  if (!fs::is_directory(folder, error))
+    throw InputError(fmt::format("{}: the folder {} does not exist", path, folder.string()));
+  if (::access(folder.c_str(), W_OK | X_OK) != 0)
+    throw InputError(
+        fmt::format("{}: the folder {} cannot be written ({}), which a study needs for its side files", path,
+                    folder.string(), reason(errno)));
+}
+
+/// Before SQLite sees the file: its own words for these cases say little.
+void check_path(const std::string& path, Mode mode) {
+  if (path.empty()) throw InputError("the name of the study is empty: name a file");
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found) {
+    if (mode != Mode::create) throw InputError(fmt::format("{}: there is no such file", path));
+    return check_folder_is_writable(path);
+  }
+  if (error) throw InputError(fmt::format("{}: cannot be opened: {}", path, error.message()));
+  if (fs::is_directory(status))
+    throw InputError(fmt::format("{}: is a directory, where the file of a study is needed", path));
+  if (!fs::is_regular_file(status))
+    throw InputError(fmt::format("{}: is not a plain file, as a study must be", path));
+  if (::access(path.c_str(), R_OK) != 0)
+    throw InputError(fmt::format("{}: cannot be read: {}", path, reason(errno)));
+  const auto size = fs::file_size(path, error);
+  // A process that was killed right after it had made the file leaves it empty.
+  if (size == 0 && mode != Mode::create)
+    throw InputError(fmt::format("{}: is empty (0 bytes), not a study", path));
+  // SQLite takes a file of one byte for an empty one. Its size only: to open a file and close it again would
+  // drop the locks that another Store of this process has on it.
+  constexpr std::uintmax_t kSqliteHeader = 100;
+  if (size > 0 && size < kSqliteHeader) throw InputError(not_a_database(path));
+  if (mode == Mode::read) return;
+  if (::access(path.c_str(), W_OK) != 0)
+    throw InputError(fmt::format("{}: cannot be written: {}", path, reason(errno)));
+  check_folder_is_writable(path);
+}
+
+/// 0: an empty database. Throws InputError where the file is not a study that this program knows.
+int known_schema(const Database& database, const std::string& path) {
+  const std::int64_t application = database.integer("PRAGMA application_id");
+  const std::int64_t schema = database.integer("PRAGMA user_version");
+  if (application == 0 && schema == 0 && database.integer("SELECT count(*) FROM sqlite_master") == 0)
+    return 0;
+  if (application != kApplicationId)
+    throw InputError(fmt::format("{}: is a database of another program, not a study", path));
+  if (schema > kSchema)
+    throw InputError(fmt::format("{}: study of schema {}, this program knows up to {}; use a newer yosida",
+                                 path, schema, kSchema));
+  if (schema < 1) throw InputError(fmt::format("{}: is damaged: study of schema {}", path, schema));
+  return static_cast<int>(schema);
+}
+
+// ---- migration ----
+
+std::string content(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+void sync(const fs::path& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const bool synced = file >= 0 && ::fsync(file) == 0;
+  const int error = errno;
+  if (file >= 0) ::close(file);
+  if (!synced) throw OutputError(fmt::format("{}: {}", path.string(), reason(error)));
+}
+
+/// Gives the copy its name: the first that is free, or is that of an equal copy (of a migration that was
+/// killed afterwards). Never replaces a file.
+void name_copy(const fs::path& part, const std::string& name) {
+  for (int number = 1;; ++number) {
+    const std::string candidate = number == 1 ? name : fmt::format("{}-{}", name, number);
+    if (::link(part.c_str(), candidate.c_str()) == 0) break;
+    if (errno != EEXIST)
+      throw OutputError(fmt::format("{}: the old study cannot be kept there: {}", candidate, reason(errno)));
+    std::error_code error;
+    if (fs::is_regular_file(candidate, error) && content(part) == content(candidate)) break;
+  }
+  fs::remove(part);
+}
+
+/// Copies the study as it was last committed, whatever part of it is still in the -wal file.
+void keep_old_file(const std::string& file, int schema) {
+  const std::string name = fmt::format("{}.schema{}", file, schema);
+  const fs::path part = name + ".part";
+  fs::remove(part);  // of a migration that was killed; the caller's lock keeps others from making one
+  // A connection of its own: the caller's has a transaction open, in which nothing can be copied.
+  const Database source(file, SQLITE_OPEN_READWRITE);
+  Statement(source, "VACUUM INTO ?1").bind(1, std::string_view(part.native())).step();
+  sync(part);
+  name_copy(part, name);
+  sync(part.parent_path());
+}
+
+void migrate_from_1(const Database& database) {
+  database.execute("ALTER TABLE run RENAME TO run_1");
+  create_tables(database);
+  Statement old(database, fmt::format("SELECT {} FROM run_1", kColumns1));
+  while (old.step()) {
+    std::vector<std::string> texts;
+    for (const int column : {0, 1, 3, 4, 5, 7, 8, 10}) texts.push_back(old.bytes(column));
+    const std::string trace = deflate(old.bytes(6));
+    Statement insert(
+        database,
+        fmt::format("INSERT INTO run ({}) VALUES (?1, ?2, ?9, ?3, ?4, ?5, ?10, ?6, ?7, ?11, ?8)", kColumns));
+    for (std::size_t i = 0; i < texts.size(); ++i)
+      insert.bind(static_cast<int>(i + 1), std::string_view(texts[i]));
+    insert.bind(9, old.integer(2)).bind_blob(10, trace).bind(11, old.real(9)).step();
+  }
+}
+
+/// In one transaction: killed on the way, it is as it was, and the next start does all of it again.
+void make_current(const Database& database, const std::string& path, Mode mode) {
+  Transaction transaction(database, Transaction::Kind::immediate);
+  const int schema = known_schema(database, path);
+  if (schema == kSchema) return;  // another process was quicker
+  if (schema == 0) {
+    if (mode != Mode::create) throw InputError(fmt::format("{}: is an empty database, not a study", path));
+    create_tables(database);
+  } else {
+    keep_old_file(database.file_name(), schema);
+    migrate_from_1(database);
+    database.execute("DROP TABLE run_1");
+    database.execute(fmt::format("PRAGMA user_version = {}", kSchema));
+  }
+  transaction.commit();
+}
+
+// ---- opening ----
+
+Database open_to_write(const std::string& path, Mode mode) {
+  const int flags = SQLITE_OPEN_READWRITE | (mode == Mode::create ? SQLITE_OPEN_CREATE : 0);
+  Database database(fs::absolute(path).string(), flags);
+  if (database.is_read_only()) throw InputError(fmt::format("{}: cannot be written", path));
+  sqlite::patiently([&] {
+    const int schema = [&] {
+      const Transaction snapshot(database, Transaction::Kind::deferred);
+      return known_schema(database, path);
+    }();
+    if (schema != kSchema) make_current(database, path, mode);
+  });
+  // Readers and a writer at a time; a commit is one append. Only now: the file of another program is not
+  // touched.
+  sqlite::patiently([&] { database.execute("PRAGMA journal_mode = WAL"); });
+  // A commit is on the disk when put() returns: a power cut loses no finished run either.
+  database.execute("PRAGMA synchronous = FULL");
+  return database;
+}
+
+std::string uri(const std::string& file) {
+  std::string text = "file:";
+  for (const char c : file) {
+    if (c == '%' || c == '?' || c == '#') {
+      text += fmt::format("%{:02x}", static_cast<unsigned char>(c));
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
+
+Database open_to_read(const std::string& path, const std::string& name, int flags) {
+  Database database(name, flags);
+  database.execute("PRAGMA query_only = ON");
+  sqlite::patiently([&] {
+    const Transaction snapshot(database, Transaction::Kind::deferred);
+    if (known_schema(database, path) == 0)
+      throw InputError(fmt::format("{}: is an empty database, not a study", path));
+  });
+  return database;
+}
+
+/// In WAL mode even reading needs side files. Where they cannot be made, nobody of this user's rights is
+/// writing: with nothing in a -wal file, the file alone is the study.
+Database open_to_read(const std::string& path) {
+  const std::string file = fs::canonical(path).string();
+  try {
+    // To write, if it may be: only such a connection removes the side files when it is closed.
+    return open_to_read(path, file, SQLITE_OPEN_READWRITE);
+  } catch (const sqlite::Error& error) {
+    if (error.primary() != SQLITE_CANTOPEN && error.primary() != SQLITE_READONLY) throw;
+  }
+  std::error_code missing;
+  if (const auto size = fs::file_size(file + "-wal", missing); !missing && size > 0)
+    throw InputError(
+        fmt::format("{0}: its newest runs are still in {0}-wal, and the folder cannot be written; make it "
+                    "writable, or copy both files to one that is",
+                    path));
+  return open_to_read(path, uri(file) + "?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+}
+
+bool is_full(const sqlite::Error& error) {
+  if (error.primary() == SQLITE_FULL) return true;
+  if (error.primary() != SQLITE_IOERR && error.primary() != SQLITE_CANTOPEN) return false;
+  return error.system_errno == ENOSPC || error.system_errno == EDQUOT || error.system_errno == EFBIG;
+}
+
+std::string described(const sqlite::Error& error) {
+  if (error.system_errno == 0 || (error.primary() != SQLITE_IOERR && error.primary() != SQLITE_CANTOPEN))
+    return error.what();
+  return fmt::format("{}: {}", error.what(), reason(error.system_errno));
+}
+
+}  // namespace
+
+std::string write_failure(const std::string& path, const sqlite::Error& error) {
+  if (is_full(error))
+    return fmt::format("{}: the disk is full; make room and start again: the runs stored so far are kept",
+                       path);
+  if (error.is_busy())
+    return fmt::format(
+        "{}: another program has held it for {} seconds; end that one and start again: the runs stored "
+        "so far are kept",
+        path, sqlite::kPatience.count());
+  return fmt::format(
+      "{}: cannot be written: {}; see to the disk and start again: the runs stored so far are kept", path,
+      described(error));
+}
+
+void throw_as_ours(const std::string& path, const sqlite::Error& error) {
+  if (error.primary() == SQLITE_NOMEM) throw std::bad_alloc();
+  if (is_full(error) || error.is_busy()) throw OutputError(write_failure(path, error));
+  if (error.primary() == SQLITE_NOTADB) throw InputError(not_a_database(path));
+  if (error.primary() == SQLITE_CORRUPT)
+    throw InputError(fmt::format("{}: is damaged ({}); what is left can be read by sqlite3 {} .recover", path,
+                                 error.what(), path));
+  if (error.primary() == SQLITE_CANTOPEN || error.primary() == SQLITE_READONLY ||
+      error.primary() == SQLITE_IOERR)
+    throw InputError(fmt::format("{}: cannot be used: {}", path, described(error)));
+  throw InputError(fmt::format("{}: is not a study as this program knows it: {}", path, described(error)));
+}
+
+void create_tables(const Database& database) {
+  database.execute(kTables);
+  database.execute(fmt::format("PRAGMA application_id = {}", kApplicationId));
+  database.execute(fmt::format("PRAGMA user_version = {}", kSchema));
+}
+
+std::string columns_of_run(const Database& database) {
+  return database.integer("PRAGMA user_version") == 1 ? kColumns1 : kColumns;
+}
+
+Database open_study_file(const std::string& path, Mode mode) try {
+  check_path(path, mode);
+  return mode == Mode::read ? open_to_read(path) : open_to_write(path, mode);
+} catch (const sqlite::Error& error) {
+  throw_as_ours(path, error);
+} catch (const fs::filesystem_error& error) {
+  throw InputError(fmt::format("{}: {}", path, error.code().message()));
+}
+
+}  // namespace yosida::study

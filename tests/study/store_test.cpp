@@ -1,0 +1,302 @@
+#include "yosida/study/store.hpp"
+
+#include <cmath>
+#include <fstream>
+#include <thread>
+
+#include "study_files.hpp"
+
+namespace yosida::study {
+namespace {
+
+using Mode = Store::Mode;
+
+/// The contract of a store: the same for one in a file and one in memory.
+class StoreContract : public InFolder, public ::testing::WithParamInterface<const char*> {
+ protected:
+  void SetUp() override {
+    InFolder::SetUp();
+    store = GetParam() == std::string("file") ? std::make_unique<Store>(path, Mode::create)
+                                              : std::make_unique<Store>();
+  }
+  void TearDown() override {
+    store.reset();
+    InFolder::TearDown();
+  }
+  std::unique_ptr<Store> store;
+};
+
+TEST_P(StoreContract, ARunComesBackToTheLastBit) {
+  const Record run = sample("sho:alpha=0.05", 7);
+  store->put(run);
+  const std::vector<Record> all = store->records(true);
+  ASSERT_EQ(all.size(), 1u);
+  expect_same(all[0], run);
+  const std::optional<Record> one = store->record(run.spec.key());
+  ASSERT_TRUE(one);
+  expect_same(*one, run);
+}
+
+TEST_P(StoreContract, AnyTextAndSeed) {
+  Record run = sample();
+  run.spec = {
+      .method = "ütf-8 \"quoted\", 'too'\n", .seed = ~std::uint64_t{0}, .json = R"({"λ":[1,"\u0000"]})"};
+  run.status = "failed";
+  run.outcome = R"({"error":"日本語\n"})";
+  run.program = run.data_sha256 = run.finished = "";
+  run.trace.clear();
+  run.seconds = 0.0;
+  store->put(run);
+  expect_same(store->records(true).at(0), run);
+}
+
+TEST_P(StoreContract, HasWhatWasPut) {
+  const Record run = sample();
+  EXPECT_FALSE(store->has(run.spec.key()));
+  store->put(run);
+  EXPECT_TRUE(store->has(run.spec.key()));
+  EXPECT_FALSE(store->has(run.spec.key().substr(0, 63)));
+}
+
+TEST_P(StoreContract, ARunThatIsThereStaysAsItIs) {
+  const Record first = sample();
+  Record second = first;
+  second.status = "diverged";
+  second.trace.clear();
+  store->put(first);
+  store->put(second);
+  ASSERT_EQ(store->records(true).size(), 1u);
+  expect_same(store->records(true)[0], first);
+}
+
+TEST_P(StoreContract, TheOrderIsThatOfMethodAndSeed) {
+  const std::uint64_t large = ~std::uint64_t{0};
+  for (const auto& [method, seed] : {std::pair("b", large),
+                                     {"a", std::uint64_t{10}},
+                                     {"b", std::uint64_t{1}},
+                                     {"a:x=1", std::uint64_t{0}},
+                                     {"a", std::uint64_t{9}}})
+    store->put(sample(method, seed));
+  std::vector<std::pair<std::string, std::uint64_t>> order;
+  for (const Record& record : store->records(false)) order.emplace_back(record.spec.method, record.spec.seed);
+  EXPECT_EQ(order, (std::vector<std::pair<std::string, std::uint64_t>>{
+                       {"a", 9}, {"a", 10}, {"a:x=1", 0}, {"b", 1}, {"b", large}}));
+}
+
+TEST_P(StoreContract, TracesOnlyWhereAskedFor) {
+  store->put(sample());
+  EXPECT_TRUE(store->records(false).at(0).trace.empty());
+  EXPECT_FALSE(store->records(true).at(0).trace.empty());
+}
+
+TEST_P(StoreContract, ByTheStartOfAKey) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) store->put(sample("sho", seed));
+  const std::string key = sample("sho", 42).spec.key();
+  std::string upper = key;
+  for (char& c : upper) c = static_cast<char>(std::toupper(c));
+  for (const std::string& prefix : {key, key.substr(0, 12), upper.substr(0, 12)}) {
+    const std::optional<Record> found = store->record(prefix);
+    ASSERT_TRUE(found) << prefix;
+    EXPECT_EQ(found->spec.seed, 42u);
+  }
+  EXPECT_FALSE(store->record(key + "0"));
+  EXPECT_FALSE(store->record("not hexadecimal"));
+  // Of 100 keys, some share their first digit.
+  expect_throw_with<InputError>([&] { store->record(""); }, {"several runs", "and more"});
+}
+
+TEST_P(StoreContract, AmbiguousKeysAreNamed) {
+  std::vector<std::string> keys;
+  for (std::uint64_t seed = 0; keys.size() < 2; ++seed) {
+    const Record run = sample("sho", seed);
+    if (run.spec.key()[0] != 'a') continue;
+    keys.push_back(run.spec.key());
+    store->put(run);
+  }
+  const std::string message = expect_throw_with<InputError>([&] { store->record("a"); }, {keys[0], keys[1]});
+  EXPECT_EQ(message.find("and more"), std::string::npos);
+}
+
+TEST_P(StoreContract, RemovedRunsAreGone) {
+  std::vector<std::string> keys;
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    store->put(sample("sho", seed));
+    keys.push_back(sample("sho", seed).spec.key());
+  }
+  store->remove({keys[1], keys[3], std::string(64, '0')});
+  EXPECT_TRUE(store->has(keys[0]));
+  EXPECT_FALSE(store->has(keys[1]));
+  EXPECT_EQ(store->records(true).size(), 2u);
+}
+
+TEST_P(StoreContract, AClaimIsHeldByOne) {
+  const std::string key = sample().spec.key();
+  std::unique_ptr<Claim> claim = store->claim(key);
+  ASSERT_TRUE(claim);
+  EXPECT_FALSE(store->claim(key));
+  EXPECT_TRUE(store->claim(sample("sho", 1).spec.key()));
+  claim.reset();
+  EXPECT_TRUE(store->claim(key));
+}
+
+TEST_P(StoreContract, AClaimMayOutliveItsStore) {
+  const std::unique_ptr<Claim> claim = store->claim(sample().spec.key());
+  store.reset();
+  EXPECT_TRUE(claim);
+}
+
+TEST_P(StoreContract, BadRunsAreRefused) {
+  Record run = sample();
+  run.outcome = "{";
+  expect_throw_with<InputError>([&] { store->put(run); }, {"sho", "outcome", "JSON"});
+  run = sample();
+  run.spec.json = "\"\xff\"";
+  expect_throw_with<InputError>([&] { store->put(run); }, {"spec", "UTF-8"});
+  run = sample();
+  run.seconds = std::nan("");
+  expect_throw_with<InputError>([&] { store->put(run); }, {"seconds", "finite"});
+  expect_throw_with<InputError>([&] { store->claim("short"); }, {"short", "sha256"});
+  EXPECT_TRUE(store->records(false).empty());
+}
+
+TEST_P(StoreContract, FromSeveralThreads) {
+  constexpr std::uint64_t kEach = 25;
+  std::vector<std::thread> threads;
+  for (std::uint64_t t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      for (std::uint64_t i = 0; i < kEach; ++i) {
+        const Record run = sample("sho", t * kEach + i);
+        const auto claim = store->claim(run.spec.key());
+        if (claim && !store->has(run.spec.key())) store->put(run);
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(store->records(false).size(), 4 * kEach);
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, StoreContract, ::testing::Values("file", "memory"));
+
+// ---- of files only ----
+
+class StoreFile : public InFolder {};
+
+TEST_F(StoreFile, IsThereAgainWhenOpenedAgain) {
+  Store(path, Mode::create).put(sample());
+  expect_same(Store(path, Mode::read).records(true).at(0), sample());
+  expect_same(Store(path, Mode::update).records(true).at(0), sample());
+  expect_same(Store(path, Mode::create).records(true).at(0), sample());
+  EXPECT_EQ(files(), std::vector<std::string>{"study.db"});
+}
+
+TEST_F(StoreFile, HoldsWhatTheDocumentsSay) {
+  Store(path, Mode::create).put(sample("sho", 5));
+  EXPECT_EQ(sql(path, "PRAGMA application_id"), std::vector<std::string>{std::to_string(0x596f7364)});
+  EXPECT_EQ(sql(path, "PRAGMA user_version"), std::vector<std::string>{"2"});
+  EXPECT_EQ(sql(path, "PRAGMA journal_mode"), std::vector<std::string>{"wal"});
+  EXPECT_EQ(sql(path, "SELECT key || method || seed || status || typeof(trace) FROM run"),
+            std::vector<std::string>{sample("sho", 5).spec.key() + "sho5convergedblob"});
+}
+
+TEST_F(StoreFile, TwoStoresSeeEachOther) {
+  Store first(path, Mode::create);
+  Store second(path, Mode::create);
+  first.put(sample("sho", 1));
+  second.put(sample("sho", 2));
+  EXPECT_TRUE(second.has(sample("sho", 1).spec.key()));
+  EXPECT_EQ(first.records(false).size(), 2u);
+}
+
+TEST_F(StoreFile, RemovingGivesBackTheSpace) {
+  Store store(path, Mode::create);
+  std::vector<std::string> keys;
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    Record run = sample("sho", seed);
+    run.outcome = "\"" + std::string(10'000, 'x') + "\"";
+    store.put(run);
+    keys.push_back(run.spec.key());
+  }
+  store.remove(keys);
+  EXPECT_LT(std::filesystem::file_size(path), 50'000u);
+  EXPECT_EQ(std::filesystem::file_size(path + "-wal"), 0u);
+}
+
+TEST_F(StoreFile, OneThatIsReadIsNotWritten) {
+  { Store(path, Mode::create).put(sample()); }
+  Store store(path, Mode::read);
+  EXPECT_THROW(store.put(sample("sho", 1)), std::logic_error);
+  EXPECT_THROW(store.remove({sample().spec.key()}), std::logic_error);
+  EXPECT_THROW(store.claim(sample().spec.key()), std::logic_error);
+}
+
+TEST_F(StoreFile, ABusyStoreIsWaitedFor) {
+  Store store(path, Mode::create);
+  sqlite3* other = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &other), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(other, "BEGIN EXCLUSIVE", nullptr, nullptr, nullptr), SQLITE_OK);
+  std::thread release([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(700));
+    sqlite3_exec(other, "COMMIT", nullptr, nullptr, nullptr);
+  });
+  const auto start = std::chrono::steady_clock::now();
+  store.put(sample());
+  EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(500));
+  release.join();
+  sqlite3_close(other);
+  EXPECT_TRUE(store.has(sample().spec.key()));
+}
+
+TEST_F(StoreFile, ProcessesThatMakeItAtTheSameMoment) {
+  constexpr int kProcesses = 8;
+  std::vector<pid_t> children;
+  for (int i = 0; i < kProcesses; ++i) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      int code = 0;
+      try {
+        Store(path, Mode::create).put(sample("sho", static_cast<std::uint64_t>(i)));
+      } catch (const std::exception& error) {
+        std::fprintf(stderr, "process %d: %s\n", i, error.what());
+        code = 1;
+      }
+      std::_Exit(code);
+    }
+    children.push_back(child);
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  EXPECT_EQ(Store(path, Mode::read).records(true).size(), static_cast<std::size_t>(kProcesses));
+  EXPECT_EQ(sql(path, "PRAGMA integrity_check"), std::vector<std::string>{"ok"});
+}
+
+TEST_F(StoreFile, AnEmptyFileIsANewStudy) {
+  std::ofstream(path).flush();
+  Store(path, Mode::create).put(sample());
+  EXPECT_EQ(Store(path, Mode::read).records(true).size(), 1u);
+}
+
+TEST_F(StoreFile, ALinkLeadsToTheSameClaims) {
+  Store store(path, Mode::create);
+  const std::string link = (folder / "link.db").string();
+  std::filesystem::create_symlink(path, link);
+  Store linked(link, Mode::update);
+  const auto claim = store.claim(sample().spec.key());
+  EXPECT_FALSE(linked.claim(sample().spec.key()));
+}
+
+TEST_F(StoreFile, NamesThatSqliteWouldTakeForSomethingElse) {
+  for (const char* name : {":memory:", "file:x?mode=memory", "100% #1?.db", "für Zürich.db"}) {
+    const std::string file = (folder / name).string();
+    Store(file, Mode::create).put(sample());
+    EXPECT_TRUE(std::filesystem::is_regular_file(file)) << name;
+    EXPECT_TRUE(Store(file, Mode::read).has(sample().spec.key())) << name;
+  }
+  std::filesystem::current_path(folder);
+  Store(":memory:", Mode::update).put(sample("sho", 1));
+  EXPECT_EQ(Store((folder / ":memory:").string(), Mode::read).records(false).size(), 2u);
+}
+
+}  // namespace
+}  // namespace yosida::study
