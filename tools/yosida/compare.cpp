@@ -9,6 +9,7 @@
 #include "commands.hpp"
 #include "compare_table.hpp"
 #include "data_flags.hpp"
+#include "output.hpp"
 #include "progress.hpp"
 #include "tuning.hpp"
 #include "yosida/error.hpp"
@@ -250,7 +251,9 @@ std::vector<Planned> plan(const std::vector<Entry>& entries, const CompareFlags&
 /// One run of the study; nothing where it was interrupted.
 std::optional<study::Record> run_one(const Planned& planned, const CompareFlags& flags, SeedTasks& tasks,
                                      const std::string& data_sha256, const Interruption& interruption) {
-  study::Record record{.spec = planned.spec, .program = YOSIDA_VERSION, .data_sha256 = data_sha256};
+  study::Record record;
+  record.program = YOSIDA_VERSION;
+  record.data_sha256 = data_sha256;
   try {
     const auto data = tasks.of(planned.spec.seed);
     const MethodRun run{
@@ -353,8 +356,7 @@ int run_compare(const CompareFlags& flags) {
   if (!flags.quiet)
     print_comparison({.heading = heading(first->task, flags.data),
                       .measure = flags.measure,
-                      .which = flags.show == "final" ? report::Which::final : report::Which::best,
-                      .jobs = jobs},
+                      .which = flags.show == "final" ? report::Which::final : report::Which::best},
                      *store, specs);
   if (!flags.study.empty() && !flags.quiet)
     fmt::print("\n{}: {} runs were there, {} were done now{}. See: yosida study list {}\n", flags.study,

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <set>
 #include <unordered_map>
 
 #include "yosida/error.hpp"
@@ -25,8 +26,8 @@ std::string with_deviation(const Row& row, const std::optional<Cell>& cell) {
   return fmt::format("{} ± {:.2g}", short_number(cell->mean), cell->deviation);
 }
 
-std::string mean_of(const std::optional<Cell>& cell) {
-  return cell ? fmt::format("{:.3g}", cell->mean) : "-";
+std::string mean_count(const std::optional<Cell>& cell) {
+  return cell ? fmt::format("{:.0f}", cell->mean) : "-";
 }
 
 std::string remark(const Row& row) {
@@ -58,7 +59,7 @@ class Table {
         const bool is_bold = std::find(line.bold.begin(), line.bold.end(), j) != line.bold.end();
         const std::string cell =
             is_bold && is_terminal ? fmt::format("\033[1m{}\033[0m", line.cells[j]) : line.cells[j];
-        text += fmt::format("{}{}{} ", is_left ? cell : padding + cell, is_left ? padding : "",
+        text += fmt::format("{}{}{}  ", is_left ? cell : padding + cell, is_left ? padding : "",
                             is_bold && !is_terminal ? "*" : " ");
       }
       text.erase(text.find_last_not_of(' ') + 1);
@@ -136,9 +137,12 @@ void print_comparison(const Comparison& comparison, const study::Store& store,
                       const std::vector<study::RunSpec>& specs) {
   const std::vector<study::Record> records = of_these(store, specs);
   const std::vector<Row> rows = report::summarise(records, comparison.measure, comparison.which);
-  fmt::print("{}\n{} of the {} weights, mean ± standard deviation of {} runs; * is the best\n\n",
+  std::set<std::uint64_t> seeds;
+  for (const study::Record& record : records) seeds.insert(record.spec.seed);
+  fmt::print("{}\n{} of the {} weights, mean ± standard deviation over {}; * is the best\n\n",
              comparison.heading, comparison.measure,
-             comparison.which == report::Which::final ? "final" : "best", records.size());
+             comparison.which == report::Which::final ? "final" : "best",
+             seeds.size() == 1 ? "1 seed" : fmt::format("{} seeds", seeds.size()));
   const bool has_gap =
       std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.lambda_gap.has_value(); });
   std::vector<std::string> titles = {"method", "train", "validation", "test"};
@@ -150,7 +154,9 @@ void print_comparison(const Comparison& comparison, const study::Store& store,
                                       with_deviation(row, row.validation), with_deviation(row, row.test)};
     if (has_gap)
       cells.push_back(row.lambda_gap ? fmt::format("{:.3g} %", 100.0 * row.lambda_gap->mean) : "-");
-    for (const auto& cell : {row.gradients, row.work, row.seconds}) cells.push_back(mean_of(cell));
+    cells.push_back(mean_count(row.gradients));
+    cells.push_back(mean_count(row.work));
+    cells.push_back(row.seconds ? fmt::format("{:.2g}", row.seconds->mean) : "-");
     cells.push_back(remark(row));
     table.add(std::move(cells));
   }

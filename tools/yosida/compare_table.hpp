@@ -14,7 +14,6 @@ struct Comparison {
   std::string heading;
   std::string measure;
   report::Which which;
-  int jobs;
 };
 
 /// "ridge on spectra: 34 training, 17 validation, 19 test rows, 699 features"
