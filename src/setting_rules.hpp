@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -9,24 +10,36 @@
 
 namespace yosida::settings {
 
-/// A whole number from 1 on.
-inline bool parse_count(std::string_view text, std::int64_t& value) {
+inline constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
+
+/// A whole number from low to high; `value` stays as it is where the text is none.
+inline bool parse_whole(std::string_view text, std::int64_t low, std::int64_t high, std::int64_t& value) {
   std::int64_t parsed = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
-  if (error != std::errc{} || end != text.data() + text.size() || parsed < 1) return false;
+  if (error != std::errc{} || end != text.data() + text.size() || parsed < low || parsed > high) return false;
   value = parsed;
   return true;
 }
 
-/// How many of something: 1, 2, …
+/// A whole number from low to high.
 template <typename S>
-Setting<S> count(std::string name, std::int64_t S::*member, std::string meaning, std::string origin) {
+Setting<S> whole(std::string name, std::int64_t S::*member, std::int64_t low, std::int64_t high,
+                 std::string rule, std::string meaning, std::string origin) {
   return {std::move(name),
           std::move(meaning),
           std::move(origin),
-          "a whole number >= 1",
-          [=](S& s, std::string_view text) { return parse_count(text, s.*member); },
+          std::move(rule),
+          [=](S& s, std::string_view text) { return parse_whole(text, low, high, s.*member); },
           [=](const S& s) { return std::to_string(s.*member); }};
+}
+
+/// How many of something: 1, 2, …, `most`
+template <typename S>
+Setting<S> count(std::string name, std::int64_t S::*member, std::string meaning, std::string origin,
+                 std::int64_t most = kNoLimit) {
+  return whole(std::move(name), member, 1, most,
+               most == kNoLimit ? "a whole number >= 1" : "a whole number from 1 to " + std::to_string(most),
+               std::move(meaning), std::move(origin));
 }
 
 /// The same, or a word that stands for 0.
@@ -38,7 +51,7 @@ Setting<S> count_or(std::string name, std::int64_t S::*member, std::string word,
           std::move(origin),
           "a whole number >= 1 or " + word,
           [=](S& s, std::string_view text) {
-            if (text != word) return parse_count(text, s.*member);
+            if (text != word) return parse_whole(text, 1, kNoLimit, s.*member);
             s.*member = 0;
             return true;
           },

@@ -146,7 +146,7 @@ const std::vector<Method>& methods() {
 std::int64_t Method::default_iterations_of(const SettingValues& values) const {
   const auto trials = values.find("trials");
   std::int64_t count = default_iterations;
-  if (trials != values.end()) settings::parse_count(trials->second, count);
+  if (trials != values.end()) settings::parse_whole(trials->second, 1, settings::kNoLimit, count);
   return count;
 }
 

@@ -1,0 +1,58 @@
+#include "yosida/search/samplers.hpp"
+
+#include <fmt/format.h>
+
+#include "search/grid.hpp"
+#include "search/hyperband.hpp"
+#include "search/random_search.hpp"
+#include "search/tpe.hpp"
+#include "yosida/error.hpp"
+#include "yosida/nearest.hpp"
+
+namespace yosida::search {
+namespace {
+
+/// A kind by its class: `name`, `Settings`, `table()` and a constructor of space, options and settings.
+template <typename S>
+SamplerKind kind(std::string summary) {
+  const auto make = [](const SettingValues& values) -> SamplerFactory {
+    const auto settings = settings::apply(S::name, S::table(), typename S::Settings{}, values);
+    return [settings](const Space& space, const SamplerOptions& options) -> std::unique_ptr<Sampler> {
+      if (options.trials < 1)
+        throw InputError(fmt::format("{}: trials = {}: must be at least 1", S::name, options.trials));
+      return std::make_unique<S>(space, options, settings);
+    };
+  };
+  return {S::name, std::move(summary), settings::describe(S::table(), typename S::Settings{}), make};
+}
+
+}  // namespace
+
+const std::vector<SamplerKind>& samplers() {
+  static const std::vector<SamplerKind> all = {
+      kind<Grid>("an even mesh over the box, its ends included"),
+      kind<RandomSearch>("uniform draws"),
+      kind<Tpe>("tree-structured Parzen estimators, as hyperopt has them (Bergstra 2011)"),
+      kind<Hyperband>("successive halving of random draws in brackets (Li 2018)"),
+  };
+  return all;
+}
+
+const SamplerKind& sampler(const std::string& name) {
+  std::vector<std::string> names;
+  for (const SamplerKind& each : samplers()) {
+    if (each.name == name) return each;
+    names.push_back(each.name);
+  }
+  const std::string near = nearest(name, names);
+  throw InputError(fmt::format("sampler = {}: no such sampler{}; there are: {}", name,
+                               near.empty() ? "" : fmt::format(" (did you mean {}?)", near),
+                               fmt::join(names, ", ")));
+}
+
+std::unique_ptr<Sampler> make_sampler(const std::string& name, const Space& space,
+                                      const SamplerOptions& options, const SettingValues& settings) {
+  return sampler(name).make(settings)(space, options);
+}
+
+}  // namespace yosida::search

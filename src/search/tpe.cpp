@@ -1,0 +1,74 @@
+#include "search/tpe.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "search/random_search.hpp"
+#include "setting_rules.hpp"
+
+namespace yosida::search {
+namespace {
+
+/// The best of so many draws from l by log l − log g, the first where equal.
+double best_candidate(const ParzenMixture& below, const ParzenMixture& above, std::int64_t candidates,
+                      Random& random) {
+  double best = 0.0, best_score = -std::numeric_limits<double>::infinity();
+  for (std::int64_t i = 0; i < candidates; ++i) {
+    const double t = below.sample(random);
+    if (const double score = below.log_density(t) - above.log_density(t); score > best_score) {
+      best = t;
+      best_score = score;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+const std::vector<Setting<Tpe::Settings>>& Tpe::table() {
+  static const std::vector<Setting<Settings>> rows = {
+      settings::count("startup", &Settings::startup, "random trials before the first model", "hyperopt"),
+      settings::count("candidates", &Settings::candidates, "draws from l(x) per proposal and dimension",
+                      "hyperopt"),
+      settings::real("gamma", &Settings::gamma, Bound::positive(),
+                     "the best ⌈gamma √trials⌉ trials make up l(x)", "hyperopt"),
+      settings::real("prior_weight", &Settings::prior_weight, Bound::positive(),
+                     "weight of the prior beside trials of weight 1", "hyperopt"),
+      settings::count("forgetting", &Settings::forgetting,
+                      "newest trials that keep their full weight; l(x) is of no more than these", "hyperopt"),
+  };
+  return rows;
+}
+
+Tpe::Tpe(const Space& space, const SamplerOptions& options, const Settings& settings)
+    : space_(space), settings_(settings), random_(options.seed), history_(space.size()) {}
+
+std::optional<Proposal> Tpe::ask() {
+  const Vector unit = next_point();
+  history_.add(unit);
+  return open_.open(space_.from_unit(unit));
+}
+
+void Tpe::tell(const Proposal& proposal, double value) {
+  open_.close(proposal);
+  history_.tell(proposal.id, value);
+}
+
+Vector Tpe::next_point() {
+  if (history_.size() < settings_.startup) return uniform_point(random_, space_.size());
+  const Split split = split_trials(history_, tpe_below(history_.size(), settings_), settings_.forgetting);
+  Vector unit(space_.size());
+  for (Index j = 0; j < unit.size(); ++j) {
+    const ParzenMixture below = hyperopt_mixture(history_, j, split, true, settings_.prior_weight);
+    const ParzenMixture above = hyperopt_mixture(history_, j, split, false, settings_.prior_weight);
+    unit[j] = best_candidate(below, above, settings_.candidates, random_);
+  }
+  return unit;
+}
+
+Index tpe_below(Index trials, const Tpe::Settings& settings) {
+  const double wanted = std::ceil(settings.gamma * std::sqrt(static_cast<double>(trials)));
+  return static_cast<Index>(std::min(wanted, static_cast<double>(settings.forgetting)));
+}
+
+}  // namespace yosida::search

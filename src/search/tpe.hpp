@@ -1,0 +1,41 @@
+#pragma once
+
+#include "search/open_proposals.hpp"
+#include "search/parzen.hpp"
+#include "yosida/search/samplers.hpp"
+
+namespace yosida::search {
+
+/// The tree-structured Parzen estimator as hyperopt has it (Bergstra et al. 2011; hyperopt/tpe.py): each
+/// dimension for itself, the candidate with the largest l(x)/g(x), where l models the best trials and g the
+/// others. Trials that failed or are still open stand among the others.
+class Tpe : public Sampler {
+ public:
+  static constexpr const char* name = "tpe";
+  struct Settings {
+    std::int64_t startup = 20;
+    std::int64_t candidates = 24;
+    double gamma = 0.25;
+    double prior_weight = 1.0;
+    std::int64_t forgetting = 25;
+  };
+  static const std::vector<Setting<Settings>>& table();
+
+  Tpe(const Space& space, const SamplerOptions& options, const Settings& settings);
+  std::optional<Proposal> ask() override;
+  void tell(const Proposal& proposal, double value) override;
+
+ private:
+  Vector next_point();
+
+  Space space_;
+  Settings settings_;
+  Random random_;
+  TrialHistory history_;
+  OpenProposals open_;
+};
+
+/// How many of so many trials count as the best ones: ⌈gamma √trials⌉, at most `forgetting`.
+Index tpe_below(Index trials, const Tpe::Settings& settings);
+
+}  // namespace yosida::search
