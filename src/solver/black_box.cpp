@@ -45,27 +45,31 @@ std::int64_t affordable(std::int64_t gradients, const Settings& settings) {
   return (gradients - first_extra) / each;
 }
 
-std::int64_t planned_trials(const Budget& budget, const Settings& settings) {
-  std::int64_t trials = settings.trials > 0 ? settings.trials : kUnlimited;
-  trials = std::min(trials, budget.iterations);
-  if (settings.train_steps > 0 && budget.gradients < kUnlimited)
-    trials = std::min(trials, affordable(budget.gradients, settings));
-  return trials < kUnlimited ? trials : kDefaultTrials;
+/// Trials after which a search ends by itself. An exact solve may cost no gradient at all, so a budget of
+/// these alone does not end it.
+std::int64_t trial_limit(const Budget& budget, const Settings& settings) {
+  if (settings.trials > 0) return settings.trials;
+  const bool is_limited = budget.iterations < kUnlimited || std::isfinite(budget.seconds) ||
+                          (settings.train_steps > 0 && budget.gradients < kUnlimited);
+  return is_limited ? kUnlimited : kDefaultTrials;
 }
 
-bool is_unlimited(const Budget& budget) {
-  return budget.iterations == kUnlimited && budget.gradients == kUnlimited && std::isinf(budget.seconds);
+/// Trials to lay out in advance.
+std::int64_t planned_trials(const Budget& budget, const Settings& settings) {
+  std::int64_t trials = std::min(trial_limit(budget, settings), budget.iterations);
+  if (settings.train_steps > 0 && budget.gradients < kUnlimited)
+    trials = std::min(trials, affordable(budget.gradients, settings));
+  return trials < kUnlimited ? std::max<std::int64_t>(1, trials) : kDefaultTrials;
 }
 
 class Search final : public Run {
  public:
   Search(const BilevelProblem& problem, const Start& start, const search::SamplerFactory& sampler,
          const Settings& settings)
-      : problem_(problem), settings_(settings), limit_(settings.trials) {
+      : problem_(problem), settings_(settings), limit_(trial_limit(start.budget, settings)) {
     const Start range = searched(problem, start, settings);
-    const std::int64_t planned = std::max<std::int64_t>(1, planned_trials(start.budget, settings));
-    sampler_ = sampler(space_of(range), {.seed = start.seed, .trials = planned});
-    if (limit_ == 0) limit_ = is_unlimited(start.budget) ? kDefaultTrials : kUnlimited;
+    sampler_ =
+        sampler(space_of(range), {.seed = start.seed, .trials = planned_trials(start.budget, settings)});
     if (const auto size = sampler_->size()) limit_ = std::min(limit_, *size);
     best_.lambda = range.lambda;
     untrained_ = Vector::Zero(problem.weights());
@@ -158,7 +162,7 @@ class Search final : public Run {
 const std::vector<Setting<Settings>>& BlackBox::table() {
   static const std::vector<Setting<Settings>> rows = {
       settings::count_or("trials", &Settings::trials, "auto",
-                         "trials; auto: as many as the budget allows, 25 without one",
+                         "trials; auto: as many as the budget pays for, 25 where that is not known",
                          "ours: the paper takes 2, 10 and 25"),
       settings::count_or("train_steps", &Settings::train_steps, "exact",
                          "gradient steps from w = 0 that train a trial; exact: the inner problem is solved",

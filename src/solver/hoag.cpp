@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "solver/lambda_range.hpp"
 #include "setting_rules.hpp"
+#include "solver/lambda_range.hpp"
 
 namespace yosida {
 namespace {

@@ -54,10 +54,14 @@ Method black_box(const search::SamplerKind& kind) {
   const BlackBox::Settings defaults{.train_steps = is_hyperband ? kHyperbandSteps : 0};
   method.settings = settings::describe(BlackBox::table(), defaults);
   method.settings.insert(method.settings.end(), kind.settings.begin(), kind.settings.end());
-  method.make = [name = kind.name, make_sampler = kind.make, defaults,
+  std::vector<std::string> names;
+  for (const SettingInfo& setting : method.settings) names.push_back(setting.name);
+  method.make = [name = kind.name, names, make_sampler = kind.make, defaults,
                  is_hyperband](const SettingValues& values) -> std::unique_ptr<Solver> {
     SettingValues of_training, of_sampler;
     for (const auto& [setting, value] : values) {
+      if (std::find(names.begin(), names.end(), setting) == names.end())
+        settings::refuse_name(name, setting, names);
       const auto& rows = BlackBox::table();
       const bool is_of_training =
           std::any_of(rows.begin(), rows.end(), [&](const auto& row) { return row.name == setting; });

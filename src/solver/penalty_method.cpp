@@ -1,7 +1,7 @@
 #include "yosida/solver/penalty_method.hpp"
 
-#include "solver/lambda_range.hpp"
 #include "setting_rules.hpp"
+#include "solver/lambda_range.hpp"
 
 namespace yosida {
 namespace {

@@ -187,12 +187,12 @@ class Loop {
     const Budget& budget = options_.budget;
     if (run_->iterate().converged) {
       outcome_.status = StopReason::converged;
-    } else if (run_->iterate().exhausted) {
-      outcome_.status = StopReason::exhausted;
     } else if (stop_asked_) {
       outcome_.status = StopReason::stopped;
     } else if (outcome_.iterations >= budget.iterations) {
       outcome_.status = StopReason::iteration_limit;
+    } else if (run_->iterate().exhausted) {
+      outcome_.status = StopReason::exhausted;
     } else if (counted_.work().paper_count() >= budget.gradients) {
       outcome_.status = StopReason::work_limit;
     } else if (clock_.seconds() >= budget.seconds) {

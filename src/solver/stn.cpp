@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "solver/lambda_range.hpp"
 #include "setting_rules.hpp"
+#include "solver/lambda_range.hpp"
 
 namespace yosida {
 namespace {

@@ -1,7 +1,7 @@
 #include "solver/unrolled.hpp"
 
-#include "solver/lambda_range.hpp"
 #include "setting_rules.hpp"
+#include "solver/lambda_range.hpp"
 
 namespace yosida {
 

@@ -7,6 +7,7 @@
 
 #include "support/problem_case.hpp"
 #include "yosida/error.hpp"
+#include "yosida/search/samplers.hpp"
 #include "yosida/solver/methods.hpp"
 
 namespace yosida {
@@ -25,6 +26,11 @@ std::vector<std::string> method_names() {
 bool is_of_the_paper(const Method& method) {
   const std::vector<std::string> names = {"my-hpo-bt", "my-hpo-c", "my-hpo-full", "sho", "sho-code"};
   return std::find(names.begin(), names.end(), method.name) != names.end();
+}
+
+bool is_search(const Method& method) {
+  const auto& kinds = search::samplers();
+  return std::any_of(kinds.begin(), kinds.end(), [&](const auto& kind) { return kind.name == method.name; });
 }
 
 /// Ridge and logistic, with and without intercept, dense and sparse, direct and collapsed.
@@ -66,6 +72,8 @@ class Contract : public testing::TestWithParam<std::string> {
     SolveOptions result;
     result.start.lambda = lambda_of(method.lambda0);
     result.start.seed = 4;
+    // A search looks at the ends of its range, where w is as bad as that of a run that diverged.
+    if (is_search(method)) result.start.bound(method.lambda0 - 3.0, method.lambda0 + 3.0);
     result.budget.iterations = iterations;
     return result;
   }
@@ -77,6 +85,12 @@ class Contract : public testing::TestWithParam<std::string> {
   std::int64_t start_work(const BilevelProblem& problem) const {
     return run(problem, options(0)).work.paper_count();
   }
+  /// A trial of an exact solve by factorisation computes no gradient.
+  bool has_free_iterations(const BilevelProblem& problem) const {
+    return is_search(method) && (problem.has_closed_form() || problem.factors_cheaply());
+  }
+  /// What a search that trains by steps needs for a single trial.
+  std::int64_t least_budget() const { return method.name == "hyperband" ? 81 : 0; }
   /// Every step size of the method, set to so much.
   SettingValues steps(const std::string& size) const {
     SettingValues values;
@@ -117,13 +131,14 @@ TEST_P(Contract, HoldsItsBudgetOfGradients) {
     for (const std::int64_t gradients : {1, 2, 3, 7, 50}) {
       SolveOptions with = options(1000);
       with.budget.gradients = gradients;
-      if (gradients < start_work(*problem)) {
+      if (gradients < start_work(*problem) || gradients < least_budget()) {
         EXPECT_THROW(run(*problem, with), InputError);
         continue;
       }
       const Outcome outcome = run(*problem, with);
       EXPECT_LE(outcome.work.paper_count(), gradients);
-      EXPECT_TRUE(outcome.status == StopReason::work_limit || outcome.status == StopReason::converged)
+      EXPECT_TRUE(outcome.status == StopReason::work_limit || outcome.status == StopReason::converged ||
+                  outcome.status == StopReason::exhausted || has_free_iterations(*problem))
           << to_string(outcome.status);
       EXPECT_TRUE(is_finite(outcome.final));
     }
@@ -248,7 +263,10 @@ TEST_P(Contract, CountsInOrder) {
     with.trace_every = 1;
     const Outcome outcome = run(*problem, with);
     for (std::size_t i = 1; i < outcome.trace.size(); ++i) {
-      EXPECT_GT(outcome.trace[i].work.paper_count(), outcome.trace[i - 1].work.paper_count());
+      if (has_free_iterations(*problem))
+        EXPECT_GE(outcome.trace[i].work.paper_count(), outcome.trace[i - 1].work.paper_count());
+      else
+        EXPECT_GT(outcome.trace[i].work.paper_count(), outcome.trace[i - 1].work.paper_count());
       EXPECT_GE(outcome.trace[i].seconds, outcome.trace[i - 1].seconds);
     }
     EXPECT_TRUE(same(outcome.work, outcome.trace.back().work));
@@ -294,6 +312,7 @@ TEST_P(Contract, NothingInfiniteLeavesFromExtremeLambda) {
     for (const double lambda : {700.0, -700.0, 745.0}) {  // e^745 is infinite
       SolveOptions with = options(50);
       with.start.lambda = lambda_of(lambda);
+      with.start.low = with.start.high = Vector();
       expect_finite(run(*problem, with));
     }
 }

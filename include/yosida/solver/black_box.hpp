@@ -11,7 +11,7 @@ namespace yosida {
 class BlackBox final : public Solver {
  public:
   struct Settings {
-    std::int64_t trials = 0;       ///< 0: as many as the budget allows, 25 where it does not say
+    std::int64_t trials = 0;       ///< 0: as many as the budget pays for, 25 where that is not known
     std::int64_t train_steps = 0;  ///< 0: the exact inner solve
     double train_step_size = 0.0;  ///< 0: 1/(largest curvature)
   };
