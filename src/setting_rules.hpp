@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -9,17 +10,21 @@
 
 namespace yosida::settings {
 
-/// How many of something: 1, 2, …
+/// How many of something: 1, 2, …, `most`
 template <typename S>
-Setting<S> count(std::string name, std::int64_t S::*member, std::string meaning, std::string origin) {
+Setting<S> count(std::string name, std::int64_t S::*member, std::string meaning, std::string origin,
+                 std::int64_t most = std::numeric_limits<std::int64_t>::max()) {
   return {std::move(name),
           std::move(meaning),
           std::move(origin),
-          "a whole number >= 1",
+          most == std::numeric_limits<std::int64_t>::max()
+              ? "a whole number >= 1"
+              : "a whole number from 1 to " + std::to_string(most),
           [=](S& s, std::string_view text) {
             std::int64_t value = 0;
             const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-            if (error != std::errc{} || end != text.data() + text.size() || value < 1) return false;
+            if (error != std::errc{} || end != text.data() + text.size() || value < 1 || value > most)
+              return false;
             s.*member = value;
             return true;
           },
