@@ -1,4 +1,4 @@
-# The two inner kernels are built once per instruction set and chosen at run time, so that one
+# The inner kernels are built once per instruction set and chosen at run time, so that one
 # binary runs on any x86-64 and is fast on each. kernels.cpp includes no library header, so no
 # inline function built for a newer machine can leak into the rest of the program.
 function(yosida_add_kernels target)
@@ -12,7 +12,7 @@ function(yosida_add_kernels target)
     target_compile_features(${object} PRIVATE cxx_std_20)
     target_include_directories(${object} PRIVATE src)
     target_compile_definitions(${object} PRIVATE YOSIDA_KERNELS=kernels_${variant})
-    target_compile_options(${object} PRIVATE -O3 -fopenmp-simd -ffp-contract=fast)
+    target_compile_options(${object} PRIVATE -O3 -fopenmp-simd -ffp-contract=fast -fno-math-errno -fno-trapping-math)
     if(NOT variant STREQUAL baseline)
       target_compile_options(${object} PRIVATE -march=x86-64-${variant})
     endif()

@@ -82,6 +82,33 @@ bool cholesky_solve(Matrix& h, Eigen::Ref<Eigen::MatrixXd> b) {
   return info == 0 && b.allFinite();
 }
 
+bool cholesky_factor(Matrix& h) {
+  use_one_blas_thread();
+  const int n = static_cast<int>(h.rows());
+  int info = 0;
+  dpotrf_("U", &n, h.data(), &n, &info);  // our lower triangle is the upper one there
+  return info == 0 && h.diagonal().allFinite();  // a NaN passes for positive there
+}
+
+void solve_lower(const Matrix& l, Eigen::Ref<Matrix> b) {
+  use_one_blas_thread();
+  cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, static_cast<int>(b.rows()),
+              static_cast<int>(b.cols()), 1.0, l.data(), static_cast<int>(l.cols()), b.data(),
+              static_cast<int>(b.outerStride()));
+}
+
+void solve_lower(const Matrix& l, Vector& b) {
+  use_one_blas_thread();
+  cblas_dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, static_cast<int>(b.size()), l.data(),
+              static_cast<int>(l.cols()), b.data(), 1);
+}
+
+void solve_lower_transposed(const Matrix& l, Vector& b) {
+  use_one_blas_thread();
+  cblas_dtrsv(CblasRowMajor, CblasLower, CblasTrans, CblasNonUnit, static_cast<int>(b.size()), l.data(),
+              static_cast<int>(l.cols()), b.data(), 1);
+}
+
 Svd svd(const Matrix& a, bool full_v) {
   // Aᵀ = V diag(s) Uᵀ is what LAPACK sees in a row-major A: its left vectors are our V.
   use_one_blas_thread();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "search/gp_ei.hpp"
 #include "search/grid.hpp"
 #include "search/hyperband.hpp"
 #include "search/random_search.hpp"
@@ -33,6 +34,7 @@ const std::vector<SamplerKind>& samplers() {
       kind<Grid>("an even mesh over the box, its ends included"),
       kind<RandomSearch>("uniform draws"),
       kind<Tpe>("tree-structured Parzen estimators, as hyperopt has them (Bergstra 2011)"),
+      kind<GpEi>("expected improvement under a Gaussian process, as Spearmint has it (Snoek 2012)"),
       kind<Hyperband>("successive halving of random draws in brackets (Li 2018)"),
   };
   return all;

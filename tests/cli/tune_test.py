@@ -48,15 +48,15 @@ class Schema(TuneCase):
                        "logistic": ["sklearn_logistic_C", "glmnet_lambda"]}[model]
         self.assertEqual(set(result), {
             "schema", "yosida", "method", "model", "status", "message", "lambda", "lambda_names", "equivalents", "loss", *metrics,
-            "work", "residuals", "iterations", "best_iteration", "skipped_steps", "inexact_solves", "seconds", "final",
-            "certificate", "data",
+            "work", "residuals", "iterations", "best_iteration", "skipped_steps", "inexact_solves", "failed_trials", "seconds",
+            "final", "certificate", "data",
             *(["oracle"] if oracle else []), *(["refit"] if refit else [])})
         self.assertEqual(result["schema"], 1)
         self.assertEqual(result["model"], model)
         for name in ["method", "model", "status", "message"]:
             self.assertIsInstance(result[name], str)
             self.assertNotEqual(result[name], "")
-        for name in ["iterations", "best_iteration", "skipped_steps"]:
+        for name in ["iterations", "best_iteration", "skipped_steps", "failed_trials"]:
             self.assertIsInstance(result[name], int)
         self.assert_numbers(result["equivalents"], equivalents)
         null = () if test else ("test",)

@@ -43,6 +43,41 @@ TEST(CholeskySolve, SaysWhereTheMatrixIsNotPositiveDefinite) {
   EXPECT_FALSE(cholesky_solve(h, b));
 }
 
+TEST(CholeskyFactor, MultipliesToTheMatrixAndSolvesTriangles) {
+  for (const Index size : {1, 2, 5, 33, 130}) {
+    Random random(7);
+    const Matrix a = random_matrix(size + 3, size, random);
+    const Matrix h = a.transpose() * a + identity(size);
+    Matrix l = h;
+    l.triangularView<Eigen::StrictlyUpper>().setConstant(std::nan(""));  // must not be read
+    ASSERT_TRUE(cholesky_factor(l));
+    const Matrix lower = l.triangularView<Eigen::Lower>();
+    EXPECT_LE(relative_error(lower * lower.transpose(), h), kTolerance) << size;
+
+    const Matrix b = random_matrix(size, 9, random);
+    Matrix wide = Matrix::Constant(size, 12, 7.0);  // a block of a larger matrix
+    wide.leftCols(9) = b;
+    solve_lower(l, wide.leftCols(9));
+    EXPECT_LE(relative_error(lower * wide.leftCols(9), b), kTolerance) << size;
+    EXPECT_TRUE((wide.rightCols(3).array() == 7.0).all());
+
+    Vector x = b.col(0);
+    solve_lower(l, x);
+    EXPECT_LE(relative_error(lower * x, b.col(0)), kTolerance) << size;
+    x = b.col(0);
+    solve_lower_transposed(l, x);
+    EXPECT_LE(relative_error(lower.transpose() * x, b.col(0)), kTolerance) << size;
+  }
+}
+
+TEST(CholeskyFactor, SaysWhereTheMatrixIsNotPositiveDefinite) {
+  Matrix h = identity(3);
+  h(2, 2) = -1.0;
+  EXPECT_FALSE(cholesky_factor(h));
+  h = Matrix::Constant(2, 2, std::nan(""));
+  EXPECT_FALSE(cholesky_factor(h));
+}
+
 TEST(Svd, ReconstructsAndEqualsEigens) {
   for (const auto& [rows, cols] :
        {std::pair<Index, Index>{1, 1}, {7, 3}, {3, 7}, {40, 40}, {90, 31}, {31, 90}}) {

@@ -8,6 +8,16 @@ namespace yosida {
 /// both hold rubbish).
 bool cholesky_solve(Matrix& h, Eigen::Ref<Eigen::MatrixXd> b);
 
+/// H = L Lᵀ in place: L is the lower triangle, above it is rubbish, and only the lower triangle of H is
+/// read. False where H is not positive definite.
+bool cholesky_factor(Matrix& h);
+
+/// B = L⁻¹ B for the L of cholesky_factor, in place.
+void solve_lower(const Matrix& l, Eigen::Ref<Matrix> b);
+/// b = L⁻¹ b and b = L⁻ᵀ b.
+void solve_lower(const Matrix& l, Vector& b);
+void solve_lower_transposed(const Matrix& l, Vector& b);
+
 /// A = U diag(s) Vᵀ, singular values falling. `full_v`: V holds cols(A) columns, also where A has fewer rows.
 struct Svd {
   Matrix u;  ///< rows(A) × min(rows, cols)
