@@ -10,25 +10,30 @@
 
 namespace yosida::settings {
 
-/// How many of something: 1, 2, …, `most`
+/// A whole number from low to high.
 template <typename S>
-Setting<S> count(std::string name, std::int64_t S::*member, std::string meaning, std::string origin,
-                 std::int64_t most = std::numeric_limits<std::int64_t>::max()) {
+Setting<S> whole(std::string name, std::int64_t S::*member, std::int64_t low, std::int64_t high,
+                 std::string rule, std::string meaning, std::string origin) {
   return {std::move(name),
           std::move(meaning),
           std::move(origin),
-          most == std::numeric_limits<std::int64_t>::max()
-              ? "a whole number >= 1"
-              : "a whole number from 1 to " + std::to_string(most),
+          std::move(rule),
           [=](S& s, std::string_view text) {
             std::int64_t value = 0;
             const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-            if (error != std::errc{} || end != text.data() + text.size() || value < 1 || value > most)
-              return false;
+            if (error != std::errc{} || end != text.data() + text.size()) return false;
+            if (value < low || value > high) return false;
             s.*member = value;
             return true;
           },
           [=](const S& s) { return std::to_string(s.*member); }};
+}
+
+/// How many of something: 1, 2, …
+template <typename S>
+Setting<S> count(std::string name, std::int64_t S::*member, std::string meaning, std::string origin) {
+  return whole(std::move(name), member, 1, std::numeric_limits<std::int64_t>::max(), "a whole number >= 1",
+               std::move(meaning), std::move(origin));
 }
 
 /// What something is multiplied by so that it shrinks.

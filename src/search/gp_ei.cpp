@@ -18,6 +18,7 @@
 namespace yosida::search {
 namespace {
 
+constexpr std::int64_t kLargestGrid = 1'000'000;
 /// Candidates near the best point so far, and the standard deviation of where they are.
 constexpr Index kSpray = 10;
 constexpr double kSprayWidth = 1e-3;
@@ -67,8 +68,9 @@ double polish(const std::vector<GpEi::Model>& models, Vector& x) {
 
 const std::vector<Setting<GpEi::Settings>>& GpEi::table() {
   static const std::vector<Setting<Settings>> rows = {
-      settings::count("grid", &Settings::grid, "points of the Sobol sequence among which to look",
-                      "Spearmint", 1'000'000),
+      settings::whole("grid", &Settings::grid, 1, kLargestGrid,
+                      fmt::format("a whole number from 1 to {}", kLargestGrid),
+                      "points of the Sobol sequence among which to look", "Spearmint"),
       settings::count("burn_in", &Settings::burn_in,
                       "sweeps over the hyperparameters of the process before the first are used",
                       "Spearmint"),
