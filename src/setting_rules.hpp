@@ -33,13 +33,11 @@ Setting<S> whole(std::string name, std::int64_t S::*member, std::int64_t low, st
           [=](const S& s) { return std::to_string(s.*member); }};
 }
 
-/// How many of something: 1, 2, …, `most`
+/// How many of something: 1, 2, …
 template <typename S>
-Setting<S> count(std::string name, std::int64_t S::*member, std::string meaning, std::string origin,
-                 std::int64_t most = kNoLimit) {
-  return whole(std::move(name), member, 1, most,
-               most == kNoLimit ? "a whole number >= 1" : "a whole number from 1 to " + std::to_string(most),
-               std::move(meaning), std::move(origin));
+Setting<S> count(std::string name, std::int64_t S::*member, std::string meaning, std::string origin) {
+  return whole(std::move(name), member, 1, kNoLimit, "a whole number >= 1", std::move(meaning),
+               std::move(origin));
 }
 
 /// The same, or a word that stands for 0.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <numeric>
 #include <utility>
 
 #include "search/cube_descent.hpp"
@@ -17,13 +18,13 @@
 namespace yosida::search {
 namespace {
 
+constexpr std::int64_t kLargestGrid = 1'000'000;
 /// Candidates near the best point so far, and the standard deviation of where they are.
 constexpr Index kSpray = 10;
 constexpr double kSprayWidth = 1e-3;
-/// Points this close in every coordinate are one.
+/// Points closer than this in every coordinate are one.
 constexpr double kSame = 1e-6;
-bool are_same(const auto& a, const auto& b) { return (a - b).template lpNorm<Eigen::Infinity>() < kSame; }
-/// Starts of climbs are this far apart in some coordinate.
+/// Starts of climbs differ by this in some coordinate, and so does a proposal from those that are open.
 constexpr double kApart = 0.02;
 /// Candidates are judged in blocks whose covariances with a hundred points stay in the second-level cache.
 constexpr Index kBlock = 256;
@@ -32,13 +33,13 @@ constexpr double kPolish = 1e-6;
 constexpr int kMaxPolishSteps = 50;
 
 /// EI under each model, averaged, at every candidate.
-Vector mean_improvements(const std::vector<GaussianProcess>& models, double best, const Matrix& candidates) {
+Vector mean_improvements(const std::vector<GpEi::Model>& models, const Matrix& candidates) {
   Vector sum = Vector::Zero(candidates.cols());
   Vector mean, variance;
   for (Index begin = 0; begin < candidates.cols(); begin += kBlock) {
     const Index count = std::min(kBlock, candidates.cols() - begin);
-    for (const GaussianProcess& model : models) {
-      model.predict(candidates, begin, count, mean, variance);
+    for (const auto& [process, best] : models) {
+      process.predict(candidates, begin, count, mean, variance);
       for (Index i = 0; i < count; ++i)
         sum[begin + i] += expected_improvement(best, mean[i], variance[i]).value;
     }
@@ -48,12 +49,12 @@ Vector mean_improvements(const std::vector<GaussianProcess>& models, double best
 
 /// Climbs from x to where EI, averaged over models, is largest nearby; returns it. By its logarithm, whose
 /// slopes are of order 1 however small EI is.
-double polish(const std::vector<GaussianProcess>& models, double best, Vector& x) {
+double polish(const std::vector<GpEi::Model>& models, Vector& x) {
   double sum = 0.0;
   const auto minus_log = [&](const Vector& at, Vector& gradient) {
     gradient.setZero();
     sum = 0.0;
-    for (const GaussianProcess& model : models) sum += model.add_improvement(best, at, gradient);
+    for (const auto& [process, best] : models) sum += process.add_improvement(best, at, gradient);
     gradient /= -sum;
     return -std::log(sum);
   };
@@ -67,8 +68,9 @@ double polish(const std::vector<GaussianProcess>& models, double best, Vector& x
 
 const std::vector<Setting<GpEi::Settings>>& GpEi::table() {
   static const std::vector<Setting<Settings>> rows = {
-      settings::count("grid", &Settings::grid, "points of the Sobol sequence among which to look",
-                      "Spearmint", 1'000'000),
+      settings::whole("grid", &Settings::grid, 1, kLargestGrid,
+                      fmt::format("a whole number from 1 to {}", kLargestGrid),
+                      "points of the Sobol sequence among which to look", "Spearmint"),
       settings::count("burn_in", &Settings::burn_in,
                       "sweeps over the hyperparameters of the process before the first are used",
                       "Spearmint"),
@@ -89,15 +91,12 @@ GpEi::GpEi(const Space& space, const SamplerOptions& options, const Settings& se
         fmt::format("{}: {} dimensions: takes at most {}", name, space.size(), kSobolDimensions));
   candidates_.setZero(space.size(), settings_.grid + kSpray);
   candidates_.leftCols(settings_.grid) = sobol_points(space.size(), settings_.grid).transpose();
-  tried_.resize(static_cast<std::size_t>(settings_.grid));
   hyperparameters_.lengths = Vector::Ones(space.size());
 }
 
 std::optional<Proposal> GpEi::ask() {
   // Spearmint's first two trials, and all that are asked for until two are told, go along the grid.
   const Vector unit = told_ < 2 ? next_of_grid() : most_promising();
-  for (std::size_t i = 0; i < tried_.size(); ++i)
-    if (are_same(candidates_.col(static_cast<Index>(i)), unit)) tried_[i] = true;
   trials_.push_back({unit, {}});
   return open_.open(space_.from_unit(unit));
 }
@@ -108,15 +107,17 @@ void GpEi::tell(const Proposal& proposal, double value) {
   ++told_;
 }
 
-bool GpEi::is_tried(const Vector& unit) const {
-  return std::any_of(trials_.begin(), trials_.end(),
-                     [&](const Trial& trial) { return are_same(trial.unit, unit); });
+/// Whether a trial was made at `unit`, or one is open closer than `room`.
+bool GpEi::is_taken(const Vector& unit, double room) const {
+  return std::any_of(trials_.begin(), trials_.end(), [&](const Trial& trial) {
+    return (trial.unit - unit).lpNorm<Eigen::Infinity>() < (trial.value ? kSame : room);
+  });
 }
 
 /// The first point of the grid that is free; a random one where none is.
 Vector GpEi::next_of_grid() {
-  const auto free = std::find(tried_.begin(), tried_.end(), false);
-  if (free != tried_.end()) return candidates_.col(free - tried_.begin());
+  while (grid_used_ < settings_.grid && is_taken(candidates_.col(grid_used_), kSame)) ++grid_used_;
+  if (grid_used_ < settings_.grid) return candidates_.col(grid_used_);
   Vector unit(space_.size());
   for (double& each : unit) each = random_.uniform();
   return unit;
@@ -133,18 +134,19 @@ Vector GpEi::most_promising() {
   }
   values = standardised(std::move(values));
   Index best_trial = 0;
-  const double best = values.minCoeff(&best_trial);
+  values.minCoeff(&best_trial);
 
-  const std::vector<GaussianProcess> models = sample_models(points, values);
+  sample(points, values);
+  const std::vector<Model> average = models(points, values);
   spray_around(points.col(best_trial));
-  const std::vector<Index> climbs = starts(mean_improvements(models, best, candidates_));
+  const std::vector<Index> climbs = starts(mean_improvements(average, candidates_));
   Vector winner;
   double winning = -1.0;
   for (const Index start : climbs) {
     Vector x = candidates_.col(start);
-    const double improvement = polish(models, best, x);
+    const double improvement = polish(average, x);
     // Deviation: Spearmint may propose a point again; here another climb, or the best start, goes first.
-    if (improvement > winning && !is_tried(x)) {
+    if (improvement > winning && !is_taken(x, kApart)) {
       winning = improvement;
       winner = x;
     }
@@ -153,16 +155,25 @@ Vector GpEi::most_promising() {
   return climbs.empty() ? next_of_grid() : Vector(candidates_.col(climbs.front()));
 }
 
-/// Processes with hyperparameters drawn given what was told. Each believes that open proposals will give what
-/// it expects there, which keeps others away from them.
-// Deviation: Spearmint averages over 100 random outcomes of open proposals, at 100 times the cost.
-std::vector<GaussianProcess> GpEi::sample_models(const Matrix& points, const Vector& values) {
+/// Draws hyperparameters given what was told, unless that was done.
+// Deviation: Spearmint draws anew for every question. Between two tells that only adds noise, in which open
+// proposals are proposed again.
+void GpEi::sample(const Matrix& points, const Vector& values) {
+  if (sampled_ == told_) return;
   hyperparameters_.mean = std::clamp(hyperparameters_.mean, values.minCoeff(), values.maxCoeff());
-  if (!burnt_in_)
-    for (std::int64_t i = 0; i < settings_.burn_in; ++i)
-      sample_hyperparameters(points, values, settings_.noise, random_, hyperparameters_);
-  burnt_in_ = true;
+  const std::int64_t burn_in = sampled_ == 0 ? settings_.burn_in : 0;
+  samples_.clear();
+  for (std::int64_t i = 0; i < burn_in + settings_.samples; ++i) {
+    sample_hyperparameters(points, values, settings_.noise, random_, hyperparameters_);
+    if (i >= burn_in) samples_.push_back(hyperparameters_);
+  }
+  sampled_ = told_;
+}
 
+/// A process for each sample. Each believes that open proposals will give what it expects there.
+// Deviation: Spearmint averages over 100 random outcomes of open proposals, at 100 times the cost. Either way
+// EI has its peaks next to open proposals where the process is sure of itself: hence `kApart`.
+std::vector<GpEi::Model> GpEi::models(const Matrix& points, const Vector& values) const {
   const Index n = points.cols();
   const Index pending = std::ssize(trials_) - n;
   Matrix all_points(points.rows(), n + pending);
@@ -173,16 +184,15 @@ std::vector<GaussianProcess> GpEi::sample_models(const Matrix& points, const Vec
   Vector all_values(n + pending), expected, variance;
   all_values.head(n) = values;
 
-  std::vector<GaussianProcess> models;
-  for (std::int64_t i = 0; i < settings_.samples; ++i) {
-    sample_hyperparameters(points, values, settings_.noise, random_, hyperparameters_);
+  std::vector<Model> all;
+  for (const GpHyperparameters& hyperparameters : samples_) {
     if (pending > 0) {
-      GaussianProcess(points, values, hyperparameters_).predict(all_points, n, pending, expected, variance);
+      GaussianProcess(points, values, hyperparameters).predict(all_points, n, pending, expected, variance);
       all_values.tail(pending) = expected;
     }
-    models.emplace_back(all_points, all_values, hyperparameters_);
+    all.push_back({GaussianProcess(all_points, all_values, hyperparameters), all_values.minCoeff()});
   }
-  return models;
+  return all;
 }
 
 void GpEi::spray_around(const Vector& unit) {
@@ -195,22 +205,20 @@ void GpEi::spray_around(const Vector& unit) {
 // Deviation: Spearmint takes the best 20. In few dimensions these are neighbours, on one peak; here they keep
 // apart.
 std::vector<Index> GpEi::starts(const Vector& improvements) const {
-  std::vector<Index> free;
-  for (Index i = 0; i < improvements.size(); ++i)
-    if (i < settings_.grid ? !tried_[static_cast<std::size_t>(i)] : !is_tried(candidates_.col(i)))
-      free.push_back(i);
+  std::vector<Index> heap(static_cast<std::size_t>(improvements.size()));
+  std::iota(heap.begin(), heap.end(), Index{0});
   const auto worse = [&](Index a, Index b) {
     return improvements[a] != improvements[b] ? improvements[a] < improvements[b] : a > b;
   };
-  std::make_heap(free.begin(), free.end(), worse);
+  std::make_heap(heap.begin(), heap.end(), worse);
   std::vector<Index> chosen;
-  for (auto end = free.end(); end != free.begin() && std::ssize(chosen) < settings_.polished; --end) {
-    std::pop_heap(free.begin(), end, worse);
+  for (auto end = heap.end(); end != heap.begin() && std::ssize(chosen) < settings_.polished; --end) {
+    std::pop_heap(heap.begin(), end, worse);
     const Index next = *(end - 1);
     const bool apart = std::all_of(chosen.begin(), chosen.end(), [&](Index other) {
       return (candidates_.col(next) - candidates_.col(other)).lpNorm<Eigen::Infinity>() >= kApart;
     });
-    if (apart) chosen.push_back(next);
+    if (apart && !is_taken(candidates_.col(next), kApart)) chosen.push_back(next);
   }
   return chosen;
 }

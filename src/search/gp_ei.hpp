@@ -23,6 +23,12 @@ struct GpEi : Sampler {
   };
   static const std::vector<Setting<Settings>>& table();
 
+  /// A process and the least value it knows of: improvement is what lies below.
+  struct Model {
+    GaussianProcess process;
+    double best;
+  };
+
   /// Throws InputError where the space has too many dimensions or a setting breaks its rule.
   GpEi(const Space& space, const SamplerOptions& options, const Settings& settings);
 
@@ -35,10 +41,11 @@ struct GpEi : Sampler {
     std::optional<double> value;
   };
 
-  bool is_tried(const Vector& unit) const;
+  bool is_taken(const Vector& unit, double room) const;
   Vector next_of_grid();
   Vector most_promising();
-  std::vector<GaussianProcess> sample_models(const Matrix& points, const Vector& values);
+  void sample(const Matrix& points, const Vector& values);
+  std::vector<Model> models(const Matrix& points, const Vector& values) const;
   void spray_around(const Vector& unit);
   std::vector<Index> starts(const Vector& improvements) const;
 
@@ -48,10 +55,11 @@ struct GpEi : Sampler {
   OpenProposals open_;
   std::vector<Trial> trials_;  // by id
   Index told_ = 0;
-  Matrix candidates_;        // one a column: the grid, then points near the best so far
-  std::vector<bool> tried_;  // the points of the grid
-  GpHyperparameters hyperparameters_;
-  bool burnt_in_ = false;
+  Matrix candidates_;                       // one a column: the grid, then points near the best so far
+  Index grid_used_ = 0;                     // points of the grid that are taken, at least
+  GpHyperparameters hyperparameters_;       // where the chain of samples is
+  std::vector<GpHyperparameters> samples_;  // given the first `sampled_` values told
+  Index sampled_ = 0;
 };
 
 }  // namespace yosida::search
