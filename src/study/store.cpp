@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <mutex>
 #include <nlohmann/json.hpp>
 
@@ -75,6 +76,10 @@ struct Store::Impl {
       throw_as_ours(path, error);
     }
   }
+  std::string claims_file() const {
+    const std::string file = database.file_name();
+    return file.empty() ? file : file + "-claims";
+  }
   void require_writable(const char* function) const {
     if (mode == Mode::read)
       throw std::logic_error(fmt::format("Store::{} of a store that is only read", function));
@@ -82,7 +87,11 @@ struct Store::Impl {
 };
 
 Store::Store(const std::string& path, Mode mode)
-    : impl_(new Impl{path, mode, open_study_file(path, mode), {}, {}}) {}
+    : impl_(new Impl{path, mode, open_study_file(path, mode), {}, {}}) {
+  // Left by the dead where nobody else uses it: whoever uses it last removes it.
+  if (const std::string file = impl_->claims_file(); mode != Mode::read && std::filesystem::exists(file))
+    impl_->claims = std::make_shared<Claims>(file);
+}
 Store::Store() : impl_(new Impl{"study in memory", Mode::create, open_in_memory(), {}, {}}) {}
 Store::~Store() = default;
 
@@ -95,10 +104,7 @@ bool Store::has(const std::string& key) const {
 std::unique_ptr<Claim> Store::claim(const std::string& key) {
   impl_->require_writable("claim");
   const std::lock_guard guard(impl_->mutex);
-  if (!impl_->claims) {
-    const std::string file = impl_->database.file_name();
-    impl_->claims = std::make_shared<Claims>(file.empty() ? file : file + "-claims");
-  }
+  if (!impl_->claims) impl_->claims = std::make_shared<Claims>(impl_->claims_file());
   return impl_->claims->claim(key);
 }
 

@@ -12,7 +12,8 @@ class Help(Cli):
         self.assertRegex(self.yosida("--version").stdout, r"^\d+\.\d+\.\d+\n$")
 
     def test_every_command_has_an_example_of_its_own(self):
-        commands = [["tune"], ["predict"], ["methods"], ["check-grad"], ["data"], ["data", "export"]]
+        commands = [["tune"], ["predict"], ["methods"], ["check-grad"], ["data"], ["data", "export"],
+                    ["study"], ["study", "list"], ["study", "show"], ["study", "export"], ["study", "prune"]]
         overview = self.yosida("--help").stdout
         for command in commands:
             with self.subTest(command):

@@ -108,6 +108,15 @@ TEST_F(Claims, ASideFileOfTheDeadIsUsedAndRemoved) {
   EXPECT_FALSE(has_side_file());
 }
 
+TEST_F(Claims, ASideFileOfTheDeadIsRemovedAlsoWhereNothingIsClaimed) {
+  { Holder holder(path, key); }
+  ASSERT_TRUE(has_side_file());
+  { const Store reader(path, Mode::read); }
+  EXPECT_TRUE(has_side_file());
+  { const Store store(path, Mode::update); }
+  EXPECT_FALSE(has_side_file());
+}
+
 TEST_F(Claims, ProcessesThatComeAndGoNeverHoldOneRunTwice) {
   // Each comes, takes the claim if it can, and while it holds it makes a file that must not be there yet.
   { const Store store(path, Mode::create); }

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "yosida/error.hpp"
 
@@ -23,12 +25,18 @@ bool is_plain(const fs::path& path) {
   return !fs::exists(status) || fs::is_regular_file(status);
 }
 
-void write_to(const std::string& path, const std::string& text) {
-  std::FILE* file = std::fopen(path.c_str(), "wb");
-  if (file == nullptr) throw OutputError(fmt::format("{}: {}", path, std::strerror(errno)));
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  const bool closed = std::fclose(file) == 0;
-  if (!written || !closed) throw OutputError(fmt::format("{}: {}", path, std::strerror(errno)));
+/// The bytes of the UTF-8 character that the text starts with; 0 where that is none.
+std::size_t character_length(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text[0]);
+  const std::size_t length = first < 0x80                    ? 1
+                             : first >= 0xc2 && first < 0xe0 ? 2
+                             : first >= 0xe0 && first < 0xf0 ? 3
+                             : first >= 0xf0 && first < 0xf5 ? 4
+                                                             : 0;
+  if (text.size() < length) return 0;
+  for (std::size_t i = 1; i < length; ++i)
+    if ((static_cast<unsigned char>(text[i]) & 0xc0) != 0x80) return 0;
+  return length;
 }
 
 bool same_file(const std::string& a, const std::string& b) {
@@ -71,26 +79,67 @@ void require_writable(const std::vector<OutputFile>& outputs, const std::vector<
   }
 }
 
-void write_file(const std::string& path, const std::string& text) {
-  if (path == "-") {
-    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-      throw OutputError(fmt::format("standard output: {}", std::strerror(errno)));
-    return;
-  }
-  if (!is_plain(path)) {
-    write_to(path, text);
-    return;
-  }
-  const std::string part = path + ".part";
+OutputStream::OutputStream(std::string path) : path_(std::move(path)), file_(stdout) {
+  if (path_ == "-") return;
+  written_path_ = is_plain(path_) ? path_ + ".part" : path_;
+  file_ = std::fopen(written_path_.c_str(), "wb");
+  if (file_ == nullptr) throw OutputError(fmt::format("{}: {}", written_path_, std::strerror(errno)));
+}
+
+OutputStream::~OutputStream() {
+  if (file_ == nullptr || file_ == stdout) return;
+  std::fclose(file_);
+  if (written_path_ != path_) std::remove(written_path_.c_str());
+}
+
+void OutputStream::fail() const {
+  throw OutputError(
+      fmt::format("{}: {}", path_ == "-" ? "standard output" : written_path_, std::strerror(errno)));
+}
+
+void OutputStream::write(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), file_) != text.size()) fail();
+}
+
+void OutputStream::finish() {
+  if (std::fflush(file_) != 0) fail();
+  if (file_ == stdout) return;
+  const bool closed = std::fclose(std::exchange(file_, nullptr)) == 0;
+  if (!closed) fail();
   std::error_code error;
-  try {
-    write_to(part, text);
-  } catch (const OutputError&) {
-    fs::remove(part, error);
-    throw;
+  if (written_path_ != path_) fs::rename(written_path_, path_, error);
+  if (error) throw OutputError(fmt::format("{}: {}", path_, error.message()));
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  OutputStream stream(path);
+  stream.write(text);
+  stream.finish();
+}
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted;
+  for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
+  return fmt::format("\"{}\"", quoted);
+}
+
+std::string printable(std::string_view text, bool keep_newlines) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t length = character_length(text.substr(i));
+    const std::string_view character = text.substr(i, std::max<std::size_t>(length, 1));
+    const auto first = static_cast<unsigned char>(character[0]);
+    const bool is_control = (length == 1 && (first < 0x20 || first == 0x7f)) ||
+                            (first == 0xc2 && static_cast<unsigned char>(character.back()) < 0xa0);
+    if (length == 0 || (is_control && !(keep_newlines && first == '\n'))) {
+      for (const char c : character) result += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    } else {
+      result += character;
+    }
+    i += character.size();
   }
-  fs::rename(part, path, error);
-  if (error) throw OutputError(fmt::format("{}: {}", path, error.message()));
+  return result;
 }
 
 }  // namespace yosida::cli

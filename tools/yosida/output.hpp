@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdio>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace yosida::cli {
@@ -15,8 +17,32 @@ struct OutputFile {
 /// of `inputs`: tried before a run starts.
 void require_writable(const std::vector<OutputFile>& outputs, const std::vector<std::string>& inputs);
 
-/// Writes a whole file or nothing: to a file beside it first, then renamed over it ("-" is standard
-/// output). Throws OutputError.
+/// Writes a whole file or nothing, piece by piece: to a file beside it first, then renamed over it ("-" is
+/// standard output). Throws OutputError.
+class OutputStream {
+ public:
+  explicit OutputStream(std::string path);
+  /// Without finish(), what was at the path stays.
+  ~OutputStream();
+  OutputStream(const OutputStream&) = delete;
+  OutputStream& operator=(const OutputStream&) = delete;
+  void write(std::string_view text);
+  void finish();
+
+ private:
+  [[noreturn]] void fail() const;
+
+  std::string path_;
+  std::string written_path_;  // where the bytes go first
+  std::FILE* file_;
+};
+
+/// The same for a text that is there already.
 void write_file(const std::string& path, const std::string& text);
+
+/// In quotes where it must be.
+std::string csv_field(const std::string& text);
+/// For a person's eyes: what would steer a terminal, or is no UTF-8, as \x1b.
+std::string printable(std::string_view text, bool keep_newlines = false);
 
 }  // namespace yosida::cli

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "output.hpp"
 #include "yosida/linalg/function_ref.hpp"
 #include "yosida/model/metrics.hpp"
 #include "yosida/problem/linear_problem.hpp"
@@ -284,14 +285,6 @@ std::string in_words(const Equivalents& equivalents) {
   for (const auto& [name, value] : equivalents)
     text += fmt::format("{}{} = {:.6g}", text.empty() ? "" : ", ", name, value);
   return text;
-}
-
-/// Quoted where a CSV file needs that.
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string quoted;
-  for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
-  return fmt::format("\"{}\"", quoted);
 }
 
 std::string percent(double share) { return fmt::format("{:+.3g} %", 100.0 * share); }

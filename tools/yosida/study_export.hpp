@@ -1,0 +1,25 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "output.hpp"
+#include "yosida/study/store.hpp"
+
+namespace yosida::cli {
+
+struct ExportFlags {
+  std::string file, format = "csv", out = "-";
+  bool traces = false, without_times = false;
+};
+
+/// The runs of a store in the order of the store, written as they are read.
+void export_runs(const study::Store& store, const ExportFlags& flags, OutputStream& out);
+
+/// The columns of `tune --trace`, one line for each point.
+std::string trace_table(const Trace& trace);
+
+/// The spec or the outcome of a run. Throws InputError where the text is no JSON.
+nlohmann::ordered_json parse_field(const study::Record& record, const char* field, const std::string& text);
+
+}  // namespace yosida::cli
