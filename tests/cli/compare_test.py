@@ -8,7 +8,7 @@ import unittest
 from yosida_cli import BINARY, TIMEOUT_SECONDS, TerminalCli, classification, regression, strict_json
 
 SPECTRA = ["compare", "--data", "spectra"]
-FEW = ["--methods", "my-hpo,sho:alpha=0.005,random", "--seeds", "3", "--max-iterations", "20"]
+FEW = ["--methods", "my-hpo,sho:alpha=0.0005,random", "--seeds", "3", "--max-iterations", "20"]
 
 
 def rows_of(table):
@@ -26,21 +26,21 @@ class Compare(TerminalCli):
     def test_table_is_the_mean_of_what_tune_finds(self):
         text = self.yosida(*SPECTRA, *FEW, "--study", "s.study", "--oracle").stdout
         finals = {}
-        for method, settings in [("my-hpo", []), ("sho", ["--alpha", "0.005"]), ("random", [])]:
+        for method, settings in [("my-hpo", []), ("sho", ["--alpha", "0.0005"]), ("random", [])]:
             for seed in range(3):
                 result = self.tune("--data", "spectra", "--method", method, "--seed", seed, "--max-iterations", "20",
                                    "--oracle", *settings)
                 finals.setdefault(method, []).append(result)
         rows = rows_of(text)
-        self.assertEqual(list(rows), ["method", "my-hpo", "sho:alpha=0.005", "random"])
-        for label, method in [("my-hpo", "my-hpo"), ("sho:alpha=0.005", "sho"), ("random", "random")]:
+        self.assertEqual(list(rows), ["method", "my-hpo", "sho:alpha=0.0005", "random"])
+        for label, method in [("my-hpo", "my-hpo"), ("sho:alpha=0.0005", "sho"), ("random", "random")]:
             for part in ["train", "validation", "test"]:
                 values = [result["final"]["loss"][part] for result in finals[method]]
                 self.assertIn(f"{statistics.mean(values):.4g} ± {statistics.stdev(values):.2g}", rows[label], part)
         stored = {(run["method"], run["seed"]): run["outcome"] for run in self.runs("s.study")}
         self.assertEqual(len(stored), 9)
         for seed in range(3):
-            for label, method in [("my-hpo", "my-hpo"), ("sho:alpha=0.005", "sho"), ("random", "random")]:
+            for label, method in [("my-hpo", "my-hpo"), ("sho:alpha=0.0005", "sho"), ("random", "random")]:
                 result, outcome = finals[method][seed], stored[label, seed]
                 self.assertEqual(outcome["final"]["lambda"], result["final"]["lambda"])
                 self.assertEqual(outcome["final"]["loss"], result["final"]["loss"])
@@ -79,11 +79,11 @@ class Compare(TerminalCli):
                      names=["sho", "lasso", "kinks"])
 
     def test_the_same_whatever_the_jobs_and_the_order(self):
-        arguments = ["--methods", "my-hpo,sho:alpha=0.005,random,tpe,gp-ei", "--seeds", "3", "--budget-gradients", "200",
+        arguments = ["--methods", "my-hpo,sho:alpha=0.0005,random,tpe,gp-ei", "--seeds", "3", "--budget-gradients", "200",
                      "--train-steps", "20"]
         self.yosida(*SPECTRA, *arguments, "--jobs", "1", "--study", "one.study")
         self.yosida(*SPECTRA, *arguments, "--jobs", "5", "--study", "five.study")
-        arguments[1] = "gp-ei,tpe,random,sho:alpha=0.005,my-hpo"
+        arguments[1] = "gp-ei,tpe,random,sho:alpha=0.0005,my-hpo"
         self.yosida(*SPECTRA, *arguments, "--jobs", "2", "--study", "turned.study", "--threads", "2")
         one = self.export("one.study", "--traces")
         self.assertEqual(one, self.export("five.study", "--traces"))

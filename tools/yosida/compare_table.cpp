@@ -165,9 +165,15 @@ void print_comparison(const Comparison& comparison, const study::Store& store,
   emphasise_best(table, rows, &Row::validation, 2, larger);
   emphasise_best(table, rows, &Row::test, 3, larger);
   table.print();
+  const auto of_others = std::count_if(records.begin(), records.end(), [](const study::Record& record) {
+    return record.program != YOSIDA_VERSION;
+  });
+  if (of_others > 0)
+    fmt::print("\nnote: {} of these runs were made by another version of yosida than {}\n", of_others,
+               YOSIDA_VERSION);
   for (const study::Record& record : records)
     if (record.status == "failed")
-      fmt::print("\n  {} seed {} failed: {}", record.spec.method, record.spec.seed, record.outcome);
+      fmt::print("\n{} seed {} failed: {}\n", record.spec.method, record.spec.seed, record.outcome);
 }
 
 }  // namespace yosida::cli
