@@ -58,12 +58,17 @@ Record run_of(const Store& store, const std::string& file, const std::string& ke
   return std::move(*run);
 }
 
+std::vector<std::string> keys_of(const std::vector<Record>& runs) {
+  std::vector<std::string> keys(runs.size());
+  std::transform(runs.begin(), runs.end(), keys.begin(), [](const Record& run) { return run.spec.key(); });
+  return keys;
+}
+
 // ---- list ----
 
 /// So many digits that no two keys look the same.
 std::size_t digits_of_keys(const std::vector<Record>& runs) {
-  std::vector<std::string> keys;
-  for (const Record& run : runs) keys.push_back(run.spec.key());
+  std::vector<std::string> keys = keys_of(runs);
   std::sort(keys.begin(), keys.end());
   std::size_t digits = 8;
   for (std::size_t i = 1; i < keys.size(); ++i)
@@ -146,11 +151,12 @@ std::string summary(const std::vector<Record>& runs) {
     seeds.insert(run.spec.seed);
     ++statuses[printable(run.status)];
   }
-  std::vector<std::string> parts;
-  for (const auto& [status, number] : statuses) parts.push_back(fmt::format("{} {}", number, status));
+  std::string parts;
+  for (const auto& [status, number] : statuses)
+    parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", number, status);
   return fmt::format("{}{}, {}, {}", count(runs.size(), "run"),
-                     parts.empty() ? "" : fmt::format(" ({})", fmt::join(parts, ", ")),
-                     count(methods.size(), "method"), count(seeds.size(), "seed"));
+                     parts.empty() ? "" : fmt::format(" ({})", parts), count(methods.size(), "method"),
+                     count(seeds.size(), "seed"));
 }
 
 int run_list(const std::string& file, const Filter& filter) {
@@ -274,8 +280,7 @@ int run_prune(const PruneFlags& flags) {
     throw InputError("study prune: say which runs: --failed, --method, --seed, --status or --key");
   Store store(flags.file, flags.dry_run ? Store::Mode::read : Store::Mode::update);
   const std::vector<Record> runs = runs_to_prune(store, flags);
-  std::vector<std::string> keys;
-  for (const Record& run : runs) keys.push_back(run.spec.key());
+  const std::vector<std::string> keys = keys_of(runs);
   if (!flags.dry_run && !keys.empty()) store.remove(keys);
   const std::size_t digits = digits_of_keys(runs);
   for (const Record& run : runs)
