@@ -44,6 +44,7 @@ Method described(std::string name, std::string summary) {
 /// Trials of one pass of Hyperband through its brackets at R = 81, η = 3.
 constexpr std::int64_t kHyperbandTrials = 206;
 constexpr std::int64_t kHyperbandSteps = 81;
+constexpr const char* kStepsOfHyperband = "a whole number >= 1";
 
 Method black_box(const search::SamplerKind& kind) {
   Method method = described(kind.name, kind.summary);
@@ -53,6 +54,9 @@ Method black_box(const search::SamplerKind& kind) {
   method.takes_kinks = !is_hyperband;  // its trials are cut short, which exact solves cannot be
   const BlackBox::Settings defaults{.train_steps = is_hyperband ? kHyperbandSteps : 0};
   method.settings = settings::describe(BlackBox::table(), defaults);
+  if (is_hyperband)
+    for (SettingInfo& setting : method.settings)
+      if (setting.name == "train_steps") setting.rule = kStepsOfHyperband;
   method.settings.insert(method.settings.end(), kind.settings.begin(), kind.settings.end());
   std::vector<std::string> names;
   for (const SettingInfo& setting : method.settings) names.push_back(setting.name);
@@ -69,7 +73,7 @@ Method black_box(const search::SamplerKind& kind) {
     }
     const BlackBox::Settings training = settings::apply(name, BlackBox::table(), defaults, of_training);
     if (is_hyperband && training.train_steps == 0)
-      settings::refuse_value(name, "train_steps", "exact", "a whole number >= 1");
+      settings::refuse_value(name, "train_steps", "exact", kStepsOfHyperband);
     return std::make_unique<BlackBox>(name, make_sampler(of_sampler), training);
   };
   return method;

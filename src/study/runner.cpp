@@ -99,7 +99,9 @@ class Study {
       }
       const auto first = waiting_.begin();
       if (first->first > Clock::now()) {
-        changed_.wait_until(lock, std::min(first->first, Clock::now() + kTick));
+        // A copy: another worker may take the task meanwhile, and its time with it.
+        const Clock::time_point until = std::min(first->first, Clock::now() + kTick);
+        changed_.wait_until(lock, until);
         continue;
       }
       const Task task = first->second;

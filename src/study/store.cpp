@@ -183,9 +183,14 @@ void Store::remove(const std::vector<std::string>& keys) {
       Statement(database, "DELETE FROM run WHERE key = ?1").bind(1, std::string_view(key)).step();
     transaction.commit();
   });
-  impl_->alone([](const Database& database) { database.execute("VACUUM"); });
-  // No error where it fails: somebody is reading, and whoever closes the file last will do this.
   const std::lock_guard guard(impl_->mutex);
+  try {
+    sqlite::patiently([&] { impl_->database.execute("VACUUM"); });
+  } catch (const sqlite::Error& error) {
+    throw OutputError(fmt::format("{}: the runs are removed, but the file is as large as before: {}",
+                                  impl_->path, error.what()));
+  }
+  // No error where it fails: somebody is reading, and whoever closes the file last will do this.
   sqlite3_wal_checkpoint_v2(impl_->database.handle(), nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
 }
 

@@ -58,7 +58,10 @@ class Settings(Cli):
             # All settings of a method at once: what is refused is named, and a run of them must end.
             at_bound = {"a finite number > 0": "1e-300", "a finite number >= 0": "0", "a finite number >= 1": "1",
                         "a number > 0 and < 1": "0.999", "a whole number >= 1": "1"}
-            flags = [f"{flag}={at_bound.get(rule, rule.split(' or ')[-1])}" for flag, _, rule in self.settings(method)
+            def value(rule):
+                lowest = re.match(r"a whole number from (\d+) to", rule)
+                return lowest[1] if lowest else at_bound.get(rule, rule.split(" or ")[-1])
+            flags = [f"{flag}={value(rule)}" for flag, _, rule in self.settings(method)
                      if flag != "--spacing"]  # of a scan, which would hold as many points as there is memory for
             with self.subTest(f"{method} {flags}"):
                 self.tune(*self.small, "--method", method, *flags, "--max-iterations", 2, "--time-limit", 5, code=[0, 3])

@@ -25,9 +25,8 @@ def run(method="sho", seed=0, status="converged", validation=0.1 + 0.2, lambdas=
     record = {"method": method, "seed": seed, "spec": {"method": method, "seed": seed, "budget": {"gradients": 100}},
               "status": status,
               "outcome": {"message": "done, \"well\"", "iterations": 3, "best_iteration": 2,
-                          "lambda": {"best": list(lambdas), "final": list(lambdas)},
-                          "best": {"loss": {"train": 1e-300, "validation": 0.25, "test": None}},
-                          "final": {"loss": {"train": 1 / 3, "validation": validation, "test": None}},
+                          "best": {"lambda": list(lambdas), "loss": {"train": 1e-300, "validation": 0.25, "test": None}},
+                          "final": {"lambda": list(lambdas), "loss": {"train": 1 / 3, "validation": validation, "test": None}},
                           "work": {"train_gradients": 12, "paper_count": 20, "gradient_equivalents": 20.5}},
               "program": "0.1.0", "data_sha256": "d" * 64, "seconds": 0.5, "finished": "2026-01-31T12:00:00Z",
               "trace": [point(0, 1.0, lambdas), point(1, 0.25, lambdas), point(2, validation, lambdas)]}
@@ -170,16 +169,16 @@ class Export(Study):
         self.assertEqual(float(done["final.loss.validation"]), 0.1 + 0.2)
         self.assertEqual(float(done["final.loss.train"]), 1 / 3)
         self.assertEqual(float(done["best.loss.train"]), 1e-300)
-        self.assertEqual((done["lambda.best"], done["work.paper_count"], done["final.loss.test"]), ("-1.5", "20", ""))
+        self.assertEqual((done["best.lambda"], done["work.paper_count"], done["final.loss.test"]), ("-1.5", "20", ""))
         self.assertEqual((done["spec.budget.gradients"], done["message"]), ("100", "done, \"well\""))
         self.assertEqual((done["seconds"], done["finished"]), ("0.5", "2026-01-31T12:00:00Z"))
 
     def test_many_lambdas_have_a_column_each_in_their_order(self):
         self.fill(run(lambdas=[0.5 * j for j in range(12)]), run(seed=1))
         rows = self.rows()
-        columns = [name for name in rows[0] if name.startswith("lambda.final")]
-        self.assertEqual(columns, ["lambda.final", *(f"lambda.final.{j}" for j in range(12))])
-        self.assertEqual((rows[0]["lambda.final.11"], rows[1]["lambda.final.11"], rows[1]["lambda.final"]), ("5.5", "", "-1.5"))
+        columns = [name for name in rows[0] if name.startswith("final.lambda")]
+        self.assertEqual(columns, ["final.lambda", *(f"final.lambda.{j}" for j in range(12))])
+        self.assertEqual((rows[0]["final.lambda.11"], rows[1]["final.lambda.11"], rows[1]["final.lambda"]), ("5.5", "", "-1.5"))
 
     def test_json(self):
         records = [run("b", 2**64 - 1), run("a\n", 5), run("b", 3)]

@@ -1,13 +1,13 @@
 #include "compare_table.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <set>
 #include <unordered_map>
 
+#include "table.hpp"
 #include "yosida/error.hpp"
 
 namespace yosida::cli {
@@ -37,48 +37,6 @@ std::string remark(const Row& row) {
     text += fmt::format("{}{} of {} failed", text.empty() ? "" : ", ", row.failed, row.runs);
   return text;
 }
-
-/// Columns grow with what they hold; the first and last are left-aligned.
-class Table {
- public:
-  explicit Table(std::vector<std::string> titles) { add(std::move(titles)); }
-  void add(std::vector<std::string> cells) { rows_.push_back({std::move(cells), {}}); }
-  void emphasise(std::size_t row, std::size_t column) { rows_[row + 1].bold.push_back(column); }
-
-  void print() const {
-    const bool is_terminal = ::isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
-    std::vector<std::size_t> widths(rows_[0].cells.size(), 0);
-    for (const Line& line : rows_)
-      for (std::size_t j = 0; j < line.cells.size(); ++j)
-        widths[j] = std::max(widths[j], fmt::formatted_size("{}", line.cells[j]) - wide_bytes(line.cells[j]));
-    for (const Line& line : rows_) {
-      std::string text;
-      for (std::size_t j = 0; j < line.cells.size(); ++j) {
-        const bool is_left = j == 0 || j + 1 == line.cells.size();
-        const std::string padding(widths[j] - (line.cells[j].size() - wide_bytes(line.cells[j])), ' ');
-        const bool is_bold = std::find(line.bold.begin(), line.bold.end(), j) != line.bold.end();
-        const std::string cell =
-            is_bold && is_terminal ? fmt::format("\033[1m{}\033[0m", line.cells[j]) : line.cells[j];
-        text += fmt::format("{}{}{}  ", is_left ? cell : padding + cell, is_left ? padding : "",
-                            is_bold && !is_terminal ? "*" : " ");
-      }
-      text.erase(text.find_last_not_of(' ') + 1);
-      fmt::print("  {}\n", text);
-    }
-  }
-
- private:
-  struct Line {
-    std::vector<std::string> cells;
-    std::vector<std::size_t> bold;
-  };
-  /// Bytes that take no place of their own: ± is two bytes and one column.
-  static std::size_t wide_bytes(const std::string& text) {
-    return static_cast<std::size_t>(
-        std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) == 0x80; }));
-  }
-  std::vector<Line> rows_;
-};
 
 /// Marks the best of a column, and what reads the same. A method that diverges is not called best.
 void emphasise_best(Table& table, const std::vector<Row>& rows, std::optional<Cell> Row::*member,
@@ -145,10 +103,13 @@ void print_comparison(const Comparison& comparison, const study::Store& store,
              seeds.size() == 1 ? "1 seed" : fmt::format("{} seeds", seeds.size()));
   const bool has_gap =
       std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.lambda_gap.has_value(); });
-  std::vector<std::string> titles = {"method", "train", "validation", "test"};
-  if (has_gap) titles.push_back("lambda gap");
-  for (const char* title : {"gradients", "equivalents", "seconds", ""}) titles.push_back(title);
-  Table table(titles);
+  constexpr auto kLeft = Table::Align::left, kRight = Table::Align::right;
+  std::vector<Table::Column> columns = {
+      {"method", kLeft}, {"train", kRight}, {"validation", kRight}, {"test", kRight}};
+  if (has_gap) columns.push_back({"lambda gap", kRight});
+  for (const char* title : {"gradients", "equivalents", "seconds"}) columns.push_back({title, kRight});
+  columns.push_back({"", kLeft});
+  Table table(columns);
   for (const Row& row : rows) {
     std::vector<std::string> cells = {row.method, with_deviation(row, row.train),
                                       with_deviation(row, row.validation), with_deviation(row, row.test)};
@@ -164,7 +125,7 @@ void print_comparison(const Comparison& comparison, const study::Store& store,
   emphasise_best(table, rows, &Row::train, 1, larger);
   emphasise_best(table, rows, &Row::validation, 2, larger);
   emphasise_best(table, rows, &Row::test, 3, larger);
-  table.print();
+  table.print("  ");
   const auto of_others = std::count_if(records.begin(), records.end(), [](const study::Record& record) {
     return record.program != YOSIDA_VERSION;
   });

@@ -11,6 +11,7 @@
 #include "commands.hpp"
 #include "output.hpp"
 #include "study_export.hpp"
+#include "table.hpp"
 #include "yosida/error.hpp"
 
 namespace yosida::cli {
@@ -58,12 +59,17 @@ Record run_of(const Store& store, const std::string& file, const std::string& ke
   return std::move(*run);
 }
 
+std::vector<std::string> keys_of(const std::vector<Record>& runs) {
+  std::vector<std::string> keys(runs.size());
+  std::transform(runs.begin(), runs.end(), keys.begin(), [](const Record& run) { return run.spec.key(); });
+  return keys;
+}
+
 // ---- list ----
 
 /// So many digits that no two keys look the same.
 std::size_t digits_of_keys(const std::vector<Record>& runs) {
-  std::vector<std::string> keys;
-  for (const Record& run : runs) keys.push_back(run.spec.key());
+  std::vector<std::string> keys = keys_of(runs);
   std::sort(keys.begin(), keys.end());
   std::size_t digits = 8;
   for (std::size_t i = 1; i < keys.size(); ++i)
@@ -86,38 +92,17 @@ std::string shown(const json& outcome, const char* place) {
   return outcome.contains(pointer) ? shown(outcome.at(pointer)) : "-";
 }
 
-using Line = std::vector<std::string>;
-
-Line line_of(const Record& run, std::size_t digits) {
+std::vector<std::string> line_of(const Record& run, std::size_t digits) {
   const json outcome = parse_field(run, "outcome", run.outcome);
   return {run.spec.key().substr(0, digits),
           printable(run.spec.method),
           std::to_string(run.spec.seed),
           printable(run.status),
           shown(outcome, "/final/loss/validation"),
-          shown(outcome, "/lambda/final"),
+          shown(outcome, "/final/lambda"),
           shown(outcome, "/work/gradient_equivalents"),
           fmt::format("{:.3g}", run.seconds),
           printable(run.finished)};
-}
-
-std::size_t width(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
-}
-
-void print_table(const std::vector<Line>& lines) {
-  std::vector<std::size_t> widths(lines[0].size(), 0);
-  for (const Line& line : lines)
-    for (std::size_t j = 0; j < line.size(); ++j) widths[j] = std::max(widths[j], width(line[j]));
-  for (const Line& line : lines) {
-    std::string text;
-    for (std::size_t j = 0; j < line.size(); ++j) {
-      const bool is_last = j + 1 == line.size();
-      text += line[j] + (is_last ? "" : std::string(widths[j] - width(line[j]) + 2, ' '));
-    }
-    fmt::print("{}\n", text);
-  }
 }
 
 std::string size_of(const std::string& file) {
@@ -146,11 +131,12 @@ std::string summary(const std::vector<Record>& runs) {
     seeds.insert(run.spec.seed);
     ++statuses[printable(run.status)];
   }
-  std::vector<std::string> parts;
-  for (const auto& [status, number] : statuses) parts.push_back(fmt::format("{} {}", number, status));
+  std::string parts;
+  for (const auto& [status, number] : statuses)
+    parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", number, status);
   return fmt::format("{}{}, {}, {}", count(runs.size(), "run"),
-                     parts.empty() ? "" : fmt::format(" ({})", fmt::join(parts, ", ")),
-                     count(methods.size(), "method"), count(seeds.size(), "seed"));
+                     parts.empty() ? "" : fmt::format(" ({})", parts), count(methods.size(), "method"),
+                     count(seeds.size(), "seed"));
 }
 
 int run_list(const std::string& file, const Filter& filter) {
@@ -158,10 +144,18 @@ int run_list(const std::string& file, const Filter& filter) {
   const std::vector<Record> runs = filter.of(store);
   const std::size_t digits = digits_of_keys(runs);
   if (!runs.empty()) {
-    std::vector<Line> lines = {
-        {"key", "method", "seed", "status", "validation", "lambda", "work", "seconds", "finished"}};
-    for (const Record& run : runs) lines.push_back(line_of(run, digits));
-    print_table(lines);
+    constexpr auto kLeft = Table::Align::left, kRight = Table::Align::right;
+    Table table({{"key", kLeft},
+                 {"method", kLeft},
+                 {"seed", kRight},
+                 {"status", kLeft},
+                 {"validation", kRight},
+                 {"lambda", kRight},
+                 {"work", kRight},
+                 {"seconds", kRight},
+                 {"finished", kLeft}});
+    for (const Record& run : runs) table.add(line_of(run, digits));
+    table.print();
     fmt::print("\n");
   }
   fmt::print("{}{}; {}: {}\n", summary(runs), filter.is_empty() ? "" : " match", printable(file),
@@ -274,8 +268,7 @@ int run_prune(const PruneFlags& flags) {
     throw InputError("study prune: say which runs: --failed, --method, --seed, --status or --key");
   Store store(flags.file, flags.dry_run ? Store::Mode::read : Store::Mode::update);
   const std::vector<Record> runs = runs_to_prune(store, flags);
-  std::vector<std::string> keys;
-  for (const Record& run : runs) keys.push_back(run.spec.key());
+  const std::vector<std::string> keys = keys_of(runs);
   if (!flags.dry_run && !keys.empty()) store.remove(keys);
   const std::size_t digits = digits_of_keys(runs);
   for (const Record& run : runs)

@@ -58,11 +58,12 @@ Record fake_record(const RunSpec& spec) {
     record.trace.push_back(point);
   }
   const TracePoint& last = record.trace.back();
-  record.outcome = ordered_json{{"iterations", last.iteration},
-                                {"lambda", {{"final", {last.lambda[0]}}}},
-                                {"final", {{"loss", {{"validation", last.loss.validation}}}}},
-                                {"work", {{"gradient_equivalents", last.work.gradient_equivalents()}}}}
-                       .dump();
+  record.outcome =
+      ordered_json{
+          {"iterations", last.iteration},
+          {"final", {{"lambda", {last.lambda[0]}}, {"loss", {{"validation", last.loss.validation}}}}},
+          {"work", {{"gradient_equivalents", last.work.gradient_equivalents()}}}}
+          .dump();
   return record;
 }
 

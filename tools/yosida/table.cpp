@@ -1,0 +1,63 @@
+#include "table.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace yosida::cli {
+namespace {
+
+/// Columns on a terminal: the bytes that begin a character.
+std::size_t width(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+}  // namespace
+
+Table::Table(const std::vector<Column>& columns) {
+  std::vector<std::string> titles;
+  for (const auto& [title, align] : columns) {
+    titles.push_back(title);
+    aligns_.push_back(align);
+  }
+  add(std::move(titles));
+}
+
+void Table::add(std::vector<std::string> cells) {
+  const std::size_t size = cells.size();
+  lines_.push_back({.cells = std::move(cells), .is_bold = std::vector<bool>(size, false)});
+}
+
+void Table::emphasise(std::size_t row, std::size_t column) {
+  lines_[row + 1].is_bold[column] = true;
+  has_emphasis_ = true;
+}
+
+void Table::print(const std::string& indent) const {
+  const bool is_terminal = ::isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
+  std::vector<std::size_t> widths(aligns_.size(), 0);
+  for (const Line& line : lines_)
+    for (std::size_t j = 0; j < line.cells.size(); ++j) widths[j] = std::max(widths[j], width(line.cells[j]));
+  for (const Line& line : lines_) fmt::print("{}{}\n", indent, text_of(line, widths, is_terminal));
+}
+
+std::string Table::text_of(const Line& line, const std::vector<std::size_t>& widths, bool is_terminal) const {
+  std::string text;
+  for (std::size_t j = 0; j < line.cells.size(); ++j) {
+    const std::string& cell = line.cells[j];
+    const std::string padding(widths[j] - width(cell), ' ');
+    const bool is_left = aligns_[j] == Align::left;
+    text += fmt::format(line.is_bold[j] && is_terminal ? "{}\033[1m{}\033[0m{}" : "{}{}{}",
+                        is_left ? "" : padding, cell, is_left ? padding : "");
+    // The mark has a place of its own, so that numbers stay below each other.
+    if (has_emphasis_ && !is_terminal) text += line.is_bold[j] ? '*' : ' ';
+    text += "  ";
+  }
+  text.erase(text.find_last_not_of(' ') + 1);
+  return text;
+}
+
+}  // namespace yosida::cli

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace yosida::cli {
+
+/// Lines of cells on standard output; columns grow with what they hold.
+class Table {
+ public:
+  enum class Align { left, right };
+  struct Column {
+    std::string title;
+    Align align;
+  };
+  explicit Table(const std::vector<Column>& columns);
+
+  void add(std::vector<std::string> cells);
+  /// In bold on a terminal, with * after it elsewhere. Rows count from 0.
+  void emphasise(std::size_t row, std::size_t column);
+  void print(const std::string& indent = "") const;
+
+ private:
+  struct Line {
+    std::vector<std::string> cells;
+    std::vector<bool> is_bold;
+  };
+  std::string text_of(const Line& line, const std::vector<std::size_t>& widths, bool is_terminal) const;
+
+  std::vector<Align> aligns_;
+  std::vector<Line> lines_;  // the titles first
+  bool has_emphasis_ = false;
+};
+
+}  // namespace yosida::cli
