@@ -125,7 +125,7 @@ class Show(Study):
         spec, outcome = text.split("\nspec\n")[1].split("\n\ntrace")[0].split("\n\noutcome\n")
         self.assertEqual(strict_json(spec), record["spec"])
         self.assertEqual(strict_json(outcome), record["outcome"])
-        self.assertIn('\n    "final": [', outcome)
+        self.assertIn('\n  "final": {\n    "lambda": [', outcome)
         # Loss 1, 0.25, 0.3 on a logarithmic scale.
         self.assertEqual(text.splitlines()[-1], "  █▁▂")
 

@@ -50,8 +50,9 @@ std::string Table::text_of(const Line& line, const std::vector<std::size_t>& wid
     const std::string& cell = line.cells[j];
     const std::string padding(widths[j] - width(cell), ' ');
     const bool is_left = aligns_[j] == Align::left;
-    text += fmt::format(line.is_bold[j] && is_terminal ? "{}\033[1m{}\033[0m{}" : "{}{}{}",
-                        is_left ? "" : padding, cell, is_left ? padding : "");
+    const bool is_bright = line.is_bold[j] && is_terminal;
+    text += (is_left ? "" : padding) + (is_bright ? "\033[1m" + cell + "\033[0m" : cell) +
+            (is_left ? padding : "");
     // The mark has a place of its own, so that numbers stay below each other.
     if (has_emphasis_ && !is_terminal) text += line.is_bold[j] ? '*' : ' ';
     text += "  ";
