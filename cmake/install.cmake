@@ -11,7 +11,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/yosidaConfigVersion.cmake
 install(FILES ${PROJECT_BINARY_DIR}/yosidaConfig.cmake ${PROJECT_BINARY_DIR}/yosidaConfigVersion.cmake
               ${PROJECT_SOURCE_DIR}/cmake/openblas.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/yosida)
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(TARGET yosida_cli)
   # A shared library is found from the program's place, wherever the two are moved to.
   set_target_properties(yosida_cli PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")

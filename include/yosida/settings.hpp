@@ -120,5 +120,13 @@ std::vector<SettingInfo> describe(const std::vector<Setting<S>>& table, const S&
   return infos;
 }
 
+/// Every setting with its value as the table writes it: equal settings give equal text.
+template <typename S>
+SettingValues written(const std::vector<Setting<S>>& table, const S& values) {
+  SettingValues texts;
+  for (const Setting<S>& setting : table) texts[setting.name] = setting.text(values);
+  return texts;
+}
+
 }  // namespace settings
 }  // namespace yosida

@@ -24,7 +24,12 @@ SamplerKind kind(std::string summary) {
       return std::make_unique<S>(space, options, settings);
     };
   };
-  return {S::name, std::move(summary), settings::describe(S::table(), typename S::Settings{}), make};
+  const auto all_settings = [](const SettingValues& values) {
+    return settings::written(S::table(),
+                             settings::apply(S::name, S::table(), typename S::Settings{}, values));
+  };
+  return {S::name, std::move(summary), settings::describe(S::table(), typename S::Settings{}), make,
+          all_settings};
 }
 
 }  // namespace

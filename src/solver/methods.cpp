@@ -31,6 +31,9 @@ Method with_algorithm(Method method, const typename A::Settings& defaults = {}) 
   method.make = [name = method.name, defaults](const SettingValues& values) -> std::unique_ptr<Solver> {
     return std::make_unique<AlgorithmSolver<A>>(A{settings::apply(name, A::table(), defaults, values)});
   };
+  method.all_settings = [name = method.name, defaults](const SettingValues& values) {
+    return settings::written(A::table(), settings::apply(name, A::table(), defaults, values));
+  };
   return method;
 }
 
@@ -60,21 +63,28 @@ Method black_box(const search::SamplerKind& kind) {
   method.settings.insert(method.settings.end(), kind.settings.begin(), kind.settings.end());
   std::vector<std::string> names;
   for (const SettingInfo& setting : method.settings) names.push_back(setting.name);
-  method.make = [name = kind.name, names, make_sampler = kind.make, defaults,
-                 is_hyperband](const SettingValues& values) -> std::unique_ptr<Solver> {
-    SettingValues of_training, of_sampler;
-    for (const auto& [setting, value] : values) {
+  /// The settings of the training, those of the sampler left in `values`.
+  const auto take_training = [name = kind.name, names, defaults, is_hyperband](SettingValues& values) {
+    SettingValues of_training;
+    for (const auto& [setting, value] : values)
       if (std::find(names.begin(), names.end(), setting) == names.end())
         settings::refuse_name(name, setting, names);
-      const auto& rows = BlackBox::table();
-      const bool is_of_training =
-          std::any_of(rows.begin(), rows.end(), [&](const auto& row) { return row.name == setting; });
-      (is_of_training ? of_training : of_sampler)[setting] = value;
-    }
+    for (const auto& row : BlackBox::table())
+      if (auto node = values.extract(row.name)) of_training.insert(std::move(node));
     const BlackBox::Settings training = settings::apply(name, BlackBox::table(), defaults, of_training);
     if (is_hyperband && training.train_steps == 0)
       settings::refuse_value(name, "train_steps", "exact", kStepsOfHyperband);
-    return std::make_unique<BlackBox>(name, make_sampler(of_sampler), training);
+    return training;
+  };
+  method.make = [name = kind.name, take_training,
+                 make_sampler = kind.make](SettingValues values) -> std::unique_ptr<Solver> {
+    const BlackBox::Settings training = take_training(values);
+    return std::make_unique<BlackBox>(name, make_sampler(values), training);
+  };
+  method.all_settings = [take_training, of_sampler = kind.all_settings](SettingValues values) {
+    SettingValues all = settings::written(BlackBox::table(), take_training(values));
+    all.merge(of_sampler(values));
+    return all;
   };
   return method;
 }

@@ -101,6 +101,16 @@ class Compare(TerminalCli):
         self.assertEqual(len(keys), 14)
         self.assertLess({run["key"] for run in first}, keys)
 
+    def test_the_same_setting_written_otherwise_is_the_same_run(self):
+        few = ["--seeds", "2", "--max-iterations", "20", "--study", "s.study"]
+        self.yosida(*SPECTRA, "--methods", "sho:alpha=0.0005", *few)
+        again = self.yosida(*SPECTRA, "--methods", "sho", "--alpha", "5e-4", *few).stdout
+        self.assertIn("2 runs were there, 0 were done now", again)
+        self.assertIn("sho", rows_of(again))
+        self.assertEqual({run["method"] for run in self.runs("s.study")}, {"sho:alpha=0.0005"})
+        self.yosida(*SPECTRA, "--methods", "random", "--train-steps", "10", *few)
+        self.assertIn("random:train_steps=10", {run["method"] for run in self.runs("s.study")})
+
     def test_other_data_is_another_run(self):
         self.write_csv("data.csv", *regression(60))
         mine = ["compare", "--train", "data.csv", "--target", "y", "--methods", "my-hpo", "--seeds", "2", "--study", "s.study"]

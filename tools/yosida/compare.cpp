@@ -40,8 +40,9 @@ struct CompareFlags {
 /// A method with its settings.
 struct Entry {
   const Method* method;
-  SettingValues settings;
-  std::string label;  // "sho:alpha=0.05"
+  SettingValues settings;  // all of them
+  std::string label;       // as it was written: "sho:alpha=.05"
+  std::string full_name;   // with every setting that is not the default's: "sho:alpha=0.05"
 };
 
 SettingValues::value_type parse_setting(const std::string& entry, const std::string& text) {
@@ -63,14 +64,18 @@ bool has_setting(const Method& method, const std::string& name) {
 Entry parse_entry(const std::string& text, const SettingValues& for_all) {
   std::vector<std::string> parts = CLI::detail::split(text, ':');
   const Method& chosen = method(parts[0]);
-  Entry entry{.method = &chosen, .settings = {}, .label = text};
+  SettingValues given;
   for (const auto& [name, value] : for_all)
-    if (has_setting(chosen, name)) entry.settings[name] = value;
+    if (has_setting(chosen, name)) given[name] = value;
   for (std::size_t i = 1; i < parts.size(); ++i) {
     const auto [name, value] = parse_setting(text, parts[i]);
-    entry.settings[name] = value;
+    given[name] = value;
   }
-  static_cast<void>(chosen.make(entry.settings));  // refuses bad settings
+  Entry entry{
+      .method = &chosen, .settings = chosen.all_settings(given), .label = text, .full_name = chosen.name};
+  const SettingValues defaults = chosen.all_settings({});
+  for (const auto& [name, value] : entry.settings)
+    if (value != defaults.at(name)) entry.full_name += fmt::format(":{}={}", name, value);
   return entry;
 }
 
@@ -118,13 +123,6 @@ DataIdentity identify(const CompareFlags& flags) {
   if (!data.data.empty()) identity.files["built-in"] = data.data;
   identity.sha256 = study::sha256_of_text(identity.files.dump());
   return identity;
-}
-
-json effective_settings(const Entry& entry) {
-  json settings = json::object();
-  for (const SettingInfo& setting : entry.method->settings) settings[setting.name] = setting.default_value;
-  for (const auto& [name, value] : entry.settings) settings[name] = value;
-  return settings;
 }
 
 template <typename T>
@@ -238,10 +236,10 @@ std::vector<Planned> plan(const std::vector<Entry>& entries, const CompareFlags&
       const std::uint64_t seed = flags.data.seed + static_cast<std::uint64_t>(k);
       json spec = common;
       spec["method"] = entry.method->name;
-      spec["settings"] = effective_settings(entry);
+      spec["settings"] = entry.settings;
       spec["seed"] = seed;
       planned.push_back({.entry = &entry,
-                         .spec = {.method = entry.label,
+                         .spec = {.method = entry.full_name,
                                   .seed = seed,
                                   .json = spec.dump(-1, ' ', false, json::error_handler_t::replace)}});
     }
@@ -278,6 +276,22 @@ std::optional<study::Record> run_one(const Planned& planned, const CompareFlags&
     record.outcome = json{{"error", error.what()}}.dump(-1, ' ', false, json::error_handler_t::replace);
   }
   return record;
+}
+
+/// What the store has of these runs, each under the name that it was given this time.
+std::vector<study::Record> records_of(const std::vector<Planned>& planned, const study::Store& store) {
+  std::unordered_map<std::string, study::Record> found;
+  for (study::Record& record : store.records(false)) {
+    const std::string spec = record.spec.json;
+    found.emplace(spec, std::move(record));
+  }
+  std::vector<study::Record> records;
+  for (const auto& [entry, spec] : planned)
+    if (const auto at = found.find(spec.json); at != found.end()) {
+      records.push_back(at->second);
+      records.back().spec.method = entry->label;
+    }
+  return records;
 }
 
 /// Leaves out, with a word, what `all` has named and cannot begin on this data; refuses what was named
@@ -357,7 +371,7 @@ int run_compare(const CompareFlags& flags) {
     print_comparison({.heading = heading(first->task, flags.data),
                       .measure = flags.measure,
                       .which = flags.show == "final" ? report::Which::final : report::Which::best},
-                     *store, specs);
+                     records_of(planned, *store));
   if (!flags.study.empty() && !flags.quiet)
     fmt::print("\n{}: {} runs were there, {} were done now{}. See: yosida study list {}\n", flags.study,
                report.done_before, report.done_here,

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
-#include <unordered_map>
 
 #include "table.hpp"
 #include "yosida/error.hpp"
@@ -54,21 +53,6 @@ void emphasise_best(Table& table, const std::vector<Row>& rows, std::optional<Ce
       table.emphasise(i, column);
 }
 
-std::vector<study::Record> of_these(const study::Store& store, const std::vector<study::RunSpec>& specs) {
-  std::unordered_map<std::string, study::Record> found;
-  for (study::Record& record : store.records(false)) {
-    const std::string spec = record.spec.json;
-    found.emplace(spec, std::move(record));
-  }
-  std::vector<study::Record> records;
-  for (const study::RunSpec& spec : specs)
-    if (const auto at = found.find(spec.json); at != found.end()) {
-      records.push_back(at->second);
-      records.back().spec.method = spec.method;  // as it was written this time
-    }
-  return records;
-}
-
 }  // namespace
 
 void require_measure(const std::string& name) {
@@ -91,9 +75,7 @@ std::string heading(const Task& task, const DataFlags& flags) {
                      rows_in_words(task.data(), task.split()), task.split().train.features());
 }
 
-void print_comparison(const Comparison& comparison, const study::Store& store,
-                      const std::vector<study::RunSpec>& specs) {
-  const std::vector<study::Record> records = of_these(store, specs);
+void print_comparison(const Comparison& comparison, const std::vector<study::Record>& records) {
   const std::vector<Row> rows = report::summarise(records, comparison.measure, comparison.which);
   std::set<std::uint64_t> seeds;
   for (const study::Record& record : records) seeds.insert(record.spec.seed);

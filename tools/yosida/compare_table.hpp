@@ -5,7 +5,6 @@
 
 #include "tuning.hpp"
 #include "yosida/report/summary.hpp"
-#include "yosida/study/store.hpp"
 
 namespace yosida::cli {
 
@@ -22,8 +21,7 @@ std::string heading(const Task& task, const DataFlags& flags);
 void require_measure(const std::string& name);
 /// Throws InputError where this model does not have it.
 void require_measure(const std::string& name, const Model& model, const Loss& loss);
-/// Mean ± standard deviation of these runs of the store, as a table on standard output.
-void print_comparison(const Comparison& comparison, const study::Store& store,
-                      const std::vector<study::RunSpec>& specs);
+/// Mean ± standard deviation over the seeds of each method, as a table on standard output.
+void print_comparison(const Comparison& comparison, const std::vector<study::Record>& records);
 
 }  // namespace yosida::cli

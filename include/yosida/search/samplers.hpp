@@ -25,6 +25,8 @@ struct SamplerKind {
   std::vector<SettingInfo> settings;
   /// Throws InputError for an unknown setting or a value outside its bounds.
   std::function<SamplerFactory(const SettingValues&)> make;
+  /// All settings, those given and the defaults of the others; throws as make does.
+  std::function<SettingValues(const SettingValues&)> all_settings;
 };
 const std::vector<SamplerKind>& samplers();
 /// Throws InputError with the nearest name where there is no such sampler.

@@ -28,6 +28,8 @@ struct Method {
   std::vector<SettingInfo> settings;
   /// Throws InputError for an unknown setting or a value outside its bounds.
   std::function<std::unique_ptr<Solver>(const SettingValues&)> make;
+  /// All settings, those given and the defaults of the others, written in one way; throws as make does.
+  std::function<SettingValues(const SettingValues&)> all_settings;
 };
 
 const std::vector<Method>& methods();
