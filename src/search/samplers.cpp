@@ -7,6 +7,7 @@
 #include "search/hyperband.hpp"
 #include "search/random_search.hpp"
 #include "search/tpe.hpp"
+#include "search/tpe_2.hpp"
 #include "yosida/error.hpp"
 #include "yosida/nearest.hpp"
 
@@ -39,6 +40,7 @@ const std::vector<SamplerKind>& samplers() {
       kind<Grid>("an even mesh over the box, its ends included"),
       kind<RandomSearch>("uniform draws"),
       kind<Tpe>("tree-structured Parzen estimators, as hyperopt has them (Bergstra 2011)"),
+      kind<Tpe2>("TPE with an even start and parabolas through the best trials"),
       kind<GpEi>("expected improvement under a Gaussian process, as Spearmint has it (Snoek 2012)"),
       kind<Hyperband>("successive halving of random draws in brackets (Li 2018)"),
   };

@@ -56,12 +56,16 @@ void Tpe::tell(const Proposal& proposal, double value) {
 
 Vector Tpe::next_point() {
   if (history_.size() < settings_.startup) return uniform_point(random_, space_.size());
-  const Split split = split_trials(history_, tpe_below(history_.size(), settings_), settings_.forgetting);
-  Vector unit(space_.size());
+  return tpe_point(history_, settings_, random_);
+}
+
+Vector tpe_point(const TrialHistory& history, const Tpe::Settings& settings, Random& random) {
+  const Split split = split_trials(history, tpe_below(history.size(), settings), settings.forgetting);
+  Vector unit(history.dimensions());
   for (Index j = 0; j < unit.size(); ++j) {
-    const ParzenMixture below = hyperopt_mixture(history_, j, split, true, settings_.prior_weight);
-    const ParzenMixture above = hyperopt_mixture(history_, j, split, false, settings_.prior_weight);
-    unit[j] = best_candidate(below, above, settings_.candidates, random_);
+    const ParzenMixture below = hyperopt_mixture(history, j, split, true, settings.prior_weight);
+    const ParzenMixture above = hyperopt_mixture(history, j, split, false, settings.prior_weight);
+    unit[j] = best_candidate(below, above, settings.candidates, random);
   }
   return unit;
 }

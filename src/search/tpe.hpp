@@ -35,6 +35,9 @@ class Tpe : public Sampler {
   OpenProposals open_;
 };
 
+/// What TPE proposes after a history of one trial or more.
+Vector tpe_point(const TrialHistory& history, const Tpe::Settings& settings, Random& random);
+
 /// How many of so many trials count as the best ones: ⌈gamma √trials⌉, at most `forgetting`.
 Index tpe_below(Index trials, const Tpe::Settings& settings);
 

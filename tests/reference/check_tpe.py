@@ -89,6 +89,8 @@ def cases():
     for n in (60, 200):
         yield case(f"{n} trials with ties", rng.integers(0, 12, (n, 1)) / 11.0, rng.integers(0, 4, n).tolist())
     yield case("all at the prior's centre", np.full((30, 1), 0.5), rng.random(30).tolist())
+    for n in (6, 15):
+        yield case(f"{n} trials, some at the prior's centre", rng.integers(0, 9, (n, 1)) / 8.0, rng.random(n).tolist())
     yield case("one at the prior's centre", [[0.5]], [1.0])
     yield case("at the bounds", rng.integers(0, 2, (40, 1)), rng.random(40).tolist())
     yield case("all at one bound", np.zeros((120, 1)), rng.random(120).tolist())

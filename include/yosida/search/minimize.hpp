@@ -28,7 +28,8 @@ struct Result {
   std::vector<Trial> trials;  ///< in the order they were made
 };
 
-/// The smallest value of an objective that a sampler finds in a box.
+/// The smallest value of an objective that a sampler finds in a box. One limit at least must be given: throws
+/// InputError for none, for trials < 1 and unless seconds > 0. What the objective throws goes through.
 Result minimize(const Objective& objective, Sampler& sampler, const Budget& budget);
 /// The same with a sampler by name. A limit of trials must be given.
 Result minimize(const Objective& objective, const Space& space, const std::string& sampler,
