@@ -47,7 +47,6 @@ Method described(std::string name, std::string summary) {
 /// Trials of one pass of Hyperband through its brackets at R = 81, η = 3.
 constexpr std::int64_t kHyperbandTrials = 206;
 constexpr std::int64_t kHyperbandSteps = 81;
-constexpr const char* kStepsOfHyperband = "a whole number >= 1";
 
 Method black_box(const search::SamplerKind& kind) {
   Method method = described(kind.name, kind.summary);
@@ -56,25 +55,20 @@ Method black_box(const search::SamplerKind& kind) {
   method.solves_inner_problems = true;
   method.takes_kinks = !is_hyperband;  // its trials are cut short, which exact solves cannot be
   const BlackBox::Settings defaults{.train_steps = is_hyperband ? kHyperbandSteps : 0};
-  method.settings = settings::describe(BlackBox::table(), defaults);
-  if (is_hyperband)
-    for (SettingInfo& setting : method.settings)
-      if (setting.name == "train_steps") setting.rule = kStepsOfHyperband;
+  const auto& table = BlackBox::table(/*may_solve=*/!is_hyperband);
+  method.settings = settings::describe(table, defaults);
   method.settings.insert(method.settings.end(), kind.settings.begin(), kind.settings.end());
   std::vector<std::string> names;
   for (const SettingInfo& setting : method.settings) names.push_back(setting.name);
-  /// The settings of the training, those of the sampler left in `values`.
-  const auto take_training = [name = kind.name, names, defaults, is_hyperband](SettingValues& values) {
-    SettingValues of_training;
+  // The settings of the training, those of the sampler left in `values`.
+  const auto take_training = [name = kind.name, names, defaults, &table](SettingValues& values) {
     for (const auto& [setting, value] : values)
       if (std::find(names.begin(), names.end(), setting) == names.end())
         settings::refuse_name(name, setting, names);
-    for (const auto& row : BlackBox::table())
+    SettingValues of_training;
+    for (const auto& row : table)
       if (auto node = values.extract(row.name)) of_training.insert(std::move(node));
-    const BlackBox::Settings training = settings::apply(name, BlackBox::table(), defaults, of_training);
-    if (is_hyperband && training.train_steps == 0)
-      settings::refuse_value(name, "train_steps", "exact", kStepsOfHyperband);
-    return training;
+    return settings::apply(name, table, defaults, of_training);
   };
   method.make = [name = kind.name, take_training,
                  make_sampler = kind.make](SettingValues values) -> std::unique_ptr<Solver> {

@@ -15,7 +15,8 @@ class BlackBox final : public Solver {
     std::int64_t train_steps = 0;  ///< 0: the exact inner solve
     double train_step_size = 0.0;  ///< 0: 1/(largest curvature)
   };
-  static const std::vector<Setting<Settings>>& table();
+  /// `may_solve`: train_steps may be 0, which Hyperband's trials, cut short, may not.
+  static const std::vector<Setting<Settings>>& table(bool may_solve = true);
 
   /// `method` is the name in messages. Throws InputError where a setting breaks its rule.
   BlackBox(std::string method, search::SamplerFactory sampler, Settings settings);
