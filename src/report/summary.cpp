@@ -65,7 +65,10 @@ std::vector<Row> summarise(const std::vector<study::Record>& records, const std:
       found->row.method = record.spec.method;
     }
     ++found->row.runs;
-    const json outcome = json::parse(record.outcome);
+    const json outcome = json::parse(record.outcome, nullptr, /*allow_exceptions=*/false);
+    if (!outcome.is_object())
+      throw InputError(fmt::format("the outcome of {} seed {} is no JSON object: the study is damaged",
+                                   record.spec.method, record.spec.seed));
     has_measure |= record.status == "failed" || outcome.contains(json::json_pointer(losses));
     if (record.status == "failed") {
       ++found->row.failed;

@@ -1,8 +1,11 @@
 """yosida compare: its table, its studies, and what it refuses."""
+import fcntl
 import re
 import signal
 import statistics
+import struct
 import subprocess
+import termios
 import unittest
 
 from yosida_cli import BINARY, TIMEOUT_SECONDS, TerminalCli, classification, regression, strict_json
@@ -93,10 +96,10 @@ class Compare(TerminalCli):
         self.yosida(*SPECTRA, *FEW, "--study", "s.study")
         first = self.runs("s.study")
         again = self.yosida(*SPECTRA, *FEW, "--study", "s.study").stdout
-        self.assertIn("9 runs were there, 0 were done now", again)
+        self.assertIn("9 runs were there, 0 runs were done now", again)
         more = self.yosida(*SPECTRA, "--methods", "my-hpo,tpe", "--seeds", "4", "--max-iterations", "20", "--study",
                            "s.study").stdout
-        self.assertIn("3 runs were there, 5 were done now", more)
+        self.assertIn("3 runs were there, 5 runs were done now", more)
         keys = {run["key"] for run in self.runs("s.study")}
         self.assertEqual(len(keys), 14)
         self.assertLess({run["key"] for run in first}, keys)
@@ -105,7 +108,7 @@ class Compare(TerminalCli):
         few = ["--seeds", "2", "--max-iterations", "20", "--study", "s.study"]
         self.yosida(*SPECTRA, "--methods", "sho:alpha=0.0005", *few)
         again = self.yosida(*SPECTRA, "--methods", "sho", "--alpha", "5e-4", *few).stdout
-        self.assertIn("2 runs were there, 0 were done now", again)
+        self.assertIn("2 runs were there, 0 runs were done now", again)
         self.assertIn("sho", rows_of(again))
         self.assertEqual({run["method"] for run in self.runs("s.study")}, {"sho:alpha=0.0005"})
         self.yosida(*SPECTRA, "--methods", "random", "--train-steps", "10", *few)
@@ -117,10 +120,62 @@ class Compare(TerminalCli):
         self.yosida(*mine)
         (self.folder / "data.csv").rename(self.folder / "moved.csv")
         mine[2] = "moved.csv"
-        self.assertIn("2 runs were there, 0 were done now", self.yosida(*mine).stdout)
+        self.assertIn("2 runs were there, 0 runs were done now", self.yosida(*mine).stdout)
         self.write_csv("moved.csv", *regression(61))
-        self.assertIn("0 runs were there, 2 were done now", self.yosida(*mine).stdout)
+        self.assertIn("0 runs were there, 2 runs were done now", self.yosida(*mine).stdout)
         self.assertEqual(len({run["data_sha256"] for run in self.runs("s.study")}), 2)
+
+    def test_data_that_changes_ends_the_study(self):
+        """No run may be stored under the sha256 of other data, nor a file that is gone for a moment as a result."""
+        self.write_csv("data.csv", *classification(1500, 20))
+        arguments = ["compare", "--train", "data.csv", "--target", "y", "--model", "logistic", "--methods", "my-hpo", "--seeds",
+                     "300", "--jobs", "1", "--study", "s.study"]
+        for change in [lambda: self.write_csv("data.csv", *classification(1400, 20)), (self.folder / "data.csv").unlink]:
+            process, master = self.start(*arguments)
+            self.shown(master, until=re.compile(r"[2-9] of 300 runs"))
+            change()
+            text = self.shown(master)
+            self.assertEqual(process.wait(timeout=TIMEOUT_SECONDS), 2)
+            self.assertRegex(text, r"data\.csv: (has changed|is gone) since this comparison began")
+            kept = self.runs("s.study")
+            self.assertLess(len(kept), 300)
+            self.assertNotIn("failed", {run["status"] for run in kept})
+            (self.folder / "s.study").unlink()
+
+    def test_rows_of_one_seed_that_cannot_be_used(self):
+        x, y = regression(12)
+        y[:] = 0
+        y[:2] = 1  # where both are validation rows, the target of the training rows does not vary
+        self.write_csv("data.csv", x, y)
+        data = ["--train", "data.csv", "--target", "y", "--valid-fraction", "0.5"]
+        usable = [self.yosida("tune", *data, "--seed", seed, code=[0, 2]).returncode == 0 for seed in range(20)]
+        first = usable.index(True)
+        bad = usable[first:].count(False)
+        self.assertGreater(bad, 0)
+        arguments = ["compare", *data, "--methods", "my-hpo", "--seed", first, "--seeds", 20 - first, "--study", "s.study"]
+        done = self.yosida(*arguments, code=2)
+        self.assertEqual([run["status"] for run in self.runs("s.study")].count("failed"), bad)
+        self.assertIn(f"{bad} of {20 - first} failed", done.stdout)
+        self.assertRegex(done.stderr, r"runs? failed \(my-hpo seed \d+.*\): .*data\.csv")
+        self.assertIn("yosida study prune s.study --failed", done.stderr)
+
+    def test_a_terminal_of_80_columns_is_written_over(self):
+        process, master = self.start(*SPECTRA, "--methods", "gp-ei:samples=20", "--seeds", "1000", "--jobs", "2")
+        fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
+        text = self.shown(master, until=re.compile(r"[3-9] of 1000 runs"))
+        process.send_signal(signal.SIGINT)
+        self.shown(master)
+        process.communicate(timeout=TIMEOUT_SECONDS)
+        for line in text.split("\r\x1b[K")[2:]:
+            self.assertLess(len(line), 60, line)
+
+    def test_a_closed_terminal_does_not_end_it(self):
+        command = [BINARY, *SPECTRA, *FEW, "--study", "s.study"]
+        done = subprocess.run(["sh", "-c", '"$@" 2>&-', "sh", *command], cwd=self.folder, stdout=subprocess.PIPE,
+                              timeout=TIMEOUT_SECONDS)
+        self.assertEqual(done.returncode, 0)
+        done = subprocess.run(["sh", "-c", '"$@" 2>/dev/full', "sh", BINARY, "compare"], cwd=self.folder, timeout=TIMEOUT_SECONDS)
+        self.assertEqual(done.returncode, 2)
 
     def test_two_processes_share_a_study(self):
         arguments = [*SPECTRA, "--methods", "my-hpo,random,tpe,hoag", "--seeds", "8", "--max-iterations", "60", "--study",
@@ -129,7 +184,7 @@ class Compare(TerminalCli):
                      for _ in range(2)]
         texts = [process.communicate(timeout=TIMEOUT_SECONDS)[0] for process in processes]
         self.assertEqual([process.returncode for process in processes], [0, 0])
-        done = [int(re.search(r"(\d+) were done now", text)[1]) for text in texts]
+        done = [int(re.search(r"(\d+) runs? (?:was|were) done now", text)[1]) for text in texts]
         self.assertEqual(sum(done), 32, texts)
         self.assertEqual(len(self.runs("s.study")), 32)
         self.assertEqual(rows_of(texts[0]), rows_of(texts[1]))
@@ -174,6 +229,8 @@ class Compare(TerminalCli):
             (["--methods", "my-hpo", "--show", "all"], ["show", "all"]),
             (["--methods", "my-hpo", "--jobs", "0"], ["jobs", "0"]),
             (["--methods", "my-hpo", "--seeds", "0"], ["seeds", "0"]),
+            (["--methods", "my-hpo", "--seeds", "9223372036854775807"], ["seeds", "1000000"]),
+            (["--methods", "my-hpo", "--seed", "18446744073709551615", "--seeds", "2"], ["seed", "too large"]),
             (["--methods", "my-hpo", "--study", "nowhere/s.study"], ["nowhere"]),
             (["--methods", "my-hpo", "--study", "not.study"], ["not.study"]),
         ]:

@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <list>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
@@ -11,11 +9,11 @@
 #include "data_flags.hpp"
 #include "output.hpp"
 #include "progress.hpp"
-#include "tuning.hpp"
+#include "say.hpp"
+#include "seed_tasks.hpp"
 #include "yosida/error.hpp"
 #include "yosida/linalg/threads.hpp"
 #include "yosida/study/runner.hpp"
-#include "yosida/study/sha256.hpp"
 
 namespace yosida::cli {
 namespace {
@@ -102,41 +100,23 @@ std::vector<Entry> parse_entries(const CompareFlags& flags) {
 
 // ---- what decides a result ----
 
-/// sha256 of every file, by the flag that names it, and of all of them together.
-struct DataIdentity {
-  json files = json::object();
-  std::string sha256;
-};
-
-DataIdentity identify(const CompareFlags& flags) {
-  const DataFlags& data = flags.data;
-  DataIdentity identity;
-  const std::pair<const char*, const std::string&> files[] = {{"train", data.train},
-                                                              {"valid", data.validation},
-                                                              {"test", data.test},
-                                                              {"train-target", data.train_target},
-                                                              {"valid-target", data.validation_target},
-                                                              {"test-target", data.test_target},
-                                                              {"groups", flags.penalty.groups_file}};
-  for (const auto& [flag, file] : files)
-    if (!file.empty()) identity.files[flag] = study::sha256_of_file(file);
-  if (!data.data.empty()) identity.files["built-in"] = data.data;
-  identity.sha256 = study::sha256_of_text(identity.files.dump());
-  return identity;
-}
-
 template <typename T>
 json or_null(const std::optional<T>& value) {
   return value ? json(*value) : json(nullptr);
 }
 
 /// Everything but method, settings and seed. Paths are not in it: the files may move, their contents count.
-json common_spec(const CompareFlags& flags, const DataIdentity& identity) {
+json common_spec(const CompareFlags& flags, const DataIdentity& identity, const Prepared& prepared) {
   const DataFlags& data = flags.data;
   const PenaltyFlags& penalty = flags.penalty;
   const RunFlags& run = flags.run;
+  json bounds = nullptr;
+  if (!run.bounds.empty()) {
+    const auto [low, high] = parse_bounds(run.bounds);
+    bounds = {low, high};
+  }
   return {{"data",
-           {{"files", identity.files},
+           {{"files", identity.files()},
             {"target", data.target},
             {"ignore", data.ignore},
             {"valid_fraction", or_null(data.validation_fraction)},
@@ -150,7 +130,7 @@ json common_spec(const CompareFlags& flags, const DataIdentity& identity) {
           {"model",
            {{"name", data.model},
             {"x", data.x},
-            {"y", or_null(data.y)},
+            {"y", prepared.labels ? json(nullptr) : json(to_string(prepared.y_step))},
             {"intercept", !data.no_intercept},
             {"lambda_per", penalty.lambda_per},
             {"groups", penalty.groups},
@@ -160,66 +140,10 @@ json common_spec(const CompareFlags& flags, const DataIdentity& identity) {
             {"max_iterations", or_null(run.max_iterations)},
             {"time_limit", or_null(run.time_limit)},
             {"lambda0", or_null(run.lambda0)},
-            {"bounds", run.bounds},
+            {"bounds", bounds},
             {"trace_every", flags.trace_every},
             {"oracle", flags.oracle}}}};
 }
-
-// ---- the data of a seed, read once for all its runs ----
-
-struct SeedTask {
-  Task task;
-  std::optional<Oracle> oracle;
-};
-
-/// Reads the data of a seed when it is first asked for; keeps that of the last few seeds.
-class SeedTasks {
- public:
-  SeedTasks(const CompareFlags& flags, std::size_t kept) : flags_(flags), kept_(kept) {}
-
-  std::shared_ptr<const SeedTask> of(std::uint64_t seed) {
-    std::shared_ptr<Slot> slot;
-    {
-      const std::lock_guard lock(mutex_);
-      for (const auto& each : slots_)
-        if (each->seed == seed) slot = each;
-      if (!slot) {
-        slot = slots_.emplace_back(std::make_shared<Slot>(seed));
-        if (slots_.size() > kept_) slots_.pop_front();
-      }
-    }
-    std::call_once(slot->once, [&] { slot->task = read(seed); });
-    return slot->task;
-  }
-
- private:
-  struct Slot {
-    explicit Slot(std::uint64_t seed_) : seed(seed_) {}
-    std::uint64_t seed;
-    std::once_flag once;
-    std::shared_ptr<const SeedTask> task;
-  };
-
-  std::shared_ptr<const SeedTask> read(std::uint64_t seed) const {
-    DataFlags data = flags_.data;
-    data.seed = seed;
-    auto task = std::make_shared<SeedTask>(SeedTask{.task = Task(data, flags_.penalty), .oracle = {}});
-    if (flags_.oracle) {
-      if (task->task.hyperparameters() > 1)
-        throw InputError(
-            fmt::format("--oracle: searches one lambda; here are {} of them", task->task.hyperparameters()));
-      const SettingValues none;
-      const MethodRun any{.method = method(kDefaultMethod), .settings = none, .flags = flags_.run};
-      task->oracle = task->task.oracle(any.options(seed).start);
-    }
-    return task;
-  }
-
-  const CompareFlags& flags_;
-  std::size_t kept_;
-  std::mutex mutex_;
-  std::list<std::shared_ptr<Slot>> slots_;
-};
 
 // ---- the study ----
 
@@ -271,7 +195,9 @@ std::optional<study::Record> run_one(const Planned& planned, const CompareFlags&
     record.outcome = outcome_json(tuned, final);
     record.seconds = tuned.outcome.seconds;
     record.trace = std::move(tuned.outcome.trace);
-  } catch (const InputError& error) {  // of this seed's data alone: the others go on
+  } catch (const DataChanged&) {
+    throw;
+  } catch (const InputError& error) {  // of this seed's rows alone: the others go on
     record.status = "failed";
     record.outcome = json{{"error", error.what()}}.dump(-1, ' ', false, json::error_handler_t::replace);
   }
@@ -309,7 +235,7 @@ std::vector<Entry> able_to_start(const std::vector<Entry>& entries, const Compar
       able.push_back(entry);
     } catch (const InputError& error) {
       if (was_named) throw InputError(fmt::format("{}: {}", entry.label, error.what()));
-      fmt::print(stderr, "yosida: left out: {}: {}\n", entry.label, error.what());
+      say("yosida: left out: {}: {}\n", entry.label, error.what());
     }
   }
   if (able.empty()) throw InputError("methods: none of them can begin on this data");
@@ -317,7 +243,12 @@ std::vector<Entry> able_to_start(const std::vector<Entry>& entries, const Compar
 }
 
 void check(const CompareFlags& flags) {
-  if (flags.seeds < 1) throw InputError(fmt::format("seeds = {}: must be >= 1", flags.seeds));
+  constexpr std::int64_t kMostSeeds = 1'000'000;
+  if (flags.seeds < 1 || flags.seeds > kMostSeeds)
+    throw InputError(fmt::format("seeds = {}: must be from 1 to {}", flags.seeds, kMostSeeds));
+  if (flags.data.seed > std::numeric_limits<std::uint64_t>::max() - static_cast<std::uint64_t>(flags.seeds))
+    throw InputError(
+        fmt::format("seed = {}: too large to count {} seeds from it", flags.data.seed, flags.seeds));
   if (flags.jobs && (*flags.jobs < 1 || *flags.jobs > 256))
     throw InputError(fmt::format("jobs = {}: must be from 1 to 256", *flags.jobs));
   if (flags.trace_every < 1)
@@ -325,6 +256,39 @@ void check(const CompareFlags& flags) {
   require_measure(flags.measure);
   if (flags.show != "final" && flags.show != "best")
     throw InputError(fmt::format("show = {}: must be final or best", flags.show));
+}
+
+/// What was done of the study, and how to look at it.
+void print_study(const std::string& study, const study::RunnerReport& report) {
+  const auto runs = [](std::int64_t count) {
+    return count == 1 ? std::string("1 run was") : fmt::format("{} runs were", count);
+  };
+  fmt::print("\n{}: {} there, {} done now", printable(study), runs(report.done_before),
+             runs(report.done_here));
+  if (report.done_elsewhere > 0) fmt::print(", {} done elsewhere", runs(report.done_elsewhere));
+  fmt::print(". See: yosida study list {}\n", shell_word(study));
+}
+
+/// What went wrong, in words and as an exit code.
+int exit_code_of(const CompareFlags& flags, const study::RunnerReport& report,
+                 const std::vector<study::Record>& records, std::size_t planned) {
+  if (report.stopped) {
+    say("yosida: stopped before all runs were done{}\n",
+        flags.study.empty() ? "" : "; the same command goes on where it stopped");
+    return kStopped;
+  }
+  if (records.size() < planned) {
+    say("yosida: {} runs have been removed from the study meanwhile; the same command does them again\n",
+        planned - records.size());
+    return kStopped;
+  }
+  const std::string failures = failures_in_words(records);
+  if (failures.empty()) return kOk;
+  say("{}", failures);
+  if (!flags.study.empty())
+    say("yosida: to do these again: yosida study prune {} --failed, then the same command\n",
+        shell_word(flags.study));
+  return kBadInput;
 }
 
 int run_compare(const CompareFlags& flags) {
@@ -338,12 +302,18 @@ int run_compare(const CompareFlags& flags) {
     require_writable({{"--study", flags.study}}, inputs);
   }
 
-  const DataIdentity identity = identify(flags);
-  SeedTasks tasks(flags, static_cast<std::size_t>(jobs));
+  const DataIdentity identity(flags.data, flags.penalty);
+  SeedTasks tasks({.data = flags.data,
+                   .penalty = flags.penalty,
+                   .run = flags.run,
+                   .oracle = flags.oracle,
+                   .kept = static_cast<std::size_t>(jobs)},
+                  identity);
   const auto first = tasks.of(flags.data.seed);
-  require_measure(flags.measure, *first->task.data().model, *first->task.data().loss);
+  const Prepared& prepared = first->task.data();
+  require_measure(flags.measure, *prepared.model, *prepared.loss);
   entries = able_to_start(entries, flags, first->task);
-  const std::vector<Planned> planned = plan(entries, flags, common_spec(flags, identity));
+  const std::vector<Planned> planned = plan(entries, flags, common_spec(flags, identity, prepared));
 
   std::unordered_map<std::string, const Planned*> by_json;
   std::vector<study::RunSpec> specs;
@@ -360,27 +330,21 @@ int run_compare(const CompareFlags& flags) {
     const Interruption interruption;
     report = study::run_study(*store, specs,
                               [&](const study::RunSpec& spec) {
-                                return run_one(*by_json.at(spec.json), flags, tasks, identity.sha256,
+                                return run_one(*by_json.at(spec.json), flags, tasks, identity.sha256(),
                                                interruption);
                               },
                               {.jobs = jobs,
                                .on_progress = [&](const study::Progress& at) { progress.show(at); },
                                .stop = [] { return Interruption::was_asked(); }});
   }
-  if (!flags.quiet)
+  const std::vector<study::Record> records = records_of(planned, *store);
+  if (!flags.quiet && !records.empty())
     print_comparison({.heading = heading(first->task, flags.data),
                       .measure = flags.measure,
                       .which = flags.show == "final" ? report::Which::final : report::Which::best},
-                     records_of(planned, *store));
-  if (!flags.study.empty() && !flags.quiet)
-    fmt::print("\n{}: {} runs were there, {} were done now{}. See: yosida study list {}\n", flags.study,
-               report.done_before, report.done_here,
-               report.done_elsewhere > 0 ? fmt::format(", {} elsewhere", report.done_elsewhere) : "",
-               flags.study);
-  if (!report.stopped) return kOk;
-  fmt::print(stderr, "yosida: stopped before all runs were done{}\n",
-             flags.study.empty() ? "" : "; the same command goes on where it stopped");
-  return kStopped;
+                     records);
+  if (!flags.quiet && !flags.study.empty()) print_study(flags.study, report);
+  return exit_code_of(flags, report, records, planned.size());
 }
 
 }  // namespace

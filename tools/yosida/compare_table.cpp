@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 
+#include "output.hpp"
 #include "table.hpp"
 #include "yosida/error.hpp"
 
@@ -71,7 +74,7 @@ void require_measure(const std::string& name, const Model& model, const Loss& lo
 }
 
 std::string heading(const Task& task, const DataFlags& flags) {
-  return fmt::format("{} on {}: {}, {} features", flags.model, task.split().train.source,
+  return fmt::format("{} on {}: {}, {} features", flags.model, printable(task.split().train.source),
                      rows_in_words(task.data(), task.split()), task.split().train.features());
 }
 
@@ -114,9 +117,33 @@ void print_comparison(const Comparison& comparison, const std::vector<study::Rec
   if (of_others > 0)
     fmt::print("\nnote: {} of these runs were made by another version of yosida than {}\n", of_others,
                YOSIDA_VERSION);
+}
+
+std::string failures_in_words(const std::vector<study::Record>& records) {
+  std::map<std::string, std::vector<const study::Record*>> by_message;
   for (const study::Record& record : records)
-    if (record.status == "failed")
-      fmt::print("\n{} seed {} failed: {}\n", record.spec.method, record.spec.seed, record.outcome);
+    if (record.status == "failed") {
+      const auto outcome = nlohmann::json::parse(record.outcome, nullptr, /*allow_exceptions=*/false);
+      by_message[outcome.is_object() ? outcome.value("error", "") : record.outcome].push_back(&record);
+    }
+  std::string text;
+  for (const auto& [message, failed] : by_message)
+    text += fmt::format("yosida: {} failed ({} seed {}{}): {}\n",
+                        failed.size() == 1 ? "1 run" : fmt::format("{} runs", failed.size()),
+                        printable(failed[0]->spec.method), failed[0]->spec.seed,
+                        failed.size() > 1 ? ", …" : "", printable(message));
+  return text;
+}
+
+std::string shell_word(const std::string& text) {
+  const auto is_plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("_./+-").find(c) != std::string_view::npos;
+  };
+  if (std::all_of(text.begin(), text.end(), is_plain)) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return printable(quoted + "'");
 }
 
 }  // namespace yosida::cli

@@ -24,4 +24,9 @@ void require_measure(const std::string& name, const Model& model, const Loss& lo
 /// Mean ± standard deviation over the seeds of each method, as a table on standard output.
 void print_comparison(const Comparison& comparison, const std::vector<study::Record>& records);
 
+/// A line for each kind of failure among the runs; empty where there is none.
+std::string failures_in_words(const std::vector<study::Record>& records);
+/// As a word of a command for the shell.
+std::string shell_word(const std::string& text);
+
 }  // namespace yosida::cli

@@ -3,12 +3,15 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <new>
 #include <span>
 
 #include "commands.hpp"
+#include "output.hpp"
+#include "say.hpp"
 #include "yosida/error.hpp"
 #include "yosida/nearest.hpp"
 
@@ -43,9 +46,11 @@ void require_known_command(const CLI::App& app, std::span<char*> words) {
 
 CLI::Validator whole_number() {
   return {[](const std::string& text) {
-            const bool digits = !text.empty() && text.size() < 20 &&
-                                text.find_first_not_of("0123456789") == std::string::npos;
-            return digits ? std::string() : fmt::format("{} must be a whole number, 0 or more", text);
+            std::uint64_t value = 0;
+            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+            return error == std::errc{} && end == text.data() + text.size()
+                       ? std::string()
+                       : fmt::format("{} must be a whole number, 0 or more and below 2^64", text);
           },
           ""};
 }
@@ -82,16 +87,16 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? cli::kOk : cli::kBadInput;
   } catch (const InputError& error) {
-    fmt::print(stderr, "yosida: {}\n", error.what());
+    cli::say("yosida: {}\n", cli::printable(error.what()));
     return cli::kBadInput;
   } catch (const OutputError& error) {
-    fmt::print(stderr, "yosida: {}\n", error.what());
+    cli::say("yosida: {}\n", cli::printable(error.what()));
     return cli::kNotWritten;
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "yosida: out of memory\n");
+    cli::say("yosida: out of memory\n");
     return cli::kInternal;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "yosida: internal error: {}\n", error.what());
+    cli::say("yosida: internal error: {}\n", cli::printable(error.what()));
     return cli::kInternal;
   }
 }

@@ -1,6 +1,7 @@
 #include "progress.hpp"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +9,8 @@
 #include <cmath>
 #include <csignal>
 #include <cstdio>
+
+#include "say.hpp"
 
 namespace yosida::cli {
 namespace {
@@ -25,6 +28,15 @@ double share_done(const TracePoint& point, const Budget& budget) {
       static_cast<double>(point.work.paper_count()) / static_cast<double>(budget.gradients);
   return std::min(1.0, std::max({by_iterations, by_work, point.seconds / budget.seconds}));
 }
+
+/// Over what stands there. Cut where the terminal ends: a line that wraps could not be written over.
+void draw_line(const std::string& text) {
+  winsize size{};
+  const bool is_known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+  say("\r\033[K{}", is_known ? text.substr(0, size.ws_col - 1U) : text);
+}
+
+void clear_line() { say("\r\033[K"); }
 
 /// "[####....]  50 %"
 std::string bar(double share) {
@@ -50,7 +62,7 @@ Progress::Progress(std::string method, const Budget& budget, bool quiet)
       best_(std::numeric_limits<double>::infinity()) {}
 
 Progress::~Progress() {
-  if (active_) fmt::print(stderr, "\r\033[K");
+  if (active_) clear_line();
 }
 
 Observer Progress::observer() {
@@ -65,27 +77,29 @@ void Progress::show(const TracePoint& point) {
   const double time = now();
   if (time - last_shown_ < 0.1) return;
   last_shown_ = time;
-  fmt::print(stderr, "\r\033[K{} {}  iteration {}  validation {:.6g} (best {:.6g})  {}", method_,
-             bar(share_done(point, budget_)), point.iteration, point.loss.validation, best_,
-             point.lambda.size() == 1 ? fmt::format("lambda {:.4g}", point.lambda[0])
-                                      : fmt::format("{} lambdas", point.lambda.size()));
-  std::fflush(stderr);
+  draw_line(fmt::format("{} {}  iteration {}  validation {:.6g} (best {:.6g})  {}", method_,
+                        bar(share_done(point, budget_)), point.iteration, point.loss.validation, best_,
+                        point.lambda.size() == 1 ? fmt::format("lambda {:.4g}", point.lambda[0])
+                                                 : fmt::format("{} lambdas", point.lambda.size())));
 }
 
 StudyProgress::StudyProgress(std::string name, bool quiet)
     : name_(std::move(name)), active_(!quiet && ::isatty(STDERR_FILENO) != 0) {}
 
 StudyProgress::~StudyProgress() {
-  if (active_) fmt::print(stderr, "\r\033[K");
+  if (active_) clear_line();
 }
 
 void StudyProgress::show(const study::Progress& at) {
   if (!active_) return;
   const double share = at.total > 0 ? static_cast<double>(at.done) / static_cast<double>(at.total) : 1.0;
-  fmt::print(stderr, "\r\033[K{} {}  {} of {} runs, {} under way{}", name_, bar(share), at.done, at.total,
-             at.running,
-             std::isfinite(at.seconds_left) ? fmt::format(", {} left", duration(at.seconds_left)) : "");
-  std::fflush(stderr);
+  std::string text = fmt::format("{} {}  {} of {} runs, ", name_, bar(share), at.done, at.total);
+  text += at.running > 0 || at.done == at.total ? fmt::format("{} under way", at.running)
+                                                : "waiting for another process";
+  if (std::isfinite(at.seconds_left)) text += fmt::format(", {} left", duration(at.seconds_left));
+  if (text == shown_) return;
+  draw_line(text);
+  shown_ = std::move(text);
 }
 
 bool Interruption::was_asked() { return interrupted != 0; }

@@ -35,6 +35,7 @@ class StudyProgress {
  private:
   std::string name_;
   bool active_;
+  std::string shown_;
 };
 
 /// While it lives, Ctrl-C (or a termination signal) ends the run at the next iteration; a second one

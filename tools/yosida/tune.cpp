@@ -102,7 +102,9 @@ int run_tune(const TuneFlags& flags) {
 
   const bool file_on_stdout = std::any_of(outputs.begin(), outputs.end(),
                                           [](const OutputFile& output) { return output.path == "-"; });
-  if (!flags.quiet) print_result(file_on_stdout ? stderr : stdout, flags, data, split, tuned);
+  const auto print_to = [&](std::FILE* out) { print_result(out, flags, data, split, tuned); };
+  if (!flags.quiet && !file_on_stdout) print_to(stdout);
+  if (!flags.quiet && file_on_stdout) try_extra("printing the result", [&] { print_to(stderr); });
   write_all({{flags.json_file, [&] { return result_json(flags, data, split, tuned); }},
              {flags.trace_file, [&] { return trace_csv(tuned.outcome.trace, task.lambda_names()); }},
              {flags.save_file, [&] {

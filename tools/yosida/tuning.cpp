@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 
+#include "say.hpp"
 #include "yosida/error.hpp"
 #include "yosida/solver/oracle.hpp"
 
@@ -12,23 +13,6 @@ namespace yosida::cli {
 namespace {
 
 constexpr double kManyIterations = std::numeric_limits<double>::infinity();
-
-LambdaBounds parse_bounds(const std::string& text) {
-  const std::size_t comma = text.find(',');
-  const auto number = [&](std::string_view part) {
-    double value = 0.0;
-    if (!settings::parse_real(part, {-std::numeric_limits<double>::infinity(), false}, value))
-      throw InputError(fmt::format("bounds = {}: must be two finite numbers LO,HI", text));
-    return value;
-  };
-  if (comma == std::string::npos)
-    throw InputError(fmt::format("bounds = {}: must be two finite numbers LO,HI", text));
-  const std::string_view view = text;
-  const LambdaBounds bounds{.low = number(view.substr(0, comma)), .high = number(view.substr(comma + 1))};
-  if (!(bounds.low < bounds.high))
-    throw InputError(fmt::format("bounds = {}: the lower must be below the upper", text));
-  return bounds;
-}
 
 /// How many iterations the budget allows, for the choice of the cheapest form of the problem.
 double expected_iterations(const Budget& budget, const Method& method) {
@@ -139,6 +123,23 @@ void require_method_fits(const Method& method, const SettingValues& settings, co
       method.name, model, steps_on_it ? ", or one with train_steps = exact" : ""));
 }
 
+LambdaBounds parse_bounds(const std::string& text) {
+  const std::size_t comma = text.find(',');
+  const auto number = [&](std::string_view part) {
+    double value = 0.0;
+    if (!settings::parse_real(part, {-std::numeric_limits<double>::infinity(), false}, value))
+      throw InputError(fmt::format("bounds = {}: must be two finite numbers LO,HI", text));
+    return value;
+  };
+  if (comma == std::string::npos)
+    throw InputError(fmt::format("bounds = {}: must be two finite numbers LO,HI", text));
+  const std::string_view view = text;
+  const LambdaBounds bounds{.low = number(view.substr(0, comma)), .high = number(view.substr(comma + 1))};
+  if (!(bounds.low < bounds.high))
+    throw InputError(fmt::format("bounds = {}: the lower must be below the upper", text));
+  return bounds;
+}
+
 SolveOptions MethodRun::options(std::uint64_t seed) const {
   SolveOptions options;
   options.start.lambda = Vector::Constant(1, flags.lambda0.value_or(method.lambda0));
@@ -211,7 +212,7 @@ void try_extra(const char* flag, FunctionRef<void()> extra) {
   try {
     extra();
   } catch (const std::exception& error) {
-    fmt::print(stderr, "yosida: {} could not be done: {}\n", flag, error.what());
+    say("yosida: {} could not be done: {}\n", flag, error.what());
   }
 }
 

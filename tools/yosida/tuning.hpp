@@ -44,6 +44,9 @@ class Task {
 /// Throws InputError where the method, or the way it trains, does not go with the penalty of the model.
 void require_method_fits(const Method& method, const SettingValues& settings, const std::string& model);
 
+/// LO,HI as two numbers. Throws InputError.
+LambdaBounds parse_bounds(const std::string& text);
+
 /// One method on one task: the start, the run, what came of it, its certificate.
 struct MethodRun {
   const Method& method;

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <filesystem>
+#include <list>
+#include <map>
+#include <mutex>
+
+#include "tuning.hpp"
+#include "yosida/error.hpp"
+
+namespace yosida::cli {
+
+/// A file is no longer what the study began with: no run may be stored under its sha256.
+struct DataChanged : InputError {
+  using InputError::InputError;
+};
+
+/// What files a study reads, by their contents.
+class DataIdentity {
+ public:
+  DataIdentity(const DataFlags& data, const PenaltyFlags& penalty);
+
+  /// By the flag that names it: the sha256 of a file, the name of a built-in data set.
+  const std::map<std::string, std::string>& files() const { return sha256_of_flag_; }
+  /// Of all of them: of their flags and sha256 as JSON.
+  const std::string& sha256() const { return sha256_; }
+  /// Throws DataChanged where a file has changed or is gone. Reads only those whose time or size has changed.
+  void require_unchanged() const;
+
+ private:
+  struct File {
+    std::string path, sha256;
+    std::filesystem::file_time_type written;
+    std::uintmax_t size;
+  };
+  std::vector<File> files_;
+  std::map<std::string, std::string> sha256_of_flag_;
+  std::string sha256_;
+};
+
+/// The data of one seed, and the best λ there is where that is asked for.
+struct SeedTask {
+  Task task;
+  std::optional<Oracle> oracle;
+};
+
+/// Reads the data of a seed when it is first asked for, once for all its runs; keeps that of the last few
+/// seeds.
+class SeedTasks {
+ public:
+  struct Options {
+    const DataFlags& data;
+    const PenaltyFlags& penalty;
+    const RunFlags& run;
+    bool oracle;
+    std::size_t kept;  // seeds
+  };
+  SeedTasks(const Options& options, const DataIdentity& identity) : options_(options), identity_(identity) {}
+
+  /// Throws DataChanged, or InputError where the rows of this seed cannot be used.
+  std::shared_ptr<const SeedTask> of(std::uint64_t seed);
+
+ private:
+  struct Slot {
+    explicit Slot(std::uint64_t seed_) : seed(seed_) {}
+    std::uint64_t seed;
+    std::once_flag once;
+    std::shared_ptr<const SeedTask> task;
+  };
+  std::shared_ptr<Slot> slot_of(std::uint64_t seed);
+  std::shared_ptr<const SeedTask> read(std::uint64_t seed) const;
+
+  Options options_;
+  const DataIdentity& identity_;
+  std::mutex mutex_;
+  std::list<std::shared_ptr<Slot>> slots_;
+};
+
+}  // namespace yosida::cli
