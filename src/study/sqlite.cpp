@@ -46,6 +46,12 @@ std::string Database::file_name() const {
 
 bool Database::is_read_only() const { return sqlite3_db_readonly(handle(), "main") == 1; }
 
+bool Database::has_moved() const {
+  int moved = 0;  // stays so for a database in memory
+  sqlite3_file_control(handle(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+  return moved != 0;
+}
+
 Statement::Statement(const Database& database, std::string_view sql)
     : database_(database), handle_(nullptr, sqlite3_finalize) {
   sqlite3_stmt* handle = nullptr;

@@ -35,6 +35,8 @@ class Database {
   /// With links resolved.
   std::string file_name() const;
   bool is_read_only() const;
+  /// Whether the name of the file is that of another by now, or of none.
+  bool has_moved() const;
 
   sqlite3* handle() const { return handle_.get(); }
   [[noreturn]] void fail(int code) const;
