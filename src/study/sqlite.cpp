@@ -100,13 +100,16 @@ std::string Statement::bytes(int column) const {
   return data != nullptr ? std::string(data, static_cast<std::size_t>(size)) : std::string();
 }
 
-Transaction::Transaction(const Database& database, Kind kind) : database_(database) {
+Transaction::Transaction(const Database& database, Kind kind)
+    : database_(database),
+      is_part_(kind == Kind::deferred && sqlite3_get_autocommit(database.handle()) == 0) {
+  if (is_part_) return;
   database_.execute(kind == Kind::immediate ? "BEGIN IMMEDIATE" : "BEGIN");
 }
 
 Transaction::~Transaction() {
   // SQLite itself rolls back after some errors; there is then nothing left to do, nor to say.
-  if (sqlite3_get_autocommit(database_.handle()) == 0)
+  if (!is_part_ && sqlite3_get_autocommit(database_.handle()) == 0)
     sqlite3_exec(database_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
 }
 

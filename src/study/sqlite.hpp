@@ -70,7 +70,7 @@ class Statement {
   std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> handle_;
 };
 
-/// Rolled back unless it was committed.
+/// Rolled back unless it was committed. A deferred one inside another is a part of that.
 class Transaction {
  public:
   enum class Kind { deferred, immediate };
@@ -82,6 +82,7 @@ class Transaction {
 
  private:
   const Database& database_;
+  bool is_part_ = false;
 };
 
 constexpr std::chrono::seconds kPatience{120};

@@ -67,7 +67,7 @@ struct Store::Impl {
   Mode mode;
   Database database;
   std::shared_ptr<Claims> claims;  // made for the first claim
-  std::mutex mutex;                // of all above
+  std::recursive_mutex mutex;      // of all above; of a snapshot, also around what is read in it
 
   /// One at a time, waiting for other programs; errors are about the path.
   template <typename Operation>
@@ -179,6 +179,17 @@ std::optional<Record> Store::record(const std::string& key_prefix) const {
     throw InputError(fmt::format("{}: several runs start with \"{}\": {}{}", impl_->path, prefix,
                                  fmt::join(keys, ", "), is_more ? ", and more" : ""));
   });
+}
+
+void Store::in_snapshot(const std::function<void()>& action) const {
+  if (impl_->mode != Mode::read) throw std::logic_error("Store::in_snapshot of a store that may be written");
+  const std::lock_guard guard(impl_->mutex);
+  std::optional<Transaction> snapshot;
+  impl_->alone([&](const Database& database) {
+    snapshot.emplace(database, Transaction::Kind::deferred);
+    database.integer("PRAGMA user_version");  // the moment is that of the first read
+  });
+  action();
 }
 
 void Store::remove(const std::vector<std::string>& keys) {

@@ -270,6 +270,30 @@ TEST_F(StoreFile, WithoutTracesNoneIsReadToSortTheRuns) {
   EXPECT_LT(most, 8'000'000);
 }
 
+TEST_F(StoreFile, ASnapshotIsOfOneMoment) {
+  Store writer(path, Mode::create);
+  for (std::uint64_t seed = 0; seed < 3; ++seed) writer.put(sample("sho", seed));
+  const Store reader(path, Mode::read);
+  reader.in_snapshot([&] {
+    // Also where nothing was read before.
+    sql(path, "DELETE FROM run WHERE seed = 1");
+    writer.put(sample("sho", 3));
+    EXPECT_EQ(reader.records(false).size(), 3u);
+    const std::optional<Record> run = reader.record(sample("sho", 1).spec.key());
+    ASSERT_TRUE(run);
+    expect_same(*run, sample("sho", 1));
+    EXPECT_FALSE(reader.has(sample("sho", 3).spec.key()));
+  });
+  EXPECT_FALSE(reader.has(sample("sho", 1).spec.key()));
+  EXPECT_TRUE(reader.has(sample("sho", 3).spec.key()));
+  // After an error, too.
+  EXPECT_THROW(reader.in_snapshot([] { throw InputError("x"); }), InputError);
+  writer.put(sample("sho", 4));
+  EXPECT_TRUE(reader.has(sample("sho", 4).spec.key()));
+  // What is put in a snapshot would be lost with it.
+  EXPECT_THROW(writer.in_snapshot([] {}), std::logic_error);
+}
+
 TEST_F(StoreFile, ProcessesThatMakeItAtTheSameMoment) {
   constexpr int kProcesses = 8;
   std::vector<pid_t> children;

@@ -23,10 +23,12 @@ struct Record {
   std::string status;   // a StopReason, or "failed": then outcome says why
   std::string outcome;  // JSON text; holds no times
   Trace trace;
-  std::string program;      // version of what ran it
-  std::string data_sha256;  // of all files that were read
-  double seconds = 0.0;     // of the solver
-  std::string finished;     // when, as utc_now() says it
+  std::string program;  // version of what ran it
+  /// Of compare: sha256 of the JSON text of the data in its spec, an object of the sha256 of each file by its
+  /// flag, in the order of the spec and without spaces.
+  std::string data_sha256;
+  double seconds = 0.0;  // of the solver
+  std::string finished;  // when, as utc_now() says it
 };
 
 /// 2026-01-31T12:00:00Z
