@@ -312,6 +312,15 @@ class Export(Study):
         self.assertEqual(self.study("export", "--format", "json"), "[]\n")
         self.assertEqual(self.study("export"), "key,method,seed,status,program,data_sha256,seconds,finished\n")
 
+    def test_what_was_read_as_the_documents_name_it(self):
+        self.write("train.csv", "y,a\n" + "".join(f"{2 * i % 7},{i}\n" for i in range(30)))
+        self.yosida("compare", "--train", "train.csv", "--target", "y", "--methods", "sho", "--max-iterations", 2,
+                    "--study", self.file, "--quiet")
+        of_file = hashlib.sha256((self.folder / "train.csv").read_bytes()).hexdigest()
+        row = self.rows()[0]
+        self.assertEqual(row["spec.data.files.train"], of_file)
+        self.assertEqual(row["data_sha256"], hashlib.sha256(f'{{"train":"{of_file}"}}'.encode()).hexdigest())
+
     def test_the_trace_by_python_alone(self):
         self.fill(run())
         database = sqlite3.connect(self.folder / self.file)

@@ -24,8 +24,8 @@ struct Record {
   std::string outcome;  // JSON text; holds no times
   Trace trace;
   std::string program;  // version of what ran it
-  /// Of compare: sha256 of the JSON text of the data in its spec, an object of the sha256 of each file by its
-  /// flag, in the order of the spec and without spaces.
+  /// Which data. Of compare: sha256 of the JSON text (no spaces, names in order) of the object that has the
+  /// sha256 of every file under the flag that names it: that at data.files of its spec. "" where unknown.
   std::string data_sha256;
   double seconds = 0.0;  // of the solver
   std::string finished;  // when, as utc_now() says it
