@@ -46,6 +46,12 @@ std::string Database::file_name() const {
 
 bool Database::is_read_only() const { return sqlite3_db_readonly(handle(), "main") == 1; }
 
+bool Database::has_moved() const {
+  int moved = 0;  // stays so for a database in memory
+  sqlite3_file_control(handle(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+  return moved != 0;
+}
+
 Statement::Statement(const Database& database, std::string_view sql)
     : database_(database), handle_(nullptr, sqlite3_finalize) {
   sqlite3_stmt* handle = nullptr;
@@ -94,13 +100,16 @@ std::string Statement::bytes(int column) const {
   return data != nullptr ? std::string(data, static_cast<std::size_t>(size)) : std::string();
 }
 
-Transaction::Transaction(const Database& database, Kind kind) : database_(database) {
+Transaction::Transaction(const Database& database, Kind kind)
+    : database_(database),
+      is_part_(kind == Kind::deferred && sqlite3_get_autocommit(database.handle()) == 0) {
+  if (is_part_) return;
   database_.execute(kind == Kind::immediate ? "BEGIN IMMEDIATE" : "BEGIN");
 }
 
 Transaction::~Transaction() {
   // SQLite itself rolls back after some errors; there is then nothing left to do, nor to say.
-  if (sqlite3_get_autocommit(database_.handle()) == 0)
+  if (!is_part_ && sqlite3_get_autocommit(database_.handle()) == 0)
     sqlite3_exec(database_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
 }
 

@@ -35,6 +35,8 @@ class Database {
   /// With links resolved.
   std::string file_name() const;
   bool is_read_only() const;
+  /// Whether the name of the file is that of another by now, or of none.
+  bool has_moved() const;
 
   sqlite3* handle() const { return handle_.get(); }
   [[noreturn]] void fail(int code) const;
@@ -68,7 +70,7 @@ class Statement {
   std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> handle_;
 };
 
-/// Rolled back unless it was committed.
+/// Rolled back unless it was committed. A deferred one inside another is a part of that.
 class Transaction {
  public:
   enum class Kind { deferred, immediate };
@@ -80,6 +82,7 @@ class Transaction {
 
  private:
   const Database& database_;
+  bool is_part_ = false;
 };
 
 constexpr std::chrono::seconds kPatience{120};

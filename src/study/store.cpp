@@ -48,6 +48,9 @@ Record record_of(const Statement& row, const std::string& path, bool with_trace)
   record.data_sha256 = row.bytes(8);
   record.seconds = row.real(9);
   record.finished = row.bytes(10);
+  if (row.bytes(0) != record.spec.key())
+    throw InputError(fmt::format("{}: run {} is damaged: its key is not the sha256 of its spec, {}", path,
+                                 row.bytes(0), record.spec.key()));
   if (!with_trace) return record;
   try {
     record.trace = trace_from_json(row.is_blob(6) ? inflate(row.bytes(6)) : row.bytes(6));
@@ -64,7 +67,7 @@ struct Store::Impl {
   Mode mode;
   Database database;
   std::shared_ptr<Claims> claims;  // made for the first claim
-  std::mutex mutex;                // of all above
+  std::recursive_mutex mutex;      // of all above; of a snapshot, also around what is read in it
 
   /// One at a time, waiting for other programs; errors are about the path.
   template <typename Operation>
@@ -114,6 +117,8 @@ void Store::put(const Record& record) {
   const std::string key = record.spec.key();
   const std::string trace = deflate(trace_to_json(record.trace));
   const std::lock_guard guard(impl_->mutex);
+  // Before, since side files may belong to what stands there now; and after, so that none is lost unsaid.
+  require_at_path(impl_->path, impl_->database);
   try {
     sqlite::patiently([&] {
       Statement(impl_->database,
@@ -134,8 +139,9 @@ void Store::put(const Record& record) {
           .step();
     });
   } catch (const sqlite::Error& error) {
-    throw OutputError(write_failure(impl_->path, error));
+    throw_write_failure(impl_->path, error);
   }
+  require_at_path(impl_->path, impl_->database);
 }
 
 std::vector<Record> Store::records(bool with_traces) const {
@@ -143,7 +149,7 @@ std::vector<Record> Store::records(bool with_traces) const {
     const Transaction snapshot(database, Transaction::Kind::deferred);
     // A seed of 2^63 or more is a negative number to SQLite.
     Statement rows(database, fmt::format("SELECT {} FROM run ORDER BY method, seed < 0, seed, spec",
-                                         columns_of_run(database)));
+                                         columns_of_run(database, with_traces)));
     std::vector<Record> records;
     while (rows.step()) records.push_back(record_of(rows, impl_->path, with_traces));
     return records;
@@ -159,7 +165,7 @@ std::optional<Record> Store::record(const std::string& key_prefix) const {
     // Keys are digits and a to f: those that start so are from the prefix itself up to the prefix and a g.
     Statement rows(database,
                    fmt::format("SELECT {} FROM run WHERE key >= ?1 AND key < ?1 || 'g' ORDER BY key LIMIT 6",
-                               columns_of_run(database)));
+                               columns_of_run(database, true)));
     rows.bind(1, std::string_view(prefix));
     std::optional<Record> found;
     std::vector<std::string> keys;
@@ -173,6 +179,17 @@ std::optional<Record> Store::record(const std::string& key_prefix) const {
     throw InputError(fmt::format("{}: several runs start with \"{}\": {}{}", impl_->path, prefix,
                                  fmt::join(keys, ", "), is_more ? ", and more" : ""));
   });
+}
+
+void Store::in_snapshot(const std::function<void()>& action) const {
+  if (impl_->mode != Mode::read) throw std::logic_error("Store::in_snapshot of a store that may be written");
+  const std::lock_guard guard(impl_->mutex);
+  std::optional<Transaction> snapshot;
+  impl_->alone([&](const Database& database) {
+    snapshot.emplace(database, Transaction::Kind::deferred);
+    database.integer("PRAGMA user_version");  // the moment is that of the first read
+  });
+  action();
 }
 
 void Store::remove(const std::vector<std::string>& keys) {

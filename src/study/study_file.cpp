@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -44,10 +45,10 @@ constexpr const char* kTables = R"(
 
 // Schema 1 was the same but for two things: it had no columns `program` and `data_sha256`, and its trace was
 // TEXT, the JSON itself.
-constexpr const char* kColumns1 =
-    "key, method, seed, spec, status, outcome, trace, '' AS program, '' AS data_sha256, seconds, finished";
-constexpr const char* kColumns =
-    "key, method, seed, spec, status, outcome, trace, program, data_sha256, seconds, finished";
+std::string columns_of_schema(int schema, const char* trace = "trace") {
+  return fmt::format("key, method, seed, spec, status, outcome, {}, {}, seconds, finished", trace,
+                     schema == 1 ? "'' AS program, '' AS data_sha256" : "program, data_sha256");
+}
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
@@ -66,6 +67,17 @@ void check_folder_is_writable(const std::string& path) {
     throw InputError(
         fmt::format("{}: the folder {} cannot be written ({}), which a study needs for its side files", path,
                     folder.string(), reason(errno)));
+}
+
+/// SQLite names its side files by the name it is given: under two names, the newest runs of one are unknown
+/// to the other, and both would write over each other's pages.
+void check_has_one_name(const std::string& path) {
+  struct stat file {};
+  if (::stat(path.c_str(), &file) == 0 && file.st_nlink > 1)
+    throw InputError(
+        fmt::format("{}: has {} names (hard links), under which it cannot be written safely; make it a copy "
+                    "of its own, or use a symbolic link",
+                    path, file.st_nlink));
 }
 
 /// Before SQLite sees the file: its own words for these cases say little.
@@ -95,6 +107,7 @@ void check_path(const std::string& path, Mode mode) {
   if (mode == Mode::read) return;
   if (::access(path.c_str(), W_OK) != 0)
     throw InputError(fmt::format("{}: cannot be written: {}", path, reason(errno)));
+  check_has_one_name(path);
   check_folder_is_writable(path);
 }
 
@@ -158,14 +171,14 @@ void keep_old_file(const std::string& file, int schema) {
 void migrate_from_1(const Database& database) {
   database.execute("ALTER TABLE run RENAME TO run_1");
   create_tables(database);
-  Statement old(database, fmt::format("SELECT {} FROM run_1", kColumns1));
+  Statement old(database, fmt::format("SELECT {} FROM run_1", columns_of_schema(1)));
   while (old.step()) {
     std::vector<std::string> texts;
     for (const int column : {0, 1, 3, 4, 5, 7, 8, 10}) texts.push_back(old.bytes(column));
     const std::string trace = deflate(old.bytes(6));
-    Statement insert(
-        database,
-        fmt::format("INSERT INTO run ({}) VALUES (?1, ?2, ?9, ?3, ?4, ?5, ?10, ?6, ?7, ?11, ?8)", kColumns));
+    Statement insert(database,
+                     fmt::format("INSERT INTO run ({}) VALUES (?1, ?2, ?9, ?3, ?4, ?5, ?10, ?6, ?7, ?11, ?8)",
+                                 columns_of_schema(kSchema)));
     for (std::size_t i = 0; i < texts.size(); ++i)
       insert.bind(static_cast<int>(i + 1), std::string_view(texts[i]));
     insert.bind(9, old.integer(2)).bind_blob(10, trace).bind(11, old.real(9)).step();
@@ -204,7 +217,12 @@ Database open_to_write(const std::string& path, Mode mode) {
   });
   // Readers and a writer at a time; a commit is one append. Only now: the file of another program is not
   // touched.
-  sqlite::patiently([&] { database.execute("PRAGMA journal_mode = WAL"); });
+  const std::string mode_is = sqlite::patiently([&] { return database.text("PRAGMA journal_mode = WAL"); });
+  if (mode_is != "wal")
+    throw InputError(
+        fmt::format("{}: cannot be put into WAL mode, which a study needs (its mode is \"{}\"); put it on a "
+                    "file system of this machine",
+                    path, mode_is));
   // A commit is on the disk when put() returns: a power cut loses no finished run either.
   database.execute("PRAGMA synchronous = FULL");
   return database;
@@ -264,7 +282,25 @@ std::string described(const sqlite::Error& error) {
   return fmt::format("{}: {}", error.what(), reason(error.system_errno));
 }
 
-}  // namespace
+std::string damage(const std::string& path, const sqlite::Error& error) {
+  return fmt::format("{0}: is damaged ({1}); what is left can be read by sqlite3 {0} .recover", path,
+                     error.what());
+}
+
+/// The file is at fault, not the disk: with tables that are not those of a study, too.
+bool is_damage(const sqlite::Error& error) {
+  switch (error.primary()) {
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+    case SQLITE_ERROR:
+    case SQLITE_SCHEMA:
+    case SQLITE_MISMATCH:
+    case SQLITE_CONSTRAINT:
+      return true;
+    default:
+      return false;
+  }
+}
 
 std::string write_failure(const std::string& path, const sqlite::Error& error) {
   if (is_full(error))
@@ -280,17 +316,31 @@ std::string write_failure(const std::string& path, const sqlite::Error& error) {
       described(error));
 }
 
+}  // namespace
+
+void throw_write_failure(const std::string& path, const sqlite::Error& error) {
+  if (error.primary() == SQLITE_NOMEM) throw std::bad_alloc();
+  if (is_damage(error)) throw InputError(damage(path, error));
+  throw OutputError(write_failure(path, error));
+}
+
 void throw_as_ours(const std::string& path, const sqlite::Error& error) {
   if (error.primary() == SQLITE_NOMEM) throw std::bad_alloc();
   if (is_full(error) || error.is_busy()) throw OutputError(write_failure(path, error));
   if (error.primary() == SQLITE_NOTADB) throw InputError(not_a_database(path));
-  if (error.primary() == SQLITE_CORRUPT)
-    throw InputError(fmt::format("{}: is damaged ({}); what is left can be read by sqlite3 {} .recover", path,
-                                 error.what(), path));
+  if (error.primary() == SQLITE_CORRUPT) throw InputError(damage(path, error));
   if (error.primary() == SQLITE_CANTOPEN || error.primary() == SQLITE_READONLY ||
       error.primary() == SQLITE_IOERR)
     throw InputError(fmt::format("{}: cannot be used: {}", path, described(error)));
   throw InputError(fmt::format("{}: is not a study as this program knows it: {}", path, described(error)));
+}
+
+void require_at_path(const std::string& path, const Database& database) {
+  if (!database.has_moved()) return;
+  throw OutputError(
+      fmt::format("{}: was removed, renamed or replaced while it was in use: no further run can be "
+                  "stored in it; start again",
+                  path));
 }
 
 void create_tables(const Database& database) {
@@ -299,8 +349,9 @@ void create_tables(const Database& database) {
   database.execute(fmt::format("PRAGMA user_version = {}", kSchema));
 }
 
-std::string columns_of_run(const Database& database) {
-  return database.integer("PRAGMA user_version") == 1 ? kColumns1 : kColumns;
+std::string columns_of_run(const Database& database, bool with_trace) {
+  const auto schema = static_cast<int>(database.integer("PRAGMA user_version"));
+  return columns_of_schema(schema, with_trace ? "trace" : "x'' AS trace");
 }
 
 Database open_study_file(const std::string& path, Mode mode) try {

@@ -16,12 +16,16 @@ sqlite::Database open_study_file(const std::string& path, Store::Mode mode);
 /// Gives an empty database the tables of a study.
 void create_tables(const sqlite::Database& database);
 
-/// The columns of a run in the order of Record, whatever the schema of the file.
-std::string columns_of_run(const sqlite::Database& database);
+/// The columns of a run in the order of Record, whatever the schema of the file. Without its trace an empty
+/// one stands there: SQLite sorts by copying whole rows, and beyond some size on the disk.
+std::string columns_of_run(const sqlite::Database& database, bool with_trace);
+
+/// Throws OutputError where the path names another file by now, or none: what is written would be lost.
+void require_at_path(const std::string& path, const sqlite::Database& database);
 
 /// Throws what SQLite said as an InputError or an OutputError about this file.
 [[noreturn]] void throw_as_ours(const std::string& path, const sqlite::Error& error);
-/// What to say where a run could not be written.
-std::string write_failure(const std::string& path, const sqlite::Error& error);
+/// The same for what it said to a write of a run: an InputError only where the file is at fault.
+[[noreturn]] void throw_write_failure(const std::string& path, const sqlite::Error& error);
 
 }  // namespace yosida::study

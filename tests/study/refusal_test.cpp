@@ -102,7 +102,45 @@ TEST_F(Refusal, ADamagedFile) {
   expect_throw_with<InputError>([&] { Store(path, Mode::read).records(true); }, {path, "damaged"});
   write(whole.substr(0, 4096) + std::string(whole.size() - 4096, '\x5a'));
   expect_throw_with<InputError>([&] { Store(path, Mode::read).records(true); }, {path, "damaged"});
-  EXPECT_THROW(Store(path, Mode::update).put(sample("sho", 99)), OutputError);
+  expect_throw_with<InputError>([&] { Store(path, Mode::update).put(sample("sho", 99)); },
+                                {path, "is damaged", ".recover"});
+}
+
+TEST_F(Refusal, ARunForAFileThatIsNoStudyAnyLonger) {
+  Store store(path, Mode::create);
+  sql(path, "ALTER TABLE run RENAME COLUMN program TO programme");
+  expect_throw_with<InputError>([&] { store.put(sample()); }, {path, "is damaged", "program"});
+  sql(path, "DROP TABLE run");
+  expect_throw_with<InputError>([&] { store.put(sample()); }, {path, "is damaged", "no such table"});
+}
+
+TEST_F(Refusal, ARunWhoseKeyIsNotThatOfItsSpec) {
+  Store(path, Mode::create).put(sample());
+  sql(path, "UPDATE run SET spec = '{}'");
+  const Store store(path, Mode::read);
+  const std::string key = sample().spec.key();
+  expect_throw_with<InputError>([&] { store.records(false); }, {path, key, "is damaged", "spec"});
+  expect_throw_with<InputError>([&] { store.record(key); }, {path, key, "is damaged", "spec"});
+}
+
+TEST_F(Refusal, AFileOfTwoNamesIsOnlyRead) {
+  Store(path, Mode::create).put(sample());
+  const std::string other = (folder / "other.db").string();
+  std::filesystem::create_hard_link(path, other);
+  expect_refused(Mode::update, {"hard links", "copy"});
+  expect_refused(Mode::create, {"hard links", "copy"});
+  expect_same(Store(other, Mode::read).records(true).at(0), sample());
+  std::filesystem::remove(other);
+  Store(path, Mode::update).put(sample("sho", 1));
+}
+
+TEST_F(Refusal, WhereThereIsNoWal) {
+  // This file system of SQLite's has no shared memory, and says so only in the answer to the pragma.
+  EXPECT_EQ(in_child([&] {
+              sqlite3_vfs_register(sqlite3_vfs_find("unix-none"), 1);
+              expect_refused(Mode::create, {"WAL", "delete"});
+            }),
+            0);
 }
 
 TEST_F(Refusal, ADamagedTraceNamesItsRun) {

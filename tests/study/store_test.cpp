@@ -245,6 +245,55 @@ TEST_F(StoreFile, ABusyStoreIsWaitedFor) {
   EXPECT_TRUE(store.has(sample().spec.key()));
 }
 
+TEST_F(StoreFile, OneThatIsRemovedOrReplacedTakesNoMoreRuns) {
+  Store store(path, Mode::create);
+  store.put(sample());
+  std::filesystem::rename(path, folder / "elsewhere.db");
+  const auto put = [&] { store.put(sample("sho", 1)); };
+  expect_throw_with<OutputError>(put, {path, "removed, renamed or replaced"});
+  std::ofstream(path) << "another";
+  expect_throw_with<OutputError>(put, {path, "removed, renamed or replaced"});
+  std::filesystem::rename(folder / "elsewhere.db", path);
+  put();
+  EXPECT_EQ(store.records(true).size(), 2u);
+}
+
+TEST_F(StoreFile, WithoutTracesNoneIsReadToSortTheRuns) {
+  Store store(path, Mode::create);
+  store.put(sample());
+  sql(path, "UPDATE run SET trace = zeroblob(20000000)");
+  sqlite3_memory_highwater(1);
+  EXPECT_EQ(store.records(false).size(), 1u);
+  const sqlite3_int64 most = sqlite3_memory_highwater(0);
+  EXPECT_GT(most, 0);
+  // The cache of pages is 2 MB, and all but the trace a few KB.
+  EXPECT_LT(most, 8'000'000);
+}
+
+TEST_F(StoreFile, ASnapshotIsOfOneMoment) {
+  Store writer(path, Mode::create);
+  for (std::uint64_t seed = 0; seed < 3; ++seed) writer.put(sample("sho", seed));
+  const Store reader(path, Mode::read);
+  reader.in_snapshot([&] {
+    // Also where nothing was read before.
+    sql(path, "DELETE FROM run WHERE seed = 1");
+    writer.put(sample("sho", 3));
+    EXPECT_EQ(reader.records(false).size(), 3u);
+    const std::optional<Record> run = reader.record(sample("sho", 1).spec.key());
+    ASSERT_TRUE(run);
+    expect_same(*run, sample("sho", 1));
+    EXPECT_FALSE(reader.has(sample("sho", 3).spec.key()));
+  });
+  EXPECT_FALSE(reader.has(sample("sho", 1).spec.key()));
+  EXPECT_TRUE(reader.has(sample("sho", 3).spec.key()));
+  // After an error, too.
+  EXPECT_THROW(reader.in_snapshot([] { throw InputError("x"); }), InputError);
+  writer.put(sample("sho", 4));
+  EXPECT_TRUE(reader.has(sample("sho", 4).spec.key()));
+  // What is put in a snapshot would be lost with it.
+  EXPECT_THROW(writer.in_snapshot([] {}), std::logic_error);
+}
+
 TEST_F(StoreFile, ProcessesThatMakeItAtTheSameMoment) {
   constexpr int kProcesses = 8;
   std::vector<pid_t> children;

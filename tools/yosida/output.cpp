@@ -1,6 +1,8 @@
 #include "output.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include "yosida/error.hpp"
@@ -18,11 +21,41 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Devices and pipes are written as they are; they cannot be renamed over.
+/// Where links lead, whether something is there or not: a link is written through, not replaced. Links of
+/// /proc are descriptors of this process, which have no name to rename to.
+fs::path destination_of(fs::path path) {
+  constexpr int kMostLinks = 40;  // as the system itself has it
+  std::error_code error;
+  for (int i = 0; i < kMostLinks && fs::is_symlink(path, error); ++i) {
+    if (path.native().starts_with("/proc/")) break;
+    const fs::path target = fs::read_symlink(path, error);
+    if (error) break;
+    path = path.parent_path() / target;
+  }
+  return path;
+}
+
+/// Devices, pipes and descriptors are written as they are; they cannot be renamed over.
 bool is_plain(const fs::path& path) {
   std::error_code error;
+  if (fs::is_symlink(destination_of(path), error)) return false;
   const fs::file_status status = fs::status(path, error);
   return !fs::exists(status) || fs::is_regular_file(status);
+}
+
+/// A new file beside `path`, of the permissions that a file at `path` has or would have; `name` becomes its
+/// name. Never one that is there: it may be the user's, or that of a program that writes now.
+int make_side_file(const std::string& path, std::string& name) {
+  int file = -1;
+  for (int number = 1; file < 0; ++number) {
+    name = number == 1 ? path + ".part" : fmt::format("{}.part-{}", path, number);
+    file = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file < 0 && errno != EEXIST) return -1;
+  }
+  struct stat replaced {};
+  // No error where the file system has no permissions to set.
+  if (::stat(path.c_str(), &replaced) == 0) std::ignore = ::fchmod(file, replaced.st_mode & 0777);
+  return file;
 }
 
 /// The bytes of the UTF-8 character that the text starts with; 0 where that is none.
@@ -44,8 +77,10 @@ bool same_file(const std::string& a, const std::string& b) {
   if (a == "-" || b == "-") return a == b;
   std::error_code error;
   if (fs::equivalent(a, b, error)) return is_plain(a);
-  return fs::weakly_canonical(fs::absolute(a), error) == fs::weakly_canonical(fs::absolute(b), error) &&
-         is_plain(a);
+  const auto whole = [&](const std::string& path) {
+    return fs::weakly_canonical(fs::absolute(destination_of(path)), error);
+  };
+  return whole(a) == whole(b) && is_plain(a);
 }
 
 void require_writable(const OutputFile& output) {
@@ -54,12 +89,12 @@ void require_writable(const OutputFile& output) {
   std::error_code error;
   if (fs::is_directory(path, error))
     throw InputError(fmt::format("{} {}: is a directory; name a file", flag, path));
-  const fs::path parent = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
+  const fs::path destination = destination_of(path);
+  const fs::path parent = destination.has_parent_path() ? destination.parent_path() : fs::path(".");
   if (!fs::is_directory(parent, error))
     throw InputError(fmt::format("{} {}: the folder {} does not exist", flag, path, parent.string()));
-  const bool exists = fs::exists(path, error);
-  if (::access(exists && !is_plain(path) ? path.c_str() : parent.c_str(), W_OK) != 0 ||
-      (exists && ::access(path.c_str(), W_OK) != 0))
+  if (::access(is_plain(path) ? parent.c_str() : path.c_str(), W_OK) != 0 ||
+      (fs::exists(path, error) && ::access(path.c_str(), W_OK) != 0))
     throw InputError(fmt::format("{} {}: cannot be written ({})", flag, path, std::strerror(errno)));
 }
 
@@ -79,10 +114,24 @@ void require_writable(const std::vector<OutputFile>& outputs, const std::vector<
   }
 }
 
+std::vector<std::string> files_of_study(const std::string& path) {
+  std::vector<std::string> files{path};
+  // SQLite names its files, and the store its claims, by where links lead.
+  for (const char* ending : {"-wal", "-shm", "-journal", "-claims"})
+    files.push_back(destination_of(path).string() + ending);
+  return files;
+}
+
 OutputStream::OutputStream(std::string path) : path_(std::move(path)), file_(stdout) {
   if (path_ == "-") return;
-  written_path_ = is_plain(path_) ? path_ + ".part" : path_;
-  file_ = std::fopen(written_path_.c_str(), "wb");
+  written_path_ = path_;
+  if (!is_plain(path_)) {
+    file_ = std::fopen(path_.c_str(), "wb");
+  } else {
+    path_ = destination_of(path_).string();
+    const int side = make_side_file(path_, written_path_);
+    file_ = side >= 0 ? ::fdopen(side, "wb") : nullptr;
+  }
   if (file_ == nullptr) throw OutputError(fmt::format("{}: {}", written_path_, std::strerror(errno)));
 }
 
@@ -104,11 +153,13 @@ void OutputStream::write(std::string_view text) {
 void OutputStream::finish() {
   if (std::fflush(file_) != 0) fail();
   if (file_ == stdout) return;
-  const bool closed = std::fclose(std::exchange(file_, nullptr)) == 0;
-  if (!closed) fail();
-  std::error_code error;
-  if (written_path_ != path_) fs::rename(written_path_, path_, error);
-  if (error) throw OutputError(fmt::format("{}: {}", path_, error.message()));
+  const bool is_beside = written_path_ != path_;
+  if (std::fclose(std::exchange(file_, nullptr)) == 0 &&
+      (!is_beside || std::rename(written_path_.c_str(), path_.c_str()) == 0))
+    return;
+  const int error = errno;
+  if (is_beside) std::remove(written_path_.c_str());
+  throw OutputError(fmt::format("{}: {}", path_, std::strerror(error)));
 }
 
 void write_file(const std::string& path, const std::string& text) {

@@ -17,8 +17,12 @@ struct OutputFile {
 /// of `inputs`: tried before a run starts.
 void require_writable(const std::vector<OutputFile>& outputs, const std::vector<std::string>& inputs);
 
-/// Writes a whole file or nothing, piece by piece: to a file beside it first, then renamed over it ("-" is
-/// standard output). Throws OutputError.
+/// A study and all that is kept beside it while it is used: no other output may be one of these, whether
+/// they are there now or not.
+std::vector<std::string> files_of_study(const std::string& path);
+
+/// Writes a whole file or nothing, piece by piece: to a new file beside it first, then renamed over it ("-"
+/// is standard output). A link stays, and what it leads to is replaced. Throws OutputError.
 class OutputStream {
  public:
   explicit OutputStream(std::string path);
@@ -32,7 +36,7 @@ class OutputStream {
  private:
   [[noreturn]] void fail() const;
 
-  std::string path_;
+  std::string path_;          // with links resolved, unless it is written as it is
   std::string written_path_;  // where the bytes go first
   std::FILE* file_;
 };

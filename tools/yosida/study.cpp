@@ -23,6 +23,14 @@ using study::Store;
 
 constexpr const char* kFailed = "failed";
 
+/// How a run of a study may have ended. One that was stopped, the last of the reasons, is never stored.
+std::vector<std::string> statuses() {
+  std::vector<std::string> names{kFailed};
+  for (int reason = 0; reason < static_cast<int>(StopReason::stopped); ++reason)
+    names.emplace_back(to_string(static_cast<StopReason>(reason)));
+  return names;
+}
+
 // ---- which runs ----
 
 /// Which runs a command is about: those that fit all that is given.
@@ -33,12 +41,7 @@ struct Filter {
   void add_to(CLI::App& command) {
     command.add_option("--method", method, "only runs of this method, with whatever settings or just these");
     command.add_option("--seed", seed, "only runs of this seed")->check(whole_number());
-    std::vector<std::string> known{kFailed};
-    for (const StopReason reason :
-         {StopReason::converged, StopReason::iteration_limit, StopReason::work_limit, StopReason::time_limit,
-          StopReason::diverged, StopReason::stopped})
-      known.emplace_back(to_string(reason));
-    command.add_option("--status", status, "only runs that ended so")->check(CLI::IsMember(known));
+    command.add_option("--status", status, "only runs that ended so")->check(CLI::IsMember(statuses()));
   }
   bool is_empty() const { return method.empty() && status.empty() && !seed; }
   bool matches(const Record& run) const {
@@ -235,7 +238,7 @@ int run_show(const ShowFlags& flags) {
 // ---- export ----
 
 int run_export(const ExportFlags& flags) {
-  require_writable({{"--out", flags.out}}, {flags.file});
+  require_writable({{"--out", flags.out}}, files_of_study(flags.file));
   const Store store(flags.file, Store::Mode::read);
   OutputStream out(flags.out);
   export_runs(store, flags, out);
@@ -311,7 +314,9 @@ void add_export(CLI::App& study, int& exit_code) {
       study.add_subcommand("export", "all runs, for other programs; the order is always the same");
   auto flags = std::make_shared<ExportFlags>();
   add_file(*command, flags->file);
-  command->add_option("--format", flags->format, "csv (one row for each run) or json (one object) [csv]")
+  command
+      ->add_option("--format", flags->format,
+                   "csv (one row for each run) or json (an array of objects) [csv]")
       ->check(CLI::IsMember({"csv", "json"}));
   command->add_option("--out", flags->out, "the file to write [-]");
   command->add_flag("--traces", flags->traces,

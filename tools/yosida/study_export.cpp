@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
-#include <set>
+#include <tuple>
+#include <unordered_map>
 
 #include "yosida/error.hpp"
 
@@ -65,10 +65,9 @@ json trace_columns(const Trace& trace, bool without_times) {
   return columns;
 }
 
-/// Of a run of records(false). One that was removed meanwhile has none.
+/// Of a run of records(false), in the same snapshot.
 Trace trace_of(const Store& store, const Record& record) {
-  std::optional<Record> whole = store.record(record.spec.key());
-  return whole ? std::move(whole->trace) : Trace();
+  return std::move(store.record(record.spec.key()).value().trace);
 }
 
 Index most_lambdas(const Trace& trace) {
@@ -104,36 +103,19 @@ std::string trace_line(const TracePoint& point, Index lambdas, bool without_time
 
 // ---- runs as flat rows ----
 
-/// Parts of names between dots; numbers by their value, so that lambda.2 stands before lambda.10.
-struct ByParts {
-  bool operator()(const std::string& a, const std::string& b) const { return parts(a) < parts(b); }
-
- private:
-  static std::vector<std::pair<std::size_t, std::string>> parts(const std::string& name) {
-    std::vector<std::pair<std::size_t, std::string>> result;
-    for (std::size_t begin = 0; begin <= name.size();) {
-      const std::size_t end = std::min(name.find('.', begin), name.size());
-      const std::string part = name.substr(begin, end - begin);
-      const bool is_index = !part.empty() && part.find_first_not_of("0123456789") == std::string::npos;
-      result.emplace_back(is_index ? part.size() : 0, part);
-      begin = end + 1;
-    }
-    return result;
-  }
-};
-using Row = std::map<std::string, std::string, ByParts>;
-
-/// Nested names joined by dots; an array of one value is that value, a longer one has its places as names.
-void flatten(const json& value, const std::string& name, Row& row) {
+/// Calls `visit(name, value)` for every value inside: nested names joined by dots; an array of one value is
+/// that value, a longer one has its places as names.
+template <typename Visit>
+void flatten(const json& value, const std::string& name, const Visit& visit) {
   const auto inner = [&](const std::string& key) { return name.empty() ? key : name + "." + key; };
   if (value.is_object()) {
-    for (const auto& [key, each] : value.items()) flatten(each, inner(key), row);
+    for (const auto& [key, each] : value.items()) flatten(each, inner(key), visit);
   } else if (value.is_array() && value.size() == 1) {
-    flatten(value[0], name, row);
+    flatten(value[0], name, visit);
   } else if (value.is_array()) {
-    for (std::size_t i = 0; i < value.size(); ++i) flatten(value[i], inner(std::to_string(i)), row);
+    for (std::size_t i = 0; i < value.size(); ++i) flatten(value[i], inner(std::to_string(i)), visit);
   } else {
-    row[name] = csv_value(value);
+    visit(name, value);
   }
 }
 
@@ -149,31 +131,88 @@ std::string free_name(const std::string& name) {
   return name;
 }
 
-Row flat_row(const Record& record) {
-  Row outcome, row;
-  flatten(parse_field(record, "outcome", record.outcome), "", outcome);
-  for (const auto& [name, value] : outcome) row[free_name(name)] = value;
-  flatten(parse_field(record, "spec", record.spec.json), "spec", row);
-  return row;
+/// To sort by the parts of a name between dots; numbers by their value, so that lambda.2 stands before
+/// lambda.10.
+std::vector<std::pair<std::size_t, std::string>> parts_of(const std::string& name) {
+  std::vector<std::pair<std::size_t, std::string>> parts;
+  for (std::size_t begin = 0; begin <= name.size();) {
+    const std::size_t end = std::min(name.find('.', begin), name.size());
+    const std::string part = name.substr(begin, end - begin);
+    const bool is_index = !part.empty() && part.find_first_not_of("0123456789") == std::string::npos;
+    parts.emplace_back(is_index ? part.size() : 0, part);
+    begin = end + 1;
+  }
+  return parts;
 }
+
+/// The outcomes and specs of runs, each parsed once. Columns have numbers in the order they come up in.
+class FlatRows {
+ public:
+  explicit FlatRows(const std::vector<Record>& records) {
+    rows_.reserve(records.size());
+    for (const Record& record : records) {
+      std::vector<Field>& row = rows_.emplace_back();
+      flatten(parse_field(record, "outcome", record.outcome), "",
+              [&](const std::string& name, const json& value) { add(row, free_name(name), value); });
+      flatten(parse_field(record, "spec", record.spec.json), "spec",
+              [&](const std::string& name, const json& value) { add(row, name, value); });
+    }
+    sort_columns();
+  }
+
+  const std::vector<std::string>& names() const { return names_; }
+
+  /// One text for each of the names; empty where the run has no such value.
+  std::vector<std::string_view> row(std::size_t run) const {
+    std::vector<std::string_view> texts(names_.size());
+    for (const Field& field : rows_[run]) texts[places_[field.column]] = field.text;
+    return texts;
+  }
+
+ private:
+  struct Field {
+    std::size_t column;
+    std::string text;
+  };
+
+  void add(std::vector<Field>& row, const std::string& name, const json& value) {
+    const std::size_t column = columns_.try_emplace(name, columns_.size()).first->second;
+    row.push_back({column, csv_value(value)});
+  }
+
+  void sort_columns() {
+    using Parts = decltype(parts_of(""));
+    std::vector<std::tuple<Parts, std::string, std::size_t>> order;
+    for (const auto& [name, column] : columns_) order.emplace_back(parts_of(name), name, column);
+    std::sort(order.begin(), order.end());
+    places_.resize(order.size());
+    for (const auto& [parts, name, column] : order) {
+      places_[column] = names_.size();
+      names_.push_back(name);
+    }
+  }
+
+  std::unordered_map<std::string, std::size_t> columns_;
+  std::vector<std::size_t> places_;  // of a column among the names
+  std::vector<std::string> names_;   // in their order
+  std::vector<std::vector<Field>> rows_;
+};
 
 std::string first_fields(const Record& record) {
   return fmt::format("{},{},{}", record.spec.key(), csv_field(record.spec.method), record.spec.seed);
 }
 
 void export_rows(const std::vector<Record>& records, const ExportFlags& flags, OutputStream& out) {
-  std::set<std::string, ByParts> columns;
-  for (const Record& record : records)
-    for (const auto& [name, value] : flat_row(record)) columns.insert(name);
+  const FlatRows rows(records);
   std::vector<std::string> header = kFirst;
-  for (const std::string& name : columns) header.push_back(csv_field(name));
+  for (const std::string& name : rows.names()) header.push_back(csv_field(name));
   header.insert(header.end(), kLast.begin(), kLast.end());
   if (!flags.without_times) header.insert(header.end(), kTimes.begin(), kTimes.end());
   out.write(fmt::format("{}\n", fmt::join(header, ",")));
-  for (const Record& record : records) {
-    Row row = flat_row(record);
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const Record& record = records[i];
     std::string line = fmt::format("{},{}", first_fields(record), csv_field(record.status));
-    for (const std::string& name : columns) line += fmt::format(",{}", row[name]);
+    for (const std::string_view text : rows.row(i)) line.append(1, ',').append(text);
     line += fmt::format(",{},{}", csv_field(record.program), csv_field(record.data_sha256));
     if (!flags.without_times) line += fmt::format(",{},{}", record.seconds, csv_field(record.finished));
     out.write(line + "\n");
@@ -237,14 +276,16 @@ std::string trace_table(const Trace& trace) {
 }
 
 void export_runs(const Store& store, const ExportFlags& flags, OutputStream& out) {
-  const std::vector<Record> records = store.records(false);
-  if (flags.format == "json") {
-    export_objects(store, records, flags, out);
-  } else if (flags.traces) {
-    export_trace_rows(store, records, flags, out);
-  } else {
-    export_rows(records, flags, out);
-  }
+  store.in_snapshot([&] {
+    const std::vector<Record> records = store.records(false);
+    if (flags.format == "json") {
+      export_objects(store, records, flags, out);
+    } else if (flags.traces) {
+      export_trace_rows(store, records, flags, out);
+    } else {
+      export_rows(records, flags, out);
+    }
+  });
 }
 
 }  // namespace yosida::cli

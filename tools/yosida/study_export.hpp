@@ -13,7 +13,8 @@ struct ExportFlags {
   bool traces = false, without_times = false;
 };
 
-/// The runs of a store in the order of the store, written as they are read.
+/// The runs of a store that is only read, as of one moment, in the order of the store; traces are written as
+/// they are read.
 void export_runs(const study::Store& store, const ExportFlags& flags, OutputStream& out);
 
 /// The columns of `tune --trace`, one line for each point.

@@ -23,10 +23,12 @@ struct Record {
   std::string status;   // a StopReason, or "failed": then outcome says why
   std::string outcome;  // JSON text; holds no times
   Trace trace;
-  std::string program;      // version of what ran it
-  std::string data_sha256;  // of all files that were read
-  double seconds = 0.0;     // of the solver
-  std::string finished;     // when, as utc_now() says it
+  std::string program;  // version of what ran it
+  /// Which data. Of compare: sha256 of the JSON text (no spaces, names in order) of the object that has the
+  /// sha256 of every file under the flag that names it: that at data.files of its spec. "" where unknown.
+  std::string data_sha256;
+  double seconds = 0.0;  // of the solver
+  std::string finished;  // when, as utc_now() says it
 };
 
 /// 2026-01-31T12:00:00Z

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,10 +26,10 @@ class Store {
     update,  // the file must be there; may be migrated
     create,  // made where it is not there, or is empty
   };
-  /// Throws InputError where the file is not a store, is one of a newer schema, cannot be written (unless it
-  /// is only read) or is not there. One of an older schema is migrated, the old file kept beside it under
-  /// its name with .schema1 added. A store that others hold is waited for, here and in every function, for
-  /// two minutes before that is an OutputError.
+  /// Throws InputError where the file is not a store, is one of a newer schema, cannot be written or has
+  /// several names (unless it is only read) or is not there. One of an older schema is migrated, the old file
+  /// kept beside it under its name with .schema1 added. A store that others hold is waited for, here and in
+  /// every function, for two minutes before that is an OutputError.
   Store(const std::string& path, Mode mode);
   /// In memory: for runs that nobody keeps.
   Store();
@@ -41,16 +42,20 @@ class Store {
   /// have ended just now: ask has() again once the claim is yours.
   std::unique_ptr<Claim> claim(const std::string& key);
   /// One transaction, on the disk when it returns; a run that is there already stays as it is. Throws
-  /// OutputError where it cannot be written: what was stored before is intact. Throws InputError where spec
-  /// or outcome are not JSON or seconds not finite.
+  /// OutputError where it cannot be written, or the file was removed, renamed or replaced: what was stored
+  /// before is intact. Throws InputError where the file is damaged, spec or outcome are not JSON or seconds
+  /// not finite.
   void put(const Record& record);
 
   /// All runs, by method, settings and seed: the same order whatever the order they were done in. Traces only
-  /// where asked for.
+  /// where asked for. Throws InputError, here and below, where a run is damaged.
   std::vector<Record> records(bool with_traces) const;
   /// The run whose key starts so, with its trace; nothing where there is none. Throws InputError, naming the
   /// candidates, where there are several.
   std::optional<Record> record(const std::string& key_prefix) const;
+  /// Calls `action`: all that it reads is of one moment, whatever others write meanwhile. Only of a store
+  /// that is read.
+  void in_snapshot(const std::function<void()>& action) const;
   /// Removes runs in one transaction; gives back the space.
   void remove(const std::vector<std::string>& keys);
 
