@@ -19,6 +19,8 @@ namespace yosida::search {
 namespace {
 
 constexpr std::int64_t kLargestGrid = 1'000'000;
+constexpr std::int64_t kMostSweeps = 10'000;
+constexpr std::int64_t kMostClimbs = 1'000;
 /// Candidates near the best point so far, and the standard deviation of where they are.
 constexpr Index kSpray = 10;
 constexpr double kSprayWidth = 1e-3;
@@ -47,8 +49,8 @@ Vector mean_improvements(const std::vector<GpEi::Model>& models, const Matrix& c
   return sum / static_cast<double>(models.size());
 }
 
-/// Climbs from x to where EI, averaged over models, is largest nearby; returns it. By its logarithm, whose
-/// slopes are of order 1 however small EI is.
+/// Climbs from x to where EI, averaged over models, is largest nearby; returns it.
+// Deviation: by its logarithm, which has the same maxima and slopes of order 1 however small EI is.
 double polish(const std::vector<GpEi::Model>& models, Vector& x) {
   double sum = 0.0;
   const auto minus_log = [&](const Vector& at, Vector& gradient) {
@@ -71,11 +73,16 @@ const std::vector<Setting<GpEi::Settings>>& GpEi::table() {
       settings::whole("grid", &Settings::grid, 1, kLargestGrid,
                       fmt::format("a whole number from 1 to {}", kLargestGrid),
                       "points of the Sobol sequence among which to look", "Spearmint"),
-      settings::count("burn_in", &Settings::burn_in,
+      settings::whole("burn_in", &Settings::burn_in, 1, kMostSweeps,
+                      fmt::format("a whole number from 1 to {}", kMostSweeps),
                       "sweeps over the hyperparameters of the process before the first are used",
                       "Spearmint"),
-      settings::count("samples", &Settings::samples, "hyperparameters to average over", "Spearmint"),
-      settings::count("polished", &Settings::polished, "candidates from which to climb", "Spearmint"),
+      settings::whole("samples", &Settings::samples, 1, kMostSweeps,
+                      fmt::format("a whole number from 1 to {}", kMostSweeps),
+                      "hyperparameters to average over", "Spearmint"),
+      settings::whole("polished", &Settings::polished, 1, kMostClimbs,
+                      fmt::format("a whole number from 1 to {}", kMostClimbs),
+                      "candidates from which to climb", "Spearmint"),
       settings::real("noise", &Settings::noise, Bound::positive(),
                      "scale of the prior of the noise, its variance over that of the values",
                      "ours: Spearmint's 0.1 takes narrow valleys for noise"),

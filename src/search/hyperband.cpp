@@ -66,6 +66,7 @@ Proposal Hyperband::propose(Bracket& bracket) {
     return open_.open_again(promoted.id, promoted.x, share);
   }
   const Proposal proposal = open_.open(space_.from_unit(uniform_point(random_, space_.size())), share);
+  bracket.place_of[proposal.id] = bracket.of_rung.size();
   bracket.of_rung.push_back({proposal.id, proposal.x, failed});
   return proposal;
 }
@@ -73,10 +74,9 @@ Proposal Hyperband::propose(Bracket& bracket) {
 void Hyperband::tell(const Proposal& proposal, double value) {
   open_.close(proposal);
   for (auto bracket = running_.begin(); bracket != running_.end(); ++bracket) {
-    const auto found = std::find_if(bracket->of_rung.begin(), bracket->of_rung.end(),
-                                    [&](const Configuration& each) { return each.id == proposal.id; });
-    if (found == bracket->of_rung.end()) continue;
-    found->value = std::isfinite(value) ? value : failed;
+    const auto found = bracket->place_of.find(proposal.id);
+    if (found == bracket->place_of.end()) continue;
+    bracket->of_rung[found->second].value = std::isfinite(value) ? value : failed;
     if (++bracket->told < bracket->size) return;
     promote(*bracket);
     if (bracket->size == 0) running_.erase(bracket);
@@ -90,6 +90,8 @@ void Hyperband::promote(Bracket& bracket) const {
                    [](const Configuration& a, const Configuration& b) { return a.value < b.value; });
   bracket.size = bracket.rung == bracket.s ? 0 : bracket.size / settings_.eta;
   bracket.of_rung.erase(bracket.of_rung.begin() + bracket.size, bracket.of_rung.end());
+  bracket.place_of.clear();
+  for (std::size_t i = 0; i < bracket.of_rung.size(); ++i) bracket.place_of[bracket.of_rung[i].id] = i;
   ++bracket.rung;
   bracket.asked = bracket.told = 0;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <list>
+#include <unordered_map>
 
 #include "search/open_proposals.hpp"
 #include "yosida/random.hpp"
@@ -38,9 +39,10 @@ class Hyperband : public Sampler {
   struct Bracket {
     std::int64_t s;
     std::int64_t rung = 0;
-    std::int64_t size;                   // n_i: configurations at this rung
-    std::vector<Configuration> of_rung;  // asked for or promoted
-    std::int64_t asked = 0;              // of this rung
+    std::int64_t size;                                       // n_i: configurations at this rung
+    std::vector<Configuration> of_rung;                      // asked for or promoted
+    std::unordered_map<std::int64_t, std::size_t> place_of;  // of an id in of_rung
+    std::int64_t asked = 0;                                  // of this rung
     std::int64_t told = 0;
   };
 

@@ -15,7 +15,6 @@ namespace {
 
 using Settings = BlackBox::Settings;
 
-constexpr std::int64_t kDefaultTrials = 25;
 constexpr auto kUnlimited = std::numeric_limits<std::int64_t>::max();
 
 /// What is searched: the bounds given, the paper's where trials train as the paper's do, or the data's own.
@@ -35,13 +34,17 @@ search::Space space_of(const Start& range) {
   return search::Space(std::move(dimensions));
 }
 
+/// What the step size of the first trial costs: the gradient it begins with, and products.
+std::int64_t curvature_work(const Settings& settings) {
+  return settings.train_step_size == 0.0 ? 1 + LargestCurvature::kFirstProducts : 0;
+}
+
 /// Trials that a budget of gradients pays for, each trained by all its steps.
 std::int64_t affordable(std::int64_t gradients, const Settings& settings) {
   const bool measures_curvature = settings.train_step_size == 0.0;
   const std::int64_t each =
       settings.train_steps + (measures_curvature ? LargestCurvature::kFurtherProducts : 0);
-  const std::int64_t first_extra =  // the gradient it begins with, and more products
-      measures_curvature ? 1 + LargestCurvature::kFirstProducts - LargestCurvature::kFurtherProducts : 0;
+  const std::int64_t first_extra = curvature_work(settings) - (each - settings.train_steps);
   return (gradients - first_extra) / each;
 }
 
@@ -51,7 +54,7 @@ std::int64_t trial_limit(const Budget& budget, const Settings& settings) {
   if (settings.trials > 0) return settings.trials;
   const bool is_limited = budget.iterations < kUnlimited || std::isfinite(budget.seconds) ||
                           (settings.train_steps > 0 && budget.gradients < kUnlimited);
-  return is_limited ? kUnlimited : kDefaultTrials;
+  return is_limited ? kUnlimited : settings.default_trials;
 }
 
 /// Trials to lay out in advance.
@@ -59,7 +62,7 @@ std::int64_t planned_trials(const Budget& budget, const Settings& settings) {
   std::int64_t trials = std::min(trial_limit(budget, settings), budget.iterations);
   if (settings.train_steps > 0 && budget.gradients < kUnlimited)
     trials = std::min(trials, affordable(budget.gradients, settings));
-  return trials < kUnlimited ? std::max<std::int64_t>(1, trials) : kDefaultTrials;
+  return trials < kUnlimited ? std::max<std::int64_t>(1, trials) : settings.default_trials;
 }
 
 class Search final : public Run {
@@ -72,6 +75,7 @@ class Search final : public Run {
         sampler(space_of(range), {.seed = start.seed, .trials = planned_trials(start.budget, settings)});
     if (const auto size = sampler_->size()) limit_ = std::min(limit_, *size);
     best_.lambda = range.lambda;
+    best_.untrained = true;
     untrained_ = Vector::Zero(problem.weights());
     problem.fit_intercept(untrained_);
     best_.w = w_ = untrained_;
@@ -82,6 +86,10 @@ class Search final : public Run {
 
   void step() override {
     const auto proposal = sampler_->ask();
+    if (!proposal) {  // no size was said, and yet there is an end
+      best_.exhausted = true;
+      return;
+    }
     train(*proposal);
     const double value = w_.allFinite() ? problem_.validation_loss(w_) : std::nan("");
     sampler_->tell(*proposal, value);
@@ -91,6 +99,7 @@ class Search final : public Run {
       best_value_ = value;
       best_.lambda = proposal->x;
       best_.w = w_;
+      best_.untrained = false;
     }
     best_.exhausted = trials_ == limit_;
   }
@@ -145,7 +154,7 @@ class Search final : public Run {
   };
 
   const BilevelProblem& problem_;
-  const Settings& settings_;
+  Settings settings_;
   std::int64_t limit_;  // of trials
   std::unique_ptr<search::Sampler> sampler_;
   Iterate best_;
@@ -162,7 +171,9 @@ class Search final : public Run {
 const std::vector<Setting<Settings>>& BlackBox::table(bool may_solve) {
   const auto rows_with = [](Setting<Settings> train_steps) -> std::vector<Setting<Settings>> {
     return {settings::count_or("trials", &Settings::trials, "auto",
-                               "trials; auto: as many as the budget pays for, 25 where that is not known",
+                               "trials; auto: as many as the budget of gradients pays for at train_steps "
+                               "each, else the method's own "
+                               "number",
                                "ours: the paper takes 2, 10 and 25"),
             std::move(train_steps),
             settings::real("train_step_size", &Settings::train_step_size, Bound::non_negative(),
@@ -182,15 +193,21 @@ const std::vector<Setting<Settings>>& BlackBox::table(bool may_solve) {
 BlackBox::BlackBox(std::string method, search::SamplerFactory sampler, Settings settings)
     : method_(std::move(method)), sampler_(std::move(sampler)), settings_(settings) {
   settings::verify(method_, table(), settings_);
+  if (settings_.train_steps == 0 && settings_.train_step_size > 0.0)
+    throw InputError(fmt::format("{}: train_step_size = {}: goes with train_steps, which is exact", method_,
+                                 settings_.train_step_size));
 }
 
 std::unique_ptr<Run> BlackBox::start(const BilevelProblem& problem, const Start& start) const {
   if (settings_.train_steps > 0 && start.budget.gradients < kUnlimited &&
       affordable(start.budget.gradients, settings_) < 1)
     throw InputError(
-        fmt::format("budget of {} gradient computations: too small for one trial of {}, which trains by "
-                    "train_steps = {} of them",
-                    start.budget.gradients, method_, settings_.train_steps));
+        fmt::format("budget of {} gradient computations: one trial of {} needs {} (train_steps = {}{})",
+                    start.budget.gradients, method_, settings_.train_steps + curvature_work(settings_),
+                    settings_.train_steps,
+                    curvature_work(settings_) > 0
+                        ? fmt::format(", and {} to find its train_step_size", curvature_work(settings_))
+                        : ""));
   return std::make_unique<Search>(problem, start, sampler_, settings_);
 }
 

@@ -48,27 +48,41 @@ Method described(std::string name, std::string summary) {
 constexpr std::int64_t kHyperbandTrials = 206;
 constexpr std::int64_t kHyperbandSteps = 81;
 
+/// Hyperband's smallest effort must be a step: otherwise promotions would be decided without training.
+void require_whole_steps(const BlackBox::Settings& training, const SettingValues& of_sampler) {
+  std::int64_t resource = 0;
+  settings::parse_whole(of_sampler.at("resource"), 1, settings::kNoLimit, resource);
+  if (training.train_steps < resource)
+    throw InputError(fmt::format("hyperband: train_steps = {}: must be at least resource = {}",
+                                 training.train_steps, resource));
+}
+
 Method black_box(const search::SamplerKind& kind) {
   Method method = described(kind.name, kind.summary);
   const bool is_hyperband = kind.name == "hyperband";
-  method.default_iterations = is_hyperband ? kHyperbandTrials : 25;
+  const BlackBox::Settings defaults{.train_steps = is_hyperband ? kHyperbandSteps : 0,
+                                    .default_trials = is_hyperband ? kHyperbandTrials : 25};
+  method.default_iterations = defaults.default_trials;
+  method.counts_trials = true;
   method.solves_inner_problems = true;
   method.takes_kinks = !is_hyperband;  // its trials are cut short, which exact solves cannot be
-  const BlackBox::Settings defaults{.train_steps = is_hyperband ? kHyperbandSteps : 0};
   const auto& table = BlackBox::table(/*may_solve=*/!is_hyperband);
   method.settings = settings::describe(table, defaults);
   method.settings.insert(method.settings.end(), kind.settings.begin(), kind.settings.end());
   std::vector<std::string> names;
   for (const SettingInfo& setting : method.settings) names.push_back(setting.name);
   // The settings of the training, those of the sampler left in `values`.
-  const auto take_training = [name = kind.name, names, defaults, &table](SettingValues& values) {
+  const auto take_training = [name = kind.name, names, defaults, &table, is_hyperband,
+                              of_sampler = kind.all_settings](SettingValues& values) {
     for (const auto& [setting, value] : values)
       if (std::find(names.begin(), names.end(), setting) == names.end())
         settings::refuse_name(name, setting, names);
     SettingValues of_training;
     for (const auto& row : table)
       if (auto node = values.extract(row.name)) of_training.insert(std::move(node));
-    return settings::apply(name, table, defaults, of_training);
+    const BlackBox::Settings training = settings::apply(name, table, defaults, of_training);
+    if (is_hyperband) require_whole_steps(training, of_sampler(values));
+    return training;
   };
   method.make = [name = kind.name, take_training,
                  make_sampler = kind.make](SettingValues values) -> std::unique_ptr<Solver> {
@@ -111,6 +125,7 @@ std::vector<Method> build() {
       described(Forward::name, "forward differentiation through inner gradient steps (Franceschi 2017)");
   forward.solves_inner_problems = true;
   forward.default_iterations = 100;
+  forward.grows_with_lambdas = true;
   Method penalty =
       described(PenaltyMethod::name, "the inner problem as a penalised constraint (Mehra and Hamm 2019)");
   penalty.default_iterations = 500;

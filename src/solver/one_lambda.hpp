@@ -11,8 +11,8 @@ namespace yosida {
 /// What the paper's solvers ask of a problem: they are written for a single λ.
 inline void require_one_lambda(const BilevelProblem& problem, const char* method) {
   if (problem.hyperparameters() != 1)
-    throw InputError(std::string(method) + " takes problems with 1 hyperparameter; this one has " +
-                     std::to_string(problem.hyperparameters()));
+    throw InputError(std::string("methods of the kind of ") + method +
+                     " take 1 hyperparameter; this problem has " + std::to_string(problem.hyperparameters()));
 }
 
 /// The mean-anchored response divides by λ: a start at its pole, or a bound that would hold λ there, is

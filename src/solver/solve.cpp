@@ -96,7 +96,8 @@ std::string sentence(const Outcome& outcome, const Budget& budget, bool non_fini
       text += "; the best finite iterate is reported. Smaller steps may help";
       break;
     case StopReason::exhausted:
-      text = fmt::format("all {} trials are done", outcome.iterations);
+      text = outcome.iterations == 1 ? "the one trial is done"
+                                     : fmt::format("all {} trials are done", outcome.iterations);
       break;
     case StopReason::stopped:
       text = "stopped by the caller";
@@ -207,7 +208,10 @@ class Loop {
   void watch(double validation) {
     const Iterate& iterate = run_->iterate();
     last_.take(iterate, validation, outcome_.iterations);
-    if (validation < best_.validation) best_.take(iterate, validation, outcome_.iterations);
+    if (validation < best_.validation || best_is_untrained_) {
+      best_.take(iterate, validation, outcome_.iterations);
+      best_is_untrained_ = iterate.untrained;
+    }
     outcome_.primal_residual = iterate.primal_residual;
     outcome_.dual_residual = iterate.dual_residual;
     outcome_.skipped_steps = iterate.skipped_steps;
@@ -263,6 +267,7 @@ class Loop {
   bool stop_asked_ = false;
   bool non_finite_ = false;
   bool flat_response_ = false;
+  bool best_is_untrained_ = false;
   Outcome outcome_;
 };
 

@@ -17,8 +17,8 @@ using test::BuiltProblem;
 using test::lambda_of;
 using test::random_split;
 
-constexpr std::int64_t kSteps = 40;
-const SettingValues kPaperTraining = {{"train_steps", "40"}, {"train_step_size", "0.05"}};
+constexpr std::int64_t kSteps = 100;
+const SettingValues kPaperTraining = {{"train_steps", "100"}, {"train_step_size", "0.05"}};
 
 BuiltProblem ridge() {
   return {random_split(24, 14, 6, 5, 3, least_squares()), least_squares(), false, false};
@@ -62,7 +62,7 @@ TEST(BlackBox, GridUnderABudgetTriesBothEndsAndTrainsFromZero) {
   EXPECT_EQ(outcome.status, StopReason::exhausted);
   EXPECT_EQ(outcome.iterations, 2);
   EXPECT_EQ(outcome.work.train_gradients, 2 * kSteps);
-  // e^5 × 0.05 > 2: the upper end diverges in numbers that stay finite for 40 steps; the lower end is the
+  // e^5 × 0.05 > 2: the upper end diverges in numbers that stay finite for 100 steps; the lower end is the
   // answer.
   const Vector w = trained(*built.problem, -10.0, kSteps, 0.05);
   ASSERT_EQ(outcome.final.lambda[0], -10.0);
@@ -132,8 +132,7 @@ TEST(BlackBox, BudgetBelowOneTrialIsRefused) {
     FAIL() << "must be refused";
   } catch (const InputError& error) {
     EXPECT_STREQ(error.what(),
-                 "budget of 39 gradient computations: too small for one trial of random, which trains by "
-                 "train_steps = 40 of them");
+                 "budget of 99 gradient computations: one trial of random needs 100 (train_steps = 100)");
   }
 }
 
@@ -157,10 +156,36 @@ TEST(BlackBox, TrialsThatBlowUpAreCountedAndNeverLeave) {
 
 TEST(BlackBox, StepSizeOfTheCurvatureNeverBlowsUp) {
   const BuiltProblem built = ridge();
-  const Outcome outcome = run("grid", *built.problem, options_of(13 * (kSteps + 3)), {{"train_steps", "40"}});
+  const Outcome outcome =
+      run("grid", *built.problem, options_of(13 * (kSteps + 3)), {{"train_steps", "100"}});
   EXPECT_EQ(outcome.status, StopReason::exhausted) << "the grid fits into the budget, curvature counted";
   EXPECT_EQ(outcome.failed_trials, 0);
   EXPECT_LE(outcome.work.paper_count(), 13 * (kSteps + 3));
+}
+
+// Where every trial is worse than w = 0, the answer is a trial all the same: λ was tried.
+TEST(BlackBox, TheAnswerIsATrial) {
+  const BuiltProblem built = ridge();
+  SolveOptions options = options_of(1000);
+  options.start.lambda = lambda_of(4.0);
+  options.start.bound(4.0, 5.0);
+  const Outcome outcome = run("grid", *built.problem, options,
+                              {{"trials", "1"}, {"train_steps", "20"}, {"train_step_size", "0.02"}});
+  EXPECT_EQ(outcome.best.lambda[0], 4.5);
+  EXPECT_EQ(outcome.best.iteration, 1);
+  EXPECT_GT(outcome.best.loss.validation,
+            built.problem->validation_loss(Vector::Zero(built.problem->weights())))
+      << "or the test shows nothing";
+}
+
+TEST(BlackBox, TrialsEndASearchByThemselves) {
+  const BuiltProblem built = ridge();
+  SolveOptions options = options_of(std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(run("random", *built.problem, options).iterations, 25);
+  EXPECT_EQ(run("random", *built.problem, options, {{"trials", "7"}}).status, StopReason::exhausted);
+  EXPECT_EQ(run("hyperband", *built.problem, options).iterations, 206);
+  options.budget.gradients = 1'000'000;  // which exact solves may never use up
+  EXPECT_EQ(run("random", *built.problem, options).iterations, 25);
 }
 
 TEST(BlackBox, SettingsAreRefusedByName) {
@@ -171,6 +196,9 @@ TEST(BlackBox, SettingsAreRefusedByName) {
   refuses("tpe", {{"train_steps", "-1"}});
   refuses("grid", {{"train_step_size", "nan"}});
   refuses("hyperband", {{"train_steps", "exact"}});
+  refuses("hyperband", {{"train_steps", "80"}});  // a rung without a step
+  refuses("random", {{"train_step_size", "0.1"}});
+  refuses("gp-ei", {{"samples", "1000000"}});
   refuses("random", {{"no_such", "1"}});
 }
 

@@ -162,12 +162,12 @@ TEST_P(HypergradientStep, OfPenaltyFollowsTheAlgorithm) {
   double rho = 2.0, mu = 0.1, epsilon = 0.5;
   const int steps = 6;
   const PenaltyMethod penalty{{.steps = steps,
-                         .alpha = alpha,
-                         .beta = beta,
-                         .growth = growth,
-                         .mu = mu,
-                         .epsilon = epsilon,
-                         .shrink = shrink}};
+                               .alpha = alpha,
+                               .beta = beta,
+                               .growth = growth,
+                               .mu = mu,
+                               .epsilon = epsilon,
+                               .shrink = shrink}};
   PenaltyMethod::State state = penalty.init(problem, start);
   state.rho = rho;  // whatever the curvature
 

@@ -30,5 +30,7 @@ void add_study(CLI::App& app, int& exit_code);
 
 /// A check for options that count something: digits only.
 CLI::Validator whole_number();
+/// The same for those that check their own range: a number of 64 bits, with a sign or not.
+CLI::Validator signed_number();
 
 }  // namespace yosida::cli

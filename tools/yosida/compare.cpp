@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <unordered_map>
 
 #include "commands.hpp"
@@ -61,12 +62,16 @@ bool has_setting(const Method& method, const std::string& name) {
 /// NAME or NAME:SETTING=VALUE:SETTING=VALUE…, with the settings that were given for all.
 Entry parse_entry(const std::string& text, const SettingValues& for_all) {
   std::vector<std::string> parts = CLI::detail::split(text, ':');
+  if (text.back() == ':') parts.emplace_back();
   const Method& chosen = method(parts[0]);
   SettingValues given;
   for (const auto& [name, value] : for_all)
     if (has_setting(chosen, name)) given[name] = value;
+  std::set<std::string> own;
   for (std::size_t i = 1; i < parts.size(); ++i) {
     const auto [name, value] = parse_setting(text, parts[i]);
+    if (!own.insert(name).second)
+      throw InputError(fmt::format("methods = {}: {} is given twice", text, name));
     given[name] = value;
   }
   Entry entry{
@@ -79,7 +84,8 @@ Entry parse_entry(const std::string& text, const SettingValues& for_all) {
 
 std::vector<Entry> parse_entries(const CompareFlags& flags) {
   std::vector<Entry> entries;
-  for (const std::string& text : flags.methods) {
+  for (const std::string& given : flags.methods) {
+    const std::string text = CLI::detail::trim_copy(given);
     std::vector<std::string> names = {text};
     if (text == "all") {
       names.clear();
@@ -227,7 +233,14 @@ std::vector<Entry> able_to_start(const std::vector<Entry>& entries, const Compar
   std::vector<Entry> able;
   for (const Entry& entry : entries) {
     const bool was_named =
-        std::find(flags.methods.begin(), flags.methods.end(), entry.label) != flags.methods.end();
+        std::any_of(flags.methods.begin(), flags.methods.end(),
+                    [&](const std::string& text) { return CLI::detail::trim_copy(text) == entry.label; });
+    constexpr Index kFew = 64;
+    if (!was_named && entry.method->grows_with_lambdas && task.hyperparameters() > kFew) {
+      say("yosida: left out: {}: its work grows with the number of lambdas, here {}; name it to run it\n",
+          entry.label, task.hyperparameters());
+      continue;
+    }
     try {
       require_method_fits(*entry.method, entry.settings, flags.data.model);
       const MethodRun run{.method = *entry.method, .settings = entry.settings, .flags = flags.run};
@@ -366,6 +379,7 @@ void add_compare(CLI::App& app, int& exit_code) {
   command
       ->add_option("--seeds", flags->seeds,
                    "so many seeds from --seed on; each draws its own split and noise [10]")
+      ->check(signed_number())
       ->group(group);
   command->add_option("--jobs", flags->jobs, "runs at a time; results do not depend on it [all cores]")
       ->group(group);

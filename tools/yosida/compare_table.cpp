@@ -82,10 +82,11 @@ void print_comparison(const Comparison& comparison, const std::vector<study::Rec
   const std::vector<Row> rows = report::summarise(records, comparison.measure, comparison.which);
   std::set<std::uint64_t> seeds;
   for (const study::Record& record : records) seeds.insert(record.spec.seed);
-  fmt::print("{}\n{} of the {} weights, mean ± standard deviation over {}; * is the best\n\n",
+  fmt::print("{}\n{} of the {} weights, mean ± standard deviation over {}; the best {}\n\n",
              comparison.heading, comparison.measure,
              comparison.which == report::Which::final ? "final" : "best",
-             seeds.size() == 1 ? "1 seed" : fmt::format("{} seeds", seeds.size()));
+             seeds.size() == 1 ? "1 seed" : fmt::format("{} seeds", seeds.size()),
+             Table::is_bright() ? "is bold" : "has a *");
   const bool has_gap =
       std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.lambda_gap.has_value(); });
   constexpr auto kLeft = Table::Align::left, kRight = Table::Align::right;

@@ -55,6 +55,17 @@ CLI::Validator whole_number() {
           ""};
 }
 
+CLI::Validator signed_number() {
+  return {[](const std::string& text) {
+            std::int64_t value = 0;
+            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+            return error == std::errc{} && end == text.data() + text.size()
+                       ? std::string()
+                       : fmt::format("{} must be a whole number below 2^63", text);
+          },
+          ""};
+}
+
 }  // namespace yosida::cli
 
 int main(int argc, char** argv) {

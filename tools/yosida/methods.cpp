@@ -10,8 +10,12 @@ namespace yosida::cli {
 namespace {
 
 void print_method(const Method& method) {
-  fmt::print("{}: {}\n  starts from lambda {}; {} iterations unless a limit is given\n", method.name,
-             method.summary, method.lambda0, method.default_iterations);
+  fmt::print("{}: {}\n", method.name, method.summary);
+  if (method.counts_trials)
+    fmt::print("  {} trials unless a limit is given\n", method.default_iterations);
+  else
+    fmt::print("  starts from lambda {}; {} iterations unless a limit is given\n", method.lambda0,
+               method.default_iterations);
   for (const SettingInfo& setting : method.settings) {
     std::string flag = setting.name;
     std::replace(flag.begin(), flag.end(), '_', '-');
@@ -30,8 +34,10 @@ void add_methods(CLI::App& app, int& exit_code) {
   command->callback([name, &exit_code] {
     exit_code = kOk;
     if (!name->empty()) return print_method(method(*name));
+    std::size_t width = 0;
+    for (const Method& each : methods()) width = std::max(width, each.name.size());
     for (const Method& each : methods())
-      fmt::print("{:<14} {}{}\n", each.name, each.summary,
+      fmt::print("{:<{}}  {}{}\n", each.name, width, each.summary,
                  each.name == kDefaultMethod ? " (the default)" : "");
     fmt::print("\nyosida methods NAME shows the settings of one.\n");
   });

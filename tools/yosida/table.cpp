@@ -36,25 +36,25 @@ void Table::emphasise(std::size_t row, std::size_t column) {
   has_emphasis_ = true;
 }
 
+bool Table::is_bright() { return ::isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr; }
+
 void Table::print(const std::string& indent) const {
-  const bool is_terminal = ::isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
   std::vector<std::size_t> widths(aligns_.size(), 0);
   for (const Line& line : lines_)
     for (std::size_t j = 0; j < line.cells.size(); ++j) widths[j] = std::max(widths[j], width(line.cells[j]));
-  for (const Line& line : lines_) fmt::print("{}{}\n", indent, text_of(line, widths, is_terminal));
+  for (const Line& line : lines_) fmt::print("{}{}\n", indent, text_of(line, widths));
 }
 
-std::string Table::text_of(const Line& line, const std::vector<std::size_t>& widths, bool is_terminal) const {
+std::string Table::text_of(const Line& line, const std::vector<std::size_t>& widths) const {
   std::string text;
   for (std::size_t j = 0; j < line.cells.size(); ++j) {
     const std::string& cell = line.cells[j];
     const std::string padding(widths[j] - width(cell), ' ');
     const bool is_left = aligns_[j] == Align::left;
-    const bool is_bright = line.is_bold[j] && is_terminal;
-    text += (is_left ? "" : padding) + (is_bright ? "\033[1m" + cell + "\033[0m" : cell) +
-            (is_left ? padding : "");
+    text += (is_left ? "" : padding) +
+            (line.is_bold[j] && is_bright() ? "\033[1m" + cell + "\033[0m" : cell) + (is_left ? padding : "");
     // The mark has a place of its own, so that numbers stay below each other.
-    if (has_emphasis_ && !is_terminal) text += line.is_bold[j] ? '*' : ' ';
+    if (has_emphasis_ && !is_bright()) text += line.is_bold[j] ? '*' : ' ';
     text += "  ";
   }
   text.erase(text.find_last_not_of(' ') + 1);

@@ -14,6 +14,8 @@ class Table {
     Align align;
   };
   explicit Table(const std::vector<Column>& columns);
+  /// Whether what is emphasised is bold.
+  static bool is_bright();
 
   void add(std::vector<std::string> cells);
   /// In bold on a terminal, with * after it elsewhere. Rows count from 0.
@@ -25,7 +27,7 @@ class Table {
     std::vector<std::string> cells;
     std::vector<bool> is_bold;
   };
-  std::string text_of(const Line& line, const std::vector<std::size_t>& widths, bool is_terminal) const;
+  std::string text_of(const Line& line, const std::vector<std::size_t>& widths) const;
 
   std::vector<Align> aligns_;
   std::vector<Line> lines_;  // the titles first

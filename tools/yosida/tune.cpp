@@ -72,7 +72,10 @@ int run_tune(const TuneFlags& flags) {
 
   Tuned tuned;
   {
-    Progress progress(flags.method, options.budget, flags.quiet);
+    Budget shown = options.budget;
+    if (chosen.counts_trials)
+      shown.iterations = std::min(shown.iterations, chosen.default_iterations_of(flags.settings));
+    Progress progress(flags.method, shown, flags.quiet);
     const Interruption interruption;
     options.observers = {progress.observer(), interruption.observer()};
     tuned = run.run(task, options);

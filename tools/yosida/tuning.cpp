@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 
+#include "commands.hpp"
 #include "say.hpp"
 #include "yosida/error.hpp"
 #include "yosida/solver/oracle.hpp"
@@ -115,12 +116,17 @@ Vector Task::refit(const Dataset& rows, const Vector& lambda) const {
 void require_method_fits(const Method& method, const SettingValues& settings, const std::string& model) {
   if (yosida::model(model).penalty == PenaltyForm::l2) return;
   const auto steps = settings.find("train_steps");
-  const bool steps_on_it = steps != settings.end() && steps->second != "exact";
-  if (method.takes_kinks && !steps_on_it) return;
+  if (method.takes_kinks) {
+    if (steps == settings.end() || steps->second == "exact") return;
+    throw InputError(fmt::format(
+        "{}: train_steps = {}: must be exact for --model {}, whose penalty has kinks: gradient steps would "
+        "never set a weight to 0",
+        method.name, steps->second, model));
+  }
   throw InputError(fmt::format(
       "method = {}: does not go with --model {}, whose penalty has kinks: must be a method that solves its "
-      "inner problems, such as my-hpo or hoag{}",
-      method.name, model, steps_on_it ? ", or one with train_steps = exact" : ""));
+      "inner problems, such as my-hpo or hoag",
+      method.name, model));
 }
 
 LambdaBounds parse_bounds(const std::string& text) {
@@ -161,7 +167,7 @@ SolveOptions MethodRun::options(std::uint64_t seed) const {
   if (flags.time_limit) options.budget.seconds = *flags.time_limit;
   if (flags.max_iterations) {
     options.budget.iterations = *flags.max_iterations;
-  } else if (!flags.budget_gradients && !flags.time_limit) {
+  } else if (!flags.budget_gradients && !flags.time_limit && !method.counts_trials) {
     options.budget.iterations = method.default_iterations_of(settings);
   }
   return options;
@@ -222,8 +228,11 @@ void RunFlags::add_to(CLI::App& command) {
   const std::string run = "Run";
   command
       .add_option("--budget-gradients", budget_gradients, "stop before more gradient computations than this")
+      ->check(signed_number())
       ->group(run);
-  command.add_option("--max-iterations", max_iterations, "stop after so many iterations")->group(run);
+  command.add_option("--max-iterations", max_iterations, "stop after so many iterations")
+      ->check(signed_number())
+      ->group(run);
   command.add_option("--time-limit", time_limit, "stop after so many seconds")->group(run);
   command.add_option("--lambda0", lambda0, "where every lambda starts (the method's own start)")->group(run);
   command.add_option("--bounds", bounds, "keep lambda inside LO,HI (and search the oracle there)")

@@ -11,9 +11,10 @@ namespace yosida {
 class BlackBox final : public Solver {
  public:
   struct Settings {
-    std::int64_t trials = 0;       ///< 0: as many as the budget pays for, 25 where that is not known
+    std::int64_t trials = 0;  ///< 0: as many as the budget pays for, default_trials where that is not known
     std::int64_t train_steps = 0;  ///< 0: the exact inner solve
     double train_step_size = 0.0;  ///< 0: 1/(largest curvature)
+    std::int64_t default_trials = 25;
   };
   /// `may_solve`: train_steps may be 0, which Hyperband's trials, cut short, may not.
   static const std::vector<Setting<Settings>>& table(bool may_solve = true);

@@ -55,6 +55,8 @@ struct Iterate {
   std::int64_t skipped_steps = 0;
   /// Inner problems that were not solved to their tolerance.
   std::int64_t inexact_solves = 0;
+  /// Set where nothing was trained under λ yet: a start, never the answer where an iterate follows.
+  bool untrained = false;
   /// Trials of a black-box search that gave no finite loss.
   std::int64_t failed_trials = 0;
   /// Set where nothing is left to try: all trials are done.

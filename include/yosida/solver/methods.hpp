@@ -23,6 +23,10 @@ struct Method {
   /// About how many gradient equivalents a run costs; collapsing must cost less. 0: by its iterations.
   double expected_work = 0.0;
   std::int64_t default_iterations = 2500;
+  /// Ends by itself after so many iterations, which are trials: a limit of iterations need not be set.
+  bool counts_trials = false;
+  /// Work grows with the number of λ.
+  bool grows_with_lambdas = false;
   /// The same, or as many trials as the settings ask for.
   std::int64_t default_iterations_of(const SettingValues& settings) const;
   std::vector<SettingInfo> settings;
