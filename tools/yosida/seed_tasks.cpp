@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "yosida/study/sha256.hpp"
+#include "yosida/data/sha256.hpp"
 
 namespace yosida::cli {
 
@@ -23,11 +23,11 @@ DataIdentity::DataIdentity(const DataFlags& data, const PenaltyFlags& penalty) {
               .sha256 = {},
               .written = std::filesystem::last_write_time(path, none),
               .size = std::filesystem::file_size(path, none)};
-    sha256_of_flag_[flag] = file.sha256 = study::sha256_of_file(path);
+    sha256_of_flag_[flag] = file.sha256 = sha256_of_file(path);
     files_.push_back(std::move(file));
   }
   if (!data.data.empty()) sha256_of_flag_["built-in"] = data.data;
-  sha256_ = study::sha256_of_text(nlohmann::json(sha256_of_flag_).dump());
+  sha256_ = sha256_of_text(nlohmann::json(sha256_of_flag_).dump());
 }
 
 void DataIdentity::require_unchanged() const {
@@ -38,7 +38,7 @@ void DataIdentity::require_unchanged() const {
       continue;
     if (!std::filesystem::exists(path, error))
       throw DataChanged(fmt::format("{}: is gone since this comparison began; what is done is kept", path));
-    if (study::sha256_of_file(path) != sha256)
+    if (sha256_of_file(path) != sha256)
       throw DataChanged(
           fmt::format("{}: has changed since this comparison began; what is done is kept", path));
   }

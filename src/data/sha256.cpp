@@ -1,4 +1,4 @@
-#include "yosida/study/sha256.hpp"
+#include "yosida/data/sha256.hpp"
 
 #include <fmt/format.h>
 #include <openssl/evp.h>
@@ -14,7 +14,7 @@
 #include "data/byte_stream.hpp"
 #include "yosida/error.hpp"
 
-namespace yosida::study {
+namespace yosida {
 namespace {
 
 class Digest {
@@ -58,4 +58,4 @@ std::string sha256_of_file(const std::string& path) {
   return digest.hex();
 }
 
-}  // namespace yosida::study
+}  // namespace yosida
