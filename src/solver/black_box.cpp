@@ -93,6 +93,8 @@ class Search final : public Run {
     train(*proposal);
     const double value = w_.allFinite() ? problem_.validation_loss(w_) : std::nan("");
     sampler_->tell(*proposal, value);
+    best_.tried = proposal->x;
+    best_.tried_validation = std::isfinite(value) ? value : std::nan("");
     ++trials_;
     if (!std::isfinite(value)) ++best_.failed_trials;
     if (value < best_value_) {

@@ -234,7 +234,9 @@ class Loop {
             .primal_residual = outcome_.primal_residual,
             .dual_residual = outcome_.dual_residual,
             .work = last_work_,
-            .seconds = last_seconds_};
+            .seconds = last_seconds_,
+            .tried = run_->iterate().tried,
+            .tried_validation = run_->iterate().tried_validation};
   }
 
   Outcome finished() {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -33,6 +34,18 @@ void for_each_quantity(Point& point, Visit visit) {
   visit("inner_solves", point.work.inner_solves);
   visit("factorisations", point.work.factorisations);
   visit("seconds", point.seconds);
+}
+
+/// The same for what only a search has: these columns are there where some point has a trial.
+template <typename Point, typename Visit>
+void for_each_quantity_of_trials(Point& point, Visit visit) {
+  visit("tried", point.tried);
+  visit("tried_validation", point.tried_validation);
+}
+
+bool has_trials(const Trace& trace) {
+  return std::any_of(trace.begin(), trace.end(),
+                     [](const TracePoint& point) { return point.tried.size() > 0; });
 }
 
 json to_json(std::int64_t value) { return value; }
@@ -79,24 +92,32 @@ void from_json(const json& array, Vector& values) {
 std::string trace_to_json(const Trace& trace) {
   json columns = json::object();
   const TracePoint any;
-  for_each_quantity(any, [&](const char* name, const auto&) { columns[name] = json::array(); });
-  for (const TracePoint& point : trace)
-    for_each_quantity(point,
-                      [&](const char* name, const auto& value) { columns[name].push_back(to_json(value)); });
+  const bool with_trials = has_trials(trace);
+  const auto begin = [&](const char* name, const auto&) { columns[name] = json::array(); };
+  for_each_quantity(any, begin);
+  if (with_trials) for_each_quantity_of_trials(any, begin);
+  for (const TracePoint& point : trace) {
+    const auto add = [&](const char* name, const auto& value) { columns[name].push_back(to_json(value)); };
+    for_each_quantity(point, add);
+    if (with_trials) for_each_quantity_of_trials(point, add);
+  }
   return columns.dump();
 }
 
 Trace trace_from_json(std::string_view text) try {
   const json columns = json::parse(text);
   Trace trace(columns.at("iteration").size());
-  for (std::size_t i = 0; i < trace.size(); ++i)
-    for_each_quantity(trace[i], [&](const char* name, auto& value) {
+  for (std::size_t i = 0; i < trace.size(); ++i) {
+    const auto take = [&](const char* name, auto& value) {
       const json& column = columns.at(name);
       if (column.size() != trace.size())
         throw InputError(fmt::format("trace: {} values of {}, where there are {} points", column.size(), name,
                                      trace.size()));
       from_json(column.at(i), value);
-    });
+    };
+    for_each_quantity(trace[i], take);
+    if (columns.contains("tried")) for_each_quantity_of_trials(trace[i], take);
+  }
   return trace;
 } catch (const json::exception& error) {
   throw InputError(fmt::format("trace: {}", error.what()));

@@ -114,6 +114,18 @@ class Compare(TerminalCli):
         self.yosida(*SPECTRA, "--methods", "random", "--train-steps", "10", *few)
         self.assertIn("random:train_steps=10", {run["method"] for run in self.runs("s.study")})
 
+    def test_the_trace_of_a_search_holds_its_trials(self):
+        self.yosida(*SPECTRA, "--methods", "grid:trials=5,my-hpo", "--seeds", "1", "--bounds=-8,8", "--study", "s.study")
+        grid, other = (run["trace"] for run in strict_json(self.export("s.study", "--traces")))
+        self.assertEqual(grid["tried"], [[], [-8], [-4], [0], [4], [8]])
+        for k in range(1, 6):
+            self.assertEqual(grid["validation"][k], min(grid["tried_validation"][1:k + 1]))
+        self.assertNotIn("tried", other)
+        self.yosida("tune", "--data", "spectra", "--method", "grid", "--trials", "5", "--bounds=-8,8", "--trace", "t.csv")
+        table = self.read_table("t.csv")
+        self.assertEqual([row["tried"] for row in table], ["", "-8", "-4", "0", "4", "8"])
+        self.assertEqual([float(row["tried_validation"]) for row in table[1:]], grid["tried_validation"][1:])
+
     def test_other_data_is_another_run(self):
         self.write_csv("data.csv", *regression(60))
         mine = ["compare", "--train", "data.csv", "--target", "y", "--methods", "my-hpo", "--seeds", "2", "--study", "s.study"]

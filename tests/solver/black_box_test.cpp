@@ -79,6 +79,9 @@ TEST(BlackBox, RandomIsTheBestOfItsTrials) {
   double best = std::numeric_limits<double>::infinity();
   for (std::size_t k = 1; k < outcome.trace.size(); ++k) {
     const double lambda = sampler->ask()->x[0];
+    EXPECT_EQ(outcome.trace[k].tried[0], lambda) << "trial " << k;
+    EXPECT_EQ(outcome.trace[k].tried_validation,
+              built.problem->validation_loss(trained(*built.problem, lambda, kSteps, 0.05)));
     best = std::min(best, built.problem->validation_loss(trained(*built.problem, lambda, kSteps, 0.05)));
     EXPECT_EQ(outcome.trace[k].loss.validation, best) << "trial " << k;
   }

@@ -70,6 +70,8 @@ inline Trace odd_trace() {
                  .inner_solves = 5,
                  .factorisations = 6.0 + 1e-15};
   second.seconds = 1e-9;
+  second.tried = Vector::Constant(1, 0.1 + 0.7);
+  second.tried_validation = 1e-320;
   TracePoint third = second;
   third.lambda = Vector();
   third.loss.test = 2.0 / 3.0;
@@ -108,6 +110,8 @@ inline void expect_same(const Trace& a, const Trace& b) {
     ASSERT_EQ(a[i].loss.test.has_value(), b[i].loss.test.has_value());
     EXPECT_TRUE(same(a[i].loss.test.value_or(0.0), b[i].loss.test.value_or(0.0)));
     EXPECT_TRUE(same(a[i].primal_residual, b[i].primal_residual));
+    EXPECT_EQ(a[i].tried, b[i].tried);
+    EXPECT_TRUE(same(a[i].tried_validation, b[i].tried_validation));
     EXPECT_TRUE(same(a[i].dual_residual, b[i].dual_residual));
     EXPECT_EQ(a[i].work.train_gradients, b[i].work.train_gradients);
     EXPECT_EQ(a[i].work.validation_gradients, b[i].work.validation_gradients);

@@ -49,13 +49,35 @@ bool is_wanted(const TraceColumn& column, bool without_times) {
   return !(without_times && column.name == std::string_view(kSeconds));
 }
 
+json array_of(const Vector& values) {
+  json array = json::array();
+  for (const double value : values) array.push_back(number(value));
+  return array;
+}
+
+/// What a table of traces has columns for.
+struct TraceShape {
+  Index lambdas = 1;
+  bool has_trials = false;  // of a search
+
+  void hold(const Trace& trace) {
+    for (const TracePoint& point : trace) {
+      lambdas = std::max(lambdas, point.lambda.size());
+      has_trials |= point.tried.size() > 0;
+    }
+  }
+};
+
 json trace_columns(const Trace& trace, bool without_times) {
+  TraceShape shape;
+  shape.hold(trace);
   json columns = {{"iteration", json::array()}, {"lambda", json::array()}};
   for (const TracePoint& point : trace) {
     columns["iteration"].push_back(point.iteration);
-    json lambda = json::array();
-    for (const double value : point.lambda) lambda.push_back(number(value));
-    columns["lambda"].push_back(lambda);
+    columns["lambda"].push_back(array_of(point.lambda));
+    if (!shape.has_trials) continue;
+    columns["tried"].push_back(array_of(point.tried));
+    columns["tried_validation"].push_back(number(point.tried_validation));
   }
   for (const TraceColumn& column : kTraceColumns) {
     if (!is_wanted(column, without_times)) continue;
@@ -70,19 +92,18 @@ Trace trace_of(const Store& store, const Record& record) {
   return std::move(store.record(record.spec.key()).value().trace);
 }
 
-Index most_lambdas(const Trace& trace) {
-  Index most = 1;
-  for (const TracePoint& point : trace) most = std::max(most, point.lambda.size());
-  return most;
+std::string names_of(const char* name, Index count) {
+  if (count == 1) return fmt::format(",{}", name);
+  std::string text;
+  for (Index j = 0; j < count; ++j) text += fmt::format(",{}.{}", name, j);
+  return text;
 }
 
-std::string trace_header(Index lambdas, bool without_times) {
-  std::string text = "iteration";
-  if (lambdas == 1) text += ",lambda";
-  if (lambdas > 1)
-    for (Index j = 0; j < lambdas; ++j) text += fmt::format(",lambda.{}", j);
+std::string trace_header(const TraceShape& shape, bool without_times) {
+  std::string text = "iteration" + names_of("lambda", shape.lambdas);
   for (const TraceColumn& column : kTraceColumns)
     if (is_wanted(column, without_times)) text += fmt::format(",{}", column.name);
+  if (shape.has_trials) text += names_of("tried", shape.lambdas) + ",tried_validation";
   return text + "\n";
 }
 
@@ -92,12 +113,19 @@ std::string csv_value(const json& value) {
   return csv_field(value.is_string() ? value.get<std::string>() : value.dump());
 }
 
-std::string trace_line(const TracePoint& point, Index lambdas, bool without_times) {
-  std::string text = std::to_string(point.iteration);
-  for (Index j = 0; j < lambdas; ++j)
-    text += fmt::format(",{}", j < point.lambda.size() ? csv_value(number(point.lambda[j])) : "");
+std::string values_of(const Vector& values, Index count) {
+  std::string text;
+  for (Index j = 0; j < count; ++j)
+    text += fmt::format(",{}", j < values.size() ? csv_value(number(values[j])) : "");
+  return text;
+}
+
+std::string trace_line(const TracePoint& point, const TraceShape& shape, bool without_times) {
+  std::string text = std::to_string(point.iteration) + values_of(point.lambda, shape.lambdas);
   for (const TraceColumn& column : kTraceColumns)
     if (is_wanted(column, without_times)) text += fmt::format(",{}", csv_value(column.value(point)));
+  if (shape.has_trials)
+    text += values_of(point.tried, shape.lambdas) + "," + csv_value(number(point.tried_validation));
   return text + "\n";
 }
 
@@ -222,12 +250,12 @@ void export_rows(const std::vector<Record>& records, const ExportFlags& flags, O
 void export_trace_rows(const Store& store, const std::vector<Record>& records, const ExportFlags& flags,
                        OutputStream& out) {
   // Each trace is read twice, so that no more than one is held.
-  Index lambdas = 1;
-  for (const Record& record : records) lambdas = std::max(lambdas, most_lambdas(trace_of(store, record)));
-  out.write("key,method,seed," + trace_header(lambdas, flags.without_times));
+  TraceShape shape;
+  for (const Record& record : records) shape.hold(trace_of(store, record));
+  out.write("key,method,seed," + trace_header(shape, flags.without_times));
   for (const Record& record : records)
     for (const TracePoint& point : trace_of(store, record))
-      out.write(first_fields(record) + "," + trace_line(point, lambdas, flags.without_times));
+      out.write(first_fields(record) + "," + trace_line(point, shape, flags.without_times));
 }
 
 // ---- runs as JSON ----
@@ -269,9 +297,10 @@ json parse_field(const Record& record, const char* field, const std::string& tex
 }
 
 std::string trace_table(const Trace& trace) {
-  const Index lambdas = most_lambdas(trace);
-  std::string text = trace_header(lambdas, false);
-  for (const TracePoint& point : trace) text += trace_line(point, lambdas, false);
+  TraceShape shape;
+  shape.hold(trace);
+  std::string text = trace_header(shape, false);
+  for (const TracePoint& point : trace) text += trace_line(point, shape, false);
   return text;
 }
 

@@ -349,7 +349,13 @@ std::string trace_csv(const Trace& trace, const std::vector<std::string>& lambda
     for (const std::string& name : lambda_names) text += fmt::format(",{}", csv_field("lambda_" + name));
   text +=
       ",train,validation,test,primal,dual,train_gradients,validation_gradients,hessian_products,"
-      "loss_evaluations,inner_solves,paper_count,gradient_equivalents,seconds\n";
+      "loss_evaluations,inner_solves,paper_count,gradient_equivalents,seconds";
+  const bool has_trials =
+      std::any_of(trace.begin(), trace.end(), [](const TracePoint& point) { return point.tried.size() > 0; });
+  if (has_trials && has_lambda)
+    for (const std::string& name : lambda_names)
+      text += lambda_names.size() == 1 ? ",tried" : fmt::format(",{}", csv_field("tried_" + name));
+  text += has_trials ? ",tried_validation\n" : "\n";
   const auto field = [](double value) {
     return std::isfinite(value) ? fmt::format("{:.17g}", value) : std::string();
   };
@@ -359,11 +365,15 @@ std::string trace_csv(const Trace& trace, const std::vector<std::string>& lambda
     if (has_lambda)
       for (const double lambda : point.lambda) text += fmt::format(",{}", field(lambda));
     text +=
-        fmt::format(",{},{},{},{},{},{},{},{},{},{},{},{},{:.6f}\n", field(point.loss.train),
+        fmt::format(",{},{},{},{},{},{},{},{},{},{},{},{},{:.6f}", field(point.loss.train),
                     field(point.loss.validation), point.loss.test ? field(*point.loss.test) : "",
                     field(point.primal_residual), field(point.dual_residual), work.train_gradients,
                     work.validation_gradients, work.hessian_products, work.loss_evaluations,
                     work.inner_solves, work.paper_count(), field(work.gradient_equivalents()), point.seconds);
+    if (has_trials && has_lambda)
+      for (std::size_t j = 0; j < lambda_names.size(); ++j)
+        text += fmt::format(",{}", point.tried.size() > 0 ? field(point.tried[static_cast<Index>(j)]) : "");
+    text += has_trials ? fmt::format(",{}\n", field(point.tried_validation)) : "\n";
   }
   return text;
 }

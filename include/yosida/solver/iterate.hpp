@@ -55,6 +55,9 @@ struct Iterate {
   std::int64_t skipped_steps = 0;
   /// Inner problems that were not solved to their tolerance.
   std::int64_t inexact_solves = 0;
+  /// Of a black-box search: the λ of the last trial, and its L_V (not finite where it failed).
+  Vector tried = {};
+  double tried_validation = std::numeric_limits<double>::quiet_NaN();
   /// Set where nothing was trained under λ yet: a start, never the answer where an iterate follows.
   bool untrained = false;
   /// Trials of a black-box search that gave no finite loss.

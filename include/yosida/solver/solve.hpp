@@ -36,6 +36,9 @@ struct TracePoint {
   double dual_residual = 0.0;
   Work work;
   double seconds = 0.0;
+  Vector tried = {};  ///< of a black-box search: the λ of this trial, while `lambda` is that of the best;
+                      ///< empty elsewhere
+  double tried_validation = std::numeric_limits<double>::quiet_NaN();  ///< NaN where the trial failed
 };
 using Trace = std::vector<TracePoint>;
 
