@@ -1,8 +1,12 @@
 #include "yosida/nearest.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <numeric>
+
+#include "yosida/error.hpp"
 
 namespace yosida {
 namespace {
@@ -39,6 +43,13 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
     }
   }
   return best;
+}
+
+void refuse_unknown(std::string_view what, std::string_view name, const std::vector<std::string>& known,
+                    std::string_view hint) {
+  const std::string near = nearest(name, known);
+  throw InputError(fmt::format("{0} = {1}: no such {0}{2}; {3}", what, name,
+                               near.empty() ? "" : fmt::format(" (did you mean {}?)", near), hint));
 }
 
 }  // namespace yosida

@@ -127,14 +127,7 @@ const std::vector<CatalogEntry>& catalog() {
 }
 
 const CatalogEntry& catalog_entry(const std::string& name) {
-  std::vector<std::string> names;
-  for (const CatalogEntry& entry : catalog()) {
-    if (entry.name == name) return entry;
-    names.push_back(entry.name);
-  }
-  const std::string near = nearest(name, names);
-  throw InputError(fmt::format("data set = {}: not in the catalog{}; see: yosida data list", name,
-                               near.empty() ? "" : fmt::format(" (did you mean {}?)", near)));
+  return entry_by_name(catalog(), name, "data set", "see: yosida data list");
 }
 
 fs::path data_cache() {

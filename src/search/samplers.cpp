@@ -48,15 +48,9 @@ const std::vector<SamplerKind>& samplers() {
 }
 
 const SamplerKind& sampler(const std::string& name) {
-  std::vector<std::string> names;
-  for (const SamplerKind& each : samplers()) {
-    if (each.name == name) return each;
-    names.push_back(each.name);
-  }
-  const std::string near = nearest(name, names);
-  throw InputError(fmt::format("sampler = {}: no such sampler{}; there are: {}", name,
-                               near.empty() ? "" : fmt::format(" (did you mean {}?)", near),
-                               fmt::join(names, ", ")));
+  std::string known;
+  for (const SamplerKind& each : samplers()) known += (known.empty() ? "" : ", ") + each.name;
+  return entry_by_name(samplers(), name, "sampler", "there are: " + known);
 }
 
 std::unique_ptr<Sampler> make_sampler(const std::string& name, const Space& space,

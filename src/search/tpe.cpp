@@ -41,18 +41,7 @@ const std::vector<Setting<Tpe::Settings>>& Tpe::table() {
 }
 
 Tpe::Tpe(const Space& space, const SamplerOptions& options, const Settings& settings)
-    : space_(space), settings_(settings), random_(options.seed), history_(space.size()) {}
-
-std::optional<Proposal> Tpe::ask() {
-  const Vector unit = next_point();
-  history_.add(unit);
-  return open_.open(space_.from_unit(unit));
-}
-
-void Tpe::tell(const Proposal& proposal, double value) {
-  open_.close(proposal);
-  history_.tell(proposal.id, value);
-}
+    : HistorySampler(space, options.seed), settings_(settings) {}
 
 Vector Tpe::next_point() {
   if (history_.size() < settings_.startup) return uniform_point(random_, space_.size());

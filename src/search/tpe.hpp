@@ -1,15 +1,14 @@
 #pragma once
 
-#include "search/open_proposals.hpp"
+#include "search/history_sampler.hpp"
 #include "search/parzen.hpp"
-#include "yosida/search/samplers.hpp"
 
 namespace yosida::search {
 
 /// The tree-structured Parzen estimator as hyperopt has it (Bergstra et al. 2011; hyperopt/tpe.py): each
 /// dimension for itself, the candidate with the largest l(x)/g(x), where l models the best trials and g the
 /// others. Trials that failed or are still open stand among the others.
-class Tpe : public Sampler {
+class Tpe : public HistorySampler {
  public:
   static constexpr const char* name = "tpe";
   struct Settings {
@@ -22,17 +21,11 @@ class Tpe : public Sampler {
   static const std::vector<Setting<Settings>>& table();
 
   Tpe(const Space& space, const SamplerOptions& options, const Settings& settings);
-  std::optional<Proposal> ask() override;
-  void tell(const Proposal& proposal, double value) override;
 
  private:
-  Vector next_point();
+  Vector next_point() override;
 
-  Space space_;
   Settings settings_;
-  Random random_;
-  TrialHistory history_;
-  OpenProposals open_;
 };
 
 /// What TPE proposes after a history of one trial or more.

@@ -41,24 +41,11 @@ const std::vector<Setting<Tpe2::Settings>>& Tpe2::table() {
 }
 
 Tpe2::Tpe2(const Space& space, const SamplerOptions& options, const Settings& settings)
-    : space_(space),
+    : HistorySampler(space, options.seed),
       settings_(settings),
-      random_(options.seed),
       startup_(std::max<Index>(settings.startup, space.size() + 1)),
       first_(uniform_point(random_, space.size())),
-      stride_(golden_strides(space.size())),
-      history_(space.size()) {}
-
-std::optional<Proposal> Tpe2::ask() {
-  const Vector unit = next_point();
-  history_.add(unit);
-  return open_.open(space_.from_unit(unit));
-}
-
-void Tpe2::tell(const Proposal& proposal, double value) {
-  open_.close(proposal);
-  history_.tell(proposal.id, value);
-}
+      stride_(golden_strides(space.size())) {}
 
 Vector Tpe2::next_point() {
   const Index trials = history_.size();

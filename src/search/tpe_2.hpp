@@ -1,9 +1,6 @@
 #pragma once
 
-#include "search/open_proposals.hpp"
-#include "search/trial_history.hpp"
-#include "yosida/random.hpp"
-#include "yosida/search/samplers.hpp"
+#include "search/history_sampler.hpp"
 
 namespace yosida::search {
 
@@ -11,7 +8,7 @@ namespace yosida::search {
 /// forgetting, more trials in l(x), and every other proposal a step to the bottom of a parabola through known
 /// trials (local_step). What TPE is good at, which valley, is left to it; what it is slow at, the floor of
 /// a smooth valley, takes a few steps. Where no step promises anything the proposal is TPE's.
-class Tpe2 : public Sampler {
+class Tpe2 : public HistorySampler {
  public:
   static constexpr const char* name = "tpe-2";
   struct Settings {
@@ -24,20 +21,14 @@ class Tpe2 : public Sampler {
   static const std::vector<Setting<Settings>>& table();
 
   Tpe2(const Space& space, const SamplerOptions& options, const Settings& settings);
-  std::optional<Proposal> ask() override;
-  void tell(const Proposal& proposal, double value) override;
 
  private:
-  Vector next_point();
+  Vector next_point() override;
   Vector spread_point(Index number) const;
 
-  Space space_;
   Settings settings_;
-  Random random_;
   Index startup_;
   Vector first_, stride_;  // of the startup sequence
-  TrialHistory history_;
-  OpenProposals open_;
 };
 
 }  // namespace yosida::search

@@ -178,14 +178,7 @@ std::int64_t Method::default_iterations_of(const SettingValues& values) const {
 }
 
 const Method& method(const std::string& name) {
-  std::vector<std::string> names;
-  for (const Method& each : methods()) {
-    if (each.name == name) return each;
-    names.push_back(each.name);
-  }
-  const std::string near = nearest(name, names);
-  throw InputError(fmt::format("method = {}: no such method{}; see: yosida methods", name,
-                               near.empty() ? "" : fmt::format(" (did you mean {}?)", near)));
+  return entry_by_name(methods(), name, "method", "see: yosida methods");
 }
 
 }  // namespace yosida

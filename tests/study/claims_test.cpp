@@ -142,11 +142,7 @@ TEST_F(Claims, ProcessesThatComeAndGoNeverHoldOneRunTwice) {
     }
     children.push_back(child);
   }
-  for (const pid_t child : children) {
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    EXPECT_EQ(status, 0);
-  }
+  expect_success(children);
   EXPECT_FALSE(has_side_file());
 }
 

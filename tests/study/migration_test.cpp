@@ -174,11 +174,7 @@ TEST_F(Migration, BySeveralProcessesAtOnce) {
     }
     children.push_back(child);
   }
-  for (const pid_t child : children) {
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    EXPECT_EQ(status, 0);
-  }
+  expect_success(children);
   EXPECT_EQ(files(), (std::vector<std::string>{"study.db", "study.db.schema1"}));
   expect_all(Store(path, Mode::read).records(true), 50);
 }

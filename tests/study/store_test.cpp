@@ -311,11 +311,7 @@ TEST_F(StoreFile, ProcessesThatMakeItAtTheSameMoment) {
     }
     children.push_back(child);
   }
-  for (const pid_t child : children) {
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    EXPECT_EQ(status, 0);
-  }
+  expect_success(children);
   EXPECT_EQ(Store(path, Mode::read).records(true).size(), static_cast<std::size_t>(kProcesses));
   EXPECT_EQ(sql(path, "PRAGMA integrity_check"), std::vector<std::string>{"ok"});
 }

@@ -169,6 +169,15 @@ std::string expect_throw_with(const Action& action, const std::vector<std::strin
   return {};
 }
 
+/// Waits for processes, each of which must end well.
+inline void expect_success(const std::vector<pid_t>& children) {
+  for (const pid_t child : children) {
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+}
+
 /// Does `action` in a process of its own; gives its exit code: 0 unless it threw or a test failed in it.
 inline int in_child(const std::function<void()>& action) {
   const pid_t child = ::fork();
