@@ -28,8 +28,8 @@ double best_candidate(const ParzenMixture& below, const ParzenMixture& above, st
 const std::vector<Setting<Tpe::Settings>>& Tpe::table() {
   static const std::vector<Setting<Settings>> rows = {
       settings::count("startup", &Settings::startup, "random trials before the first model", "hyperopt"),
-      settings::count("candidates", &Settings::candidates, "draws from l(x) per proposal and dimension",
-                      "hyperopt"),
+      settings::whole("candidates", &Settings::candidates, 1, kMostCandidates, kCandidatesRule,
+                      "draws from l(x) per proposal and dimension", "hyperopt"),
       settings::real("gamma", &Settings::gamma, Bound::positive(),
                      "the best ⌈gamma √trials⌉ trials make up l(x)", "hyperopt"),
       settings::real("prior_weight", &Settings::prior_weight, Bound::positive(),

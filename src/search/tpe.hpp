@@ -5,6 +5,10 @@
 
 namespace yosida::search {
 
+/// More than this would only take time.
+inline constexpr std::int64_t kMostCandidates = 100'000;
+inline constexpr const char* kCandidatesRule = "a whole number from 1 to 100000";
+
 /// The tree-structured Parzen estimator as hyperopt has it (Bergstra et al. 2011; hyperopt/tpe.py): each
 /// dimension for itself, the candidate with the largest l(x)/g(x), where l models the best trials and g the
 /// others. Trials that failed or are still open stand among the others.

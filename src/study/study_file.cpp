@@ -337,6 +337,9 @@ void throw_as_ours(const std::string& path, const sqlite::Error& error) {
 
 void require_at_path(const std::string& path, const Database& database) {
   if (!database.has_moved()) return;
+  // Brings home what is in the -wal file, which would otherwise be taken for that of whatever has this name
+  // now.
+  sqlite3_wal_checkpoint_v2(database.handle(), nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
   throw OutputError(
       fmt::format("{}: was removed, renamed or replaced while it was in use: no further run can be "
                   "stored in it; start again",

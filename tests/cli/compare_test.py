@@ -190,6 +190,22 @@ class Compare(TerminalCli):
         done = subprocess.run(["sh", "-c", '"$@" 2>/dev/full', "sh", BINARY, "compare"], cwd=self.folder, timeout=TIMEOUT_SECONDS)
         self.assertEqual(done.returncode, 2)
 
+    def test_a_study_that_is_replaced_meanwhile_harms_neither(self):
+        self.yosida(*SPECTRA, *FEW, "--study", "good.study")
+        before = (self.folder / "good.study").read_bytes()
+        process, master = self.start(*SPECTRA, "--methods", "gp-ei:samples=20", "--seeds", "200", "--jobs", "1", "--study", "s.study")
+        self.shown(master, until=re.compile(r"[2-9] of 200 runs"))
+        (self.folder / "good.study").rename(self.folder / "s.study")
+        self.assertIn("was removed, renamed or replaced", self.shown(master))
+        self.assertEqual(process.wait(timeout=TIMEOUT_SECONDS), 4)
+        self.assertEqual(len(self.runs("s.study")), 9)
+        self.assertEqual((self.folder / "s.study").read_bytes(), before)
+
+    def test_settings_written_twice_are_one_row(self):
+        few = ["--seeds", "1", "--max-iterations", "5"]
+        rows = rows_of(self.yosida(*SPECTRA, "--methods", "sho:alpha=0.0005,sho:alpha=5e-4,sho:alpha=0.0001", *few).stdout)
+        self.assertEqual(list(rows), ["method", "sho:alpha=0.0005", "sho:alpha=0.0001"])
+
     def test_two_processes_share_a_study(self):
         arguments = [*SPECTRA, "--methods", "my-hpo,random,tpe,hoag", "--seeds", "8", "--max-iterations", "60", "--study",
                      "s.study", "--jobs", "2"]

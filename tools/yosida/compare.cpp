@@ -92,9 +92,11 @@ std::vector<Entry> parse_entries(const CompareFlags& flags) {
       for (const Method& each : methods()) names.push_back(each.name);
     }
     for (const std::string& name : names) {
-      const bool is_double = std::any_of(entries.begin(), entries.end(),
-                                         [&](const Entry& entry) { return entry.label == name; });
-      if (!is_double) entries.push_back(parse_entry(name, flags.settings));
+      const Entry next = parse_entry(name, flags.settings);
+      const bool is_double = std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
+        return entry.full_name == next.full_name;
+      });
+      if (!is_double) entries.push_back(next);
     }
   }
   for (const auto& [name, value] : flags.settings)
@@ -247,6 +249,7 @@ std::vector<Entry> able_to_start(const std::vector<Entry>& entries, const Compar
       run.try_start(task, run.options(flags.data.seed));
       able.push_back(entry);
     } catch (const InputError& error) {
+      if (was_named && std::string_view(error.what()).starts_with(entry.method->name)) throw;
       if (was_named) throw InputError(fmt::format("{}: {}", entry.label, error.what()));
       say("yosida: left out: {}: {}\n", entry.label, error.what());
     }
@@ -400,6 +403,7 @@ void add_compare(CLI::App& app, int& exit_code) {
                  "also compute the best lambda of each seed, and how far every method is from it")
       ->group(group);
   command->add_option("--trace-every", flags->trace_every, "keep only every so many-th iteration [1]")
+      ->check(signed_number())
       ->group(group);
   command->add_flag("--quiet", flags->quiet, "print nothing but errors")->group(group);
   flags->run.add_to(*command);

