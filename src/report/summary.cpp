@@ -36,6 +36,8 @@ std::optional<double> number_at(const json& outcome, const std::string& pointer)
   return outcome.at(place).get<double>();
 }
 
+std::string of_work(const char* count) { return fmt::format("/{}/{}", "work", count); }
+
 /// What is collected of the runs of one method before it is averaged.
 struct Collected {
   Row row;
@@ -52,8 +54,8 @@ std::vector<Row> summarise(const std::vector<study::Record>& records, const std:
   const std::string of = which == Which::final ? "/final" : "/best";
   const std::string losses = fmt::format("{}/{}", of, measure);
   const std::string train = losses + "/train", validation = losses + "/validation", test = losses + "/test",
-                    gap = of + "/lambda_gap", gradients = "/work/paper_count",
-                    work = "/work/gradient_equivalents";
+                    gap = of + "/lambda_gap", gradients = of_work("paper_count"),
+                    work = of_work("gradient_equivalents");
   std::vector<Collected> all;
   bool has_measure = records.empty();
   for (const study::Record& record : records) {

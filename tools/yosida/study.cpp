@@ -103,7 +103,7 @@ std::vector<std::string> line_of(const Record& run, std::size_t digits) {
           printable(run.status),
           shown(outcome, "/final/loss/validation"),
           shown(outcome, "/final/lambda"),
-          shown(outcome, "/work/gradient_equivalents"),
+          shown(outcome.value("work", json::object()), "/gradient_equivalents"),
           fmt::format("{:.3g}", run.seconds),
           printable(run.finished)};
 }
