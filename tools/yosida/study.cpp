@@ -103,7 +103,7 @@ std::vector<std::string> line_of(const Record& run, std::size_t digits) {
           printable(run.status),
           shown(outcome, "/final/loss/validation"),
           shown(outcome, "/final/lambda"),
-          shown(outcome.value("work", json::object()), "/gradient_equivalents"),
+          shown(outcome, fmt::format("/{}/{}", "work", "gradient_equivalents").c_str()),
           fmt::format("{:.3g}", run.seconds),
           printable(run.finished)};
 }
