@@ -56,6 +56,10 @@ class Store {
   /// Calls `action`: all that it reads is of one moment, whatever others write meanwhile. Only of a store
   /// that is read.
   void in_snapshot(const std::function<void()>& action) const;
+  /// What worked on this study, in its order.
+  std::vector<Session> sessions() const;
+  /// Throws OutputError where it cannot be written.
+  void put(const Session& session);
   /// Removes runs in one transaction; gives back the space.
   void remove(const std::vector<std::string>& keys);
 
