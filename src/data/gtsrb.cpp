@@ -57,7 +57,8 @@ GtsrbFeatures gtsrb_features(const std::vector<fs::path>& folders, const fs::pat
       return features;
     }
   } catch (const InputError& error) {
-    say(fmt::format("the features of gtsrb that are kept are of no use and are made anew: {}", error.what()));
+    say(fmt::format("the features of gtsrb that are kept are of no use and must be made anew: {}",
+                    error.what()));
   }
   const fs::path archive = require_data(entry, folders).at(0);
   hog::function();  // where it cannot be had, that is known before seconds are spent on unpacking

@@ -175,7 +175,7 @@ class Features(CatalogCase):
     def test_what_is_kept_and_wrong_is_not_taken(self):
         def refused():
             error = self.data("features", "gtsrb", code=2).stderr
-            self.assertIn("are made anew", error)
+            self.assertIn("must be made anew", error)
             self.assertIn(f"{self.ARCHIVE} not found", error)
             return error
         folder = self.keep_right_ones()

@@ -22,7 +22,7 @@ struct GtsrbFeatures {
 /// kept of an earlier call is taken once its sha256 is right, also where the archive is gone; it is made anew
 /// where it is damaged. `kept_in` empty: in the folder gtsrb of the user's cache. `tell` hears of what takes
 /// seconds, and of damage. Throws InputError where nothing is kept and the archive is missing or wrong, or
-/// this build is without OpenCV.
+/// this build is without OpenCV, and where the user has no cache (see data_cache) and `kept_in` is empty.
 GtsrbFeatures gtsrb_features(const std::vector<std::filesystem::path>& folders,
                              const std::filesystem::path& kept_in = {},
                              const std::function<void(const std::string&)>& tell = {});
