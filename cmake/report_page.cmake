@@ -1,0 +1,23 @@
+# The report's page: our own files, and d3 for its charts. They become a part of the library, so that reports need no
+# network and no file beside them.
+include(cmake/embed.cmake)
+find_file(YOSIDA_D3 d3.min.js
+  PATHS /usr/share/nodejs/d3/dist /usr/share/javascript/d3 NO_DEFAULT_PATH
+  DOC "d3.min.js, version 5 or later")
+if(NOT YOSIDA_D3)
+  message(FATAL_ERROR "d3.min.js is not there: the report's charts are made with it. Install Debian's package node-d3, or "
+                      "point to a copy of version 5 or later: -DYOSIDA_D3=<path of d3.min.js>")
+endif()
+
+function(yosida_add_report_page target)
+  set(page src/report/page)
+  yosida_embed(${target} d3_script ${YOSIDA_D3})
+  yosida_embed(${target} page_template ${page}/page.html)
+  yosida_embed(${target} page_style ${page}/page.css ${page}/charts.css ${page}/print.css)
+  # In the order in which they use each other; main.js starts the page.
+  set(scripts format elements palette choices frame marks legend table convergence response stability results summary
+              made problem live main)
+  list(TRANSFORM scripts PREPEND ${page}/)
+  list(TRANSFORM scripts APPEND .js)
+  yosida_embed(${target} page_script ${scripts})
+endfunction()

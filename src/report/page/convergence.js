@@ -1,0 +1,219 @@
+// Validation loss on the way: the median over seeds, and the band from the smallest to the largest.
+
+const X_AXES = {iterations: "iterations", work: "work in gradient equivalents", seconds: "seconds"};
+const TOOLTIP_LINES = 14;
+
+class Convergence {
+  constructor(state) {
+    this.state = state;
+    this.frame = new Frame("Convergence", "Left and right arrow move the cursor, with shift faster.", () => this.draw());
+    this.legend = new Legend(state, () => this.curves().map((curve) => curve.row), (row) => this.highlight(row));
+    this.note = element("p", {class: "caption"});
+    const redraw = (choice) => {
+      Object.assign(state, choice);
+      this.draw();
+    };
+    this.node = element("div", {},
+        element("div", {class: "controls"},
+            radio_group("Against", [["iterations", "iterations"], ["work", "work"], ["seconds", "time"]], state.x,
+                (x) => redraw({x})),
+            check_box("log x", state.x_log, (x_log) => redraw({x_log})),
+            check_box("log y", state.y_log, (y_log) => redraw({y_log})),
+            check_box("bands", state.bands, (bands) => redraw({bands}))),
+        element("div", {class: "with-legend"}, element("div", {class: "chart-place"}, this.frame.node, this.note),
+            this.legend.node));
+    this.cursor = null;  // in units of the x axis
+    this.frame.listen({
+      point: ([x]) => this.scales && this.show_at(this.scales.x.invert(this.within(x)), false),
+      key: (name, is_far) => this.move(name, is_far ? 10 : 1),
+      leave: () => this.leave(),
+    });
+    state.listeners.add(() => this.draw());
+  }
+
+  curves() {
+    return list(this.state.problem.curves).filter((curve) => this.state.rows[curve.row] && list(curve[this.state.x]).length > 0);
+  }
+
+  visible_curves() {
+    return this.curves().filter((curve) => this.state.is_visible(curve.row));
+  }
+
+  update() {
+    this.legend.update();
+    this.frame.measure_size();
+    this.draw();
+  }
+
+  draw() {
+    const {frame, state} = this;
+    if (frame.width === 0) return;
+    const curves = this.visible_curves();
+    this.scales = this.scales_for(curves);
+    if (!this.scales) {
+      frame.say_empty(this.curves().length > 0 ? "Every line is hidden." : "No run has a trace.");
+      set_text(this.note, "");
+      return;
+    }
+    const {x, y} = this.scales;
+    frame.draw_axes(x, y, [X_AXES[state.x], `validation, ${measure_text(state.problem.curve_measure ?? "loss")}`]);
+    frame.plot.selectAll("*").remove();
+    this.draw_oracle(y);
+    if (state.bands) for (const curve of curves) this.draw_band(curve);
+    for (const curve of curves) this.draw_line(curve);
+    set_text(this.note, this.note_text(curves));
+    if (this.cursor === null) this.leave();
+    else this.show_at(this.cursor, false);
+  }
+
+  note_text(curves) {
+    const seeds = d3.max(curves, (curve) => curve.seeds) ?? 0;
+    const band = seeds > 1 && this.state.bands ?
+      `Lines are medians over up to ${seeds} seeds, bands go from the smallest to the largest. ` : "";
+    return band + (this.scales.is_cut ? "Lines that leave the frame at the top go on above it. " : "");
+  }
+
+  /** Scales that show what converges: a line that blows up leaves the frame instead of flattening the others. */
+  scales_for(curves) {
+    const {state, frame} = this;
+    const x_extent = extent_of(d3.merge(curves.map((curve) => curve[state.x])), state.x_log);
+    const medians = extent_of(d3.merge(curves.map((curve) => curve.median)), state.y_log);
+    if (!x_extent || !medians) return null;
+    const shown = d3.merge(curves.map((curve) => [...curve.median, ...(state.bands ? [...curve.low, ...curve.high] : [])]));
+    const [low, high] = extent_of([...shown, this.oracle_value()], state.y_log);
+    const starts = d3.max(curves, (curve) => curve.median.find(is_number));
+    const top = Math.min(high, state.y_log ? Math.max(3 * starts, low * 3) : Math.max(1.3 * starts, low));
+    const y = scale_over(state.y_log, [state.y_log ? low / 1.1 : Math.min(low, 0), top], [frame.bottom, frame.top]);
+    const x = scale_over(state.x_log, state.x_log ? [x_extent[0] / 1.3, x_extent[1]] : [0, x_extent[1]],
+        [frame.left, frame.right]);
+    x.clamp(true);  // the start, at 0, stands at the left end of a logarithmic axis
+    return {x, y, is_cut: high > top};
+  }
+
+  oracle_value() {
+    const {problem} = this.state;
+    return problem.oracle?.validation?.[problem.curve_measure]?.mean ?? null;
+  }
+
+  draw_oracle(y) {
+    const value = this.oracle_value();
+    if (!is_number(value) || (this.state.y_log && value <= 0)) return;
+    const {plot, left, right} = this.frame;
+    plot.append("line").attr("class", "oracle").attr("x1", left).attr("x2", right).attr("y1", y(value)).attr("y2", y(value));
+    plot.append("text").attr("class", "oracle-name").attr("x", left + 6).attr("y", y(value) - 5).text("oracle, mean");
+  }
+
+  points_of(curve) {
+    const positive = (value) => is_number(value) && (!this.state.y_log || value > 0);
+    return d3.range(curve[this.state.x].length).filter((i) => positive(curve.median[i]) && is_number(curve[this.state.x][i]));
+  }
+
+  draw_band(curve) {
+    const {x, y} = this.scales;
+    const floor = y.domain()[0];
+    const ceiling = y.domain()[1] * 1e3 + 1;  // far above the frame, for seeds that have blown up
+    const area = d3.area()
+        .x((i) => x(curve[this.state.x][i]))
+        .y0((i) => y(is_number(curve.low[i]) ? Math.max(curve.low[i], floor) : curve.median[i]))
+        .y1((i) => y(is_number(curve.high[i]) ? Math.min(curve.high[i], ceiling) : ceiling));
+    this.frame.plot.append("path").datum(curve.row).attr("class", "band").attr("d", area(this.points_of(curve)))
+        .style("fill", this.state.styles[curve.row].colour);
+  }
+
+  draw_line(curve) {
+    const {x, y} = this.scales;
+    const style = this.state.styles[curve.row];
+    const points = this.points_of(curve);
+    const place = (i) => [x(curve[this.state.x][i]), y(curve.median[i])];
+    const group = this.frame.plot.append("g").datum(curve.row).attr("class", "line").attr("data-row", curve.row)
+        .style("color", style.colour);
+    group.append("path").attr("d", d3.line()(points.map(place))).attr("stroke-dasharray", style.dash);
+    if (points.length === 0) return;
+    const [end_x, end_y] = place(points[points.length - 1]);
+    group.append("circle").attr("r", 3).attr("cx", end_x).attr("cy", end_y);
+  }
+
+  highlight(row) {
+    this.frame.plot.selectAll(".line, .band").classed("faded", (of) => row !== null && this.state.is_visible(row) && of !== row);
+    this.frame.plot.selectAll(".line").filter((of) => of === row).raise();
+  }
+
+  leave() {
+    this.cursor = null;
+    this.frame.overlay.selectAll("*").remove();
+    this.frame.hide_tooltip();
+  }
+
+  within(x) {
+    return Math.max(this.frame.left, Math.min(x, this.frame.right));
+  }
+
+  /** Where the keys stop: every place that has a point, a few pixels apart. */
+  stops() {
+    const values = d3.merge(this.visible_curves().map((curve) => curve[this.state.x])).filter(is_number).sort(d3.ascending);
+    const stops = [];
+    let last = -Infinity;
+    for (const value of values) {
+      if (this.scales.x(value) - last < 3) continue;
+      last = this.scales.x(value);
+      stops.push(value);
+    }
+    const end = values[values.length - 1];
+    if (stops[stops.length - 1] !== end) stops[stops.length - 1] = end;
+    return stops;
+  }
+
+  move(name, step) {
+    if (!this.scales) return false;
+    const stops = this.stops();
+    const place = this.cursor === null ? -1 : d3.bisectRight(stops, this.cursor) - 1;
+    const target = {ArrowRight: place + step, ArrowLeft: place - step, Home: 0, End: stops.length - 1}[name];
+    if (target === undefined) return false;
+    this.show_at(stops[Math.max(0, Math.min(target, stops.length - 1))], true);
+    return true;
+  }
+
+  /** What each visible curve has at or before this place. */
+  values_at(at) {
+    const found = [];
+    for (const curve of this.visible_curves()) {
+      const xs = curve[this.state.x];
+      const i = d3.bisectRight(xs, at) - 1;
+      if (i >= 0) found.push({curve, i, value: curve.median[i], has_ended: i === xs.length - 1 && at > xs[i]});
+    }
+    const size = (entry) => (is_number(entry.value) ? entry.value : Infinity);
+    return found.sort((a, b) => d3.ascending(size(a), size(b)));
+  }
+
+  show_at(at, is_spoken) {
+    this.cursor = at;
+    const {x, y} = this.scales;
+    const {overlay, top, bottom} = this.frame;
+    overlay.selectAll("*").remove();
+    overlay.append("line").attr("class", "cursor").attr("x1", x(at)).attr("x2", x(at)).attr("y1", top).attr("y2", bottom);
+    const values = this.values_at(at);
+    for (const {curve, value, has_ended} of values) {
+      if (has_ended || !is_number(value) || y(value) < top - 5 || y(value) > bottom) continue;
+      overlay.append("circle").attr("r", 3.5).attr("cx", x(at)).attr("cy", y(value))
+          .style("fill", this.state.styles[curve.row].colour);
+    }
+    this.frame.show_tooltip(x(at), (top + bottom) / 2, this.tooltip_lines(at, values), is_spoken);
+  }
+
+  tooltip_lines(at, values) {
+    const unit = {iterations: "iteration", work: "work", seconds: "seconds"}[this.state.x];
+    const lines = values.slice(0, TOOLTIP_LINES).map(({curve, i, value, has_ended}) => {
+      const row = this.state.rows[curve.row];
+      const band = is_number(curve.low[i]) && is_number(curve.high[i]) && curve.seeds > 1 ?
+        ` (${number_text(curve.low[i], 3)} to ${number_text(curve.high[i], 3)})` : "";
+      const running = is_number(curve.running?.[i]) && curve.running[i] < curve.seeds ?
+        `, ${curve.running[i]} of ${curve.seeds} finite` : "";
+      return element("div", {class: "entry"}, swatch(this.state.styles[curve.row]),
+          element("span", {class: "name", dir: "auto"}, String(row.label)),
+          element("span", {class: "value"}, ` ${is_number(value) ? number_text(value) : "not finite"}`,
+              element("small", {}, `${band}${running}${has_ended ? ", ended" : ""}`)));
+    });
+    if (values.length > TOOLTIP_LINES) lines.push(element("div", {}, `and ${values.length - TOOLTIP_LINES} more`));
+    return [element("div", {class: "tooltip-title"}, `${unit} ${number_text(at)}`), ...lines];
+  }
+}

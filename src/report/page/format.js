@@ -1,0 +1,83 @@
+// Numbers and words, the same everywhere on the page.
+
+const NONE = "–";
+
+const MEASURES = {
+  loss: "loss",
+  scaled_loss: "scaled loss",
+  r_squared: "R²",
+  accuracy: "accuracy",
+  area_under_roc: "area under ROC",
+};
+
+function is_number(value) {
+  return typeof value === "number" && Number.isFinite(value);
+}
+
+/** What a list or a missing list holds. */
+function list(values) {
+  return Array.isArray(values) ? values : [];
+}
+
+function with_minus(text) {
+  return text.replace(/-/g, "−");
+}
+
+/** As the command line prints numbers: so many digits that count, no zeros at the end. */
+function number_text(value, digits = 4) {
+  if (!is_number(value)) return NONE;
+  if (Math.abs(value) >= 10 ** digits && Math.abs(value) < 1e7) return with_minus(String(Math.round(value)));
+  const rounded = Number(value.toPrecision(digits));
+  const is_plain = rounded === 0 || (Math.abs(rounded) >= 1e-4 && Math.abs(rounded) < 1e7);
+  return with_minus(is_plain ? String(rounded) : rounded.toExponential().replace("e+", "e"));
+}
+
+function percent_text(value) {
+  return is_number(value) ? `${number_text(100 * value, 3)} %` : NONE;
+}
+
+function count_text(value) {
+  return is_number(value) ? with_minus(String(Math.round(value))) : NONE;
+}
+
+/** Every digit, for tooltips. */
+function exact_text(cell) {
+  if (!cell) return "";
+  const parts = [`mean ${cell.mean}`];
+  if (is_number(cell.deviation)) parts.push(`deviation ${cell.deviation}`);
+  if (is_number(cell.median)) parts.push(`median ${cell.median}`);
+  if (is_number(cell.count)) parts.push(cell.count === 1 ? "1 run" : `${cell.count} runs`);
+  return parts.join(", ");
+}
+
+function measure_text(measure) {
+  return Object.hasOwn(MEASURES, measure) ? MEASURES[measure] : String(measure).replace(/_/g, " ");
+}
+
+function larger_is_better(measure) {
+  return measure === "r_squared" || measure === "accuracy" || measure === "area_under_roc";
+}
+
+function plural(count, one, many = `${one}s`) {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+/** "a, b and c" */
+function joined(words) {
+  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words[words.length - 1]}`;
+}
+
+/** A time in UTC, as people write it; what is no time stays as it is. */
+function time_text(iso) {
+  const time = new Date(iso);
+  if (!iso || Number.isNaN(time.getTime())) return iso ? String(iso) : NONE;
+  return `${time.toLocaleDateString("en-GB", {day: "numeric", month: "long", year: "numeric", timeZone: "UTC"})}, ` +
+      `${time.toISOString().slice(11, 16)} UTC`;
+}
+
+/** What speaks for a cell: the mean, or the median of the rest where runs of the row have diverged. */
+function central(row, cell) {
+  if (!cell) return null;
+  const value = row.diverged > 0 ? cell.median : cell.mean;
+  return is_number(value) ? value : null;
+}

@@ -1,0 +1,146 @@
+// What all charts share: a frame that follows the width of its place, axes, a tooltip, and words for those who do not see it.
+
+const MARGIN = {top: 12, right: 16, bottom: 46, left: 62};
+const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+
+class Frame {
+  /** `draw` is called with the frame whenever it has another size. */
+  constructor(name, description, draw) {
+    this.svg = d3.create("svg").attr("aria-hidden", "true");
+    this.tooltip = element("div", {class: "tooltip", hidden: ""});
+    this.speech = element("div", {class: "unseen", "aria-live": "polite"});
+    this.node = element("div", {class: "chart", tabindex: "0", role: "application", "aria-label": `${name}. ${description}`},
+        this.svg.node(), this.tooltip, this.speech);
+    const clip = fresh_name("clip");
+    this.clip_box = this.svg.append("clipPath").attr("id", clip).append("rect");
+    this.grid = this.svg.append("g").attr("class", "grid");
+    this.axes = this.svg.append("g").attr("class", "axes");
+    this.plot = this.svg.append("g").attr("clip-path", `url(#${clip})`);
+    this.overlay = this.svg.append("g").attr("class", "overlay");
+    this.width = 0;
+    new ResizeObserver(() => {
+      if (this.measure_size()) draw();
+    }).observe(this.node);
+  }
+
+  /** Whether the size has changed. */
+  measure_size() {
+    const width = Math.round(this.node.clientWidth) || this.width || 720;
+    if (width === this.width) return false;
+    this.width = width;
+    this.height = Math.round(Math.min(440, Math.max(300, width * 0.52)));
+    this.svg.attr("viewBox", `0 0 ${this.width} ${this.height}`).attr("width", this.width).attr("height", this.height);
+    this.left = MARGIN.left;
+    this.right = this.width - MARGIN.right;
+    this.top = MARGIN.top;
+    this.bottom = this.height - MARGIN.bottom;
+    return true;
+  }
+
+  /** Axes with their grid. The plot is cut at `top`, which may lie below the frame's own. */
+  draw_axes(x, y, titles, top = this.top) {
+    this.clip_box.attr("x", this.left - 5).attr("y", top - 5)
+        .attr("width", this.right - this.left + 10).attr("height", this.bottom - top + 10);
+    this.grid.selectAll("*").remove();
+    this.axes.selectAll("*").remove();
+    const x_ticks = ticks_of(x, (this.right - this.left) / 75);
+    const y_ticks = ticks_of(y, (this.bottom - top) / 42);
+    for (const tick of y_ticks)
+      this.grid.append("line").attr("x1", this.left).attr("x2", this.right).attr("y1", y(tick)).attr("y2", y(tick));
+    for (const tick of x_ticks)
+      this.grid.append("line").attr("x1", x(tick)).attr("x2", x(tick)).attr("y1", top).attr("y2", this.bottom);
+    for (const tick of x_ticks) this.axis_text(x(tick), this.bottom + 18, "middle", tick_text(tick));
+    for (const tick of y_ticks) this.axis_text(this.left - 8, y(tick) + 4, "end", tick_text(tick));
+    this.axes.append("line").attr("x1", this.left).attr("x2", this.right).attr("y1", this.bottom).attr("y2", this.bottom);
+    this.axis_text((this.left + this.right) / 2, this.height - 8, "middle", titles[0]).attr("class", "axis-title");
+    this.axis_text(0, 0, "middle", titles[1]).attr("class", "axis-title")
+        .attr("transform", `translate(14,${(top + this.bottom) / 2}) rotate(-90)`);
+  }
+
+  axis_text(x, y, anchor, text) {
+    return this.axes.append("text").attr("x", x).attr("y", y).attr("text-anchor", anchor).text(text);
+  }
+
+  /** Says in the middle of the frame why there is nothing to see. */
+  say_empty(text) {
+    this.hide_tooltip();
+    for (const layer of [this.grid, this.axes, this.plot, this.overlay]) layer.selectAll("*").remove();
+    this.axis_text(this.width / 2, this.height / 2, "middle", text).attr("class", "empty");
+  }
+
+  /** Shows the tooltip beside a place of the chart, on the side where there is room. */
+  show_tooltip(x, y, children, is_spoken) {
+    this.tooltip.replaceChildren(...children);
+    this.tooltip.hidden = false;
+    const ratio = this.node.clientWidth / this.width;
+    const [width, height] = [this.tooltip.offsetWidth, this.tooltip.offsetHeight];
+    const place = x * ratio + 14 + width > this.node.clientWidth ? x * ratio - 14 - width : x * ratio + 14;
+    this.tooltip.style.left = `${Math.max(0, Math.min(place, this.node.clientWidth - width))}px`;
+    this.tooltip.style.top = `${Math.max(0, Math.min(y - height / 2, this.height - height))}px`;
+    if (is_spoken) set_text(this.speech, children.map((child) => child.innerText).join("; "));
+  }
+
+  hide_tooltip() {
+    this.tooltip.hidden = true;
+  }
+
+  /** Where in the chart's own units an event happened. */
+  place_of(event) {
+    const box = this.svg.node().getBoundingClientRect();
+    const ratio = this.width / box.width;
+    return [(event.clientX - box.left) * ratio, (event.clientY - box.top) * ratio];
+  }
+
+  /** One way to listen: the pointer's place, keys that are names of moves, and the end of looking. */
+  listen({point, key, leave}) {
+    this.node.addEventListener("pointermove", (event) => point(this.place_of(event)));
+    this.node.addEventListener("pointerdown", (event) => point(this.place_of(event)));
+    this.node.addEventListener("pointerleave", leave);
+    this.node.addEventListener("blur", leave);
+    this.node.addEventListener("keydown", (event) => {
+      if (event.ctrlKey || event.altKey || event.metaKey) return;
+      if (event.key === "Escape") leave();
+      else if (key(event.key, event.shiftKey)) event.preventDefault();
+    });
+  }
+}
+
+/** A scale over what is there, with room where there is but one value. */
+function scale_over(is_log, [low, high], range) {
+  if (!(low < high)) [low, high] = is_log ? [low / 2, low * 2] : [low - 0.5, low + 0.5];
+  const scale = (is_log ? d3.scaleLog() : d3.scaleLinear()).domain([low, high]).range(range);
+  scale.is_log = is_log;
+  return scale;
+}
+
+/** About `room` ticks. On a logarithmic axis 1, 2, 5 of each decade, or powers of ten where there are many. */
+function ticks_of(scale, room) {
+  const [low, high] = scale.domain();
+  const count = Math.max(2, Math.floor(room));
+  const decades = scale.is_log ? Math.log10(high / low) : 0;
+  if (decades < 0.7) return d3.ticks(low, high, count);
+  const [first, last] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))];
+  const step = Math.max(1, Math.ceil(decades / count));
+  const factors = decades * 3 <= count ? [1, 2, 5] : decades * 2 <= count ? [1, 3] : [1];
+  const ticks = [];
+  for (let power = first; power <= last; ++power) {
+    if (power % step !== 0) continue;
+    for (const factor of factors) ticks.push(factor * 10 ** power);
+  }
+  return ticks.filter((tick) => tick >= low * (1 - 1e-9) && tick <= high * (1 + 1e-9));
+}
+
+function tick_text(value) {
+  const power = Math.round(Math.log10(Math.abs(value)));
+  if (value !== 0 && (power > 4 || power < -3) && Math.abs(value / 10 ** power - 1) < 1e-9) {
+    const digits = String(Math.abs(power)).split("").map((digit) => SUPERSCRIPTS[Number(digit)]).join("");
+    return `10${power < 0 ? "⁻" : ""}${digits}`;
+  }
+  return number_text(value, 4);
+}
+
+/** Smallest and largest of the numbers that count, those above 0 on a logarithmic axis; null where there are none. */
+function extent_of(values, is_log) {
+  const [low, high] = d3.extent(values, (value) => (is_number(value) && (!is_log || value > 0) ? value : undefined));
+  return low === undefined ? null : [low, high];
+}

@@ -1,0 +1,115 @@
+// The page: it is given data, once or again and again, and hands each problem to its section.
+
+class Page {
+  constructor() {
+    this.sections = new Map();
+    this.summary = new Summary(document.querySelector("#summary .cards"));
+    this.made = new Made(document.querySelector("#made"));
+    this.contents = d3.select("#contents ul");
+  }
+
+  update(data) {
+    const problems = list(data.problems);
+    // Our own method first, so that it has the same colour in every report; the others as they come.
+    method_index("my-hpo");
+    const place = document.querySelector("#problems");
+    const states = problems.map((problem, index) => {
+      const name = String(problem.name ?? index);
+      const known = this.sections.get(name);
+      if (known) {
+        known.state.update(problem);
+        known.update();
+        return known.state;
+      }
+      const section = new ProblemSection(new ProblemState(problem, `problem-${this.sections.size}`));
+      this.sections.set(name, section);
+      place.append(section.node);
+      return section.state;
+    });
+    for (const {state, node} of this.sections.values()) node.hidden = !states.includes(state);
+    this.update_head(data);
+    this.update_contents(states);
+    this.summary.update(states);
+    this.made.update(data, states);
+  }
+
+  update_head(data) {
+    if (data.title) set_text(document.querySelector("#title"), String(data.title));
+    const facts = [
+      plural(data.runs ?? 0, "run"),
+      data.diverged > 0 ? `${data.diverged} diverged` : "none diverged",
+      data.failed > 0 ? `${data.failed} failed` : "none failed",
+      plural(list(data.problems).length, "problem"),
+    ];
+    set_text(document.querySelector("#facts"), facts.join(" · "));
+    set_text(document.querySelector("#credit"), `Made by yosida ${data.program ?? ""}, ${time_text(data.generated)}.`);
+    document.querySelector("#summary").hidden = list(data.problems).length === 0 && data.runs > 0;
+  }
+
+  update_contents(states) {
+    const links = [
+      ["#summary", "In short"],
+      ...states.map((state) => [`#${state.anchor}`, String(state.problem.name)]),
+      ["#made", "How it was made"],
+    ];
+    this.contents.selectAll("li").data(links, ([target]) => target)
+        .join((entering) => entering.append(([target]) => element("li", {}, element("a", {href: target, dir: "auto"}))))
+        .order()
+        .each(function([, text]) {
+          set_text(this.firstChild, text);
+        });
+  }
+}
+
+/** Light or dark: as the system says, until the reader says otherwise. */
+class Theme {
+  constructor(button) {
+    this.button = button;
+    this.system = matchMedia("(prefers-color-scheme: dark)");
+    this.chosen = Theme.remembered();
+    this.system.addEventListener("change", () => this.apply());
+    button.addEventListener("click", () => {
+      this.chosen = this.is_dark() ? "light" : "dark";
+      Theme.remember(this.chosen);
+      this.apply();
+    });
+    this.apply();
+  }
+
+  is_dark() {
+    return (this.chosen ?? (this.system.matches ? "dark" : "light")) === "dark";
+  }
+
+  apply() {
+    document.documentElement.dataset.theme = this.is_dark() ? "dark" : "light";
+    set_text(this.button, this.is_dark() ? "Light" : "Dark");
+    this.button.setAttribute("aria-label", this.is_dark() ? "Light colours" : "Dark colours");
+  }
+
+  // Where a browser keeps nothing for files, a choice lasts as long as the page.
+  static remembered() {
+    try {
+      const theme = localStorage.getItem("yosida-theme");
+      return theme === "dark" || theme === "light" ? theme : null;
+    } catch {
+      return null;
+    }
+  }
+
+  static remember(theme) {
+    try {
+      localStorage.setItem("yosida-theme", theme);
+    } catch {
+      // Nothing is lost but the memory of it.
+    }
+  }
+}
+
+new Theme(document.querySelector("#theme"));
+addEventListener("beforeprint", () => LazyPart.show_all());
+const page = new Page();
+if (document.body.dataset.mode === "live") {
+  new LiveFeed(document.querySelector("#live"), (data) => page.update(data)).follow();
+} else {
+  page.update(JSON.parse(document.querySelector("#data").textContent));
+}

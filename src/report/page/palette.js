@@ -1,0 +1,48 @@
+// Colour says which method, dash and shade which of its settings. A method has one colour on the whole page.
+
+const COLOURS = 10;
+const DASHES = [null, "7 3", "2 3", "10 3 2 3", "5 2", "1 4", "12 4", "8 2 2 2 2 2"];
+const SHADES = [100, 76, 56];
+const SYMBOLS = [d3.symbolCircle, d3.symbolSquare, d3.symbolTriangle, d3.symbolDiamond, d3.symbolWye, d3.symbolStar];
+const known_methods = new Map();
+
+function method_index(method) {
+  if (!known_methods.has(method)) known_methods.set(method, known_methods.size);
+  return known_methods.get(method);
+}
+
+function method_colour(method) {
+  return `var(--series-${method_index(method) % COLOURS})`;
+}
+
+function method_symbol(method) {
+  return SYMBOLS[method_index(method) % SYMBOLS.length];
+}
+
+/** The look of each row: large steps first, so that the boldest step has the plainest line. */
+function row_styles(rows) {
+  const styles = new Array(rows.length);
+  const methods = d3.nest().key((index) => String(rows[index].method)).entries(d3.range(rows.length));
+  for (const {key: method, values: members} of methods) {
+    const size = (index) => (is_number(rows[index].step) ? rows[index].step : -Infinity);
+    members.sort((a, b) => d3.descending(size(a), size(b)) || a - b);
+    members.forEach((index, place) => {
+      const share = SHADES[Math.floor(place / 2) % SHADES.length];
+      const colour = method_colour(method);
+      styles[index] = {
+        colour: share === 100 ? colour : `color-mix(in oklab, ${colour} ${share}%, var(--ink))`,
+        dash: DASHES[place % DASHES.length],
+        symbol: method_symbol(method),
+      };
+    });
+  }
+  return styles;
+}
+
+/** A sample of a row's line, as it stands in legends, tables and tooltips. */
+function swatch(style) {
+  const node = d3.create("svg").attr("class", "swatch").attr("viewBox", "0 0 26 10").attr("aria-hidden", "true");
+  node.append("line").attr("x1", 1).attr("x2", 25).attr("y1", 5).attr("y2", 5)
+      .attr("stroke-dasharray", style.dash).style("stroke", style.colour);
+  return node.node();
+}

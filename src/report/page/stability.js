@@ -1,0 +1,132 @@
+// What came of every step size: one mark for each seed, diverged ones on a strip of their own.
+
+const STRIP = 34;
+
+class StabilityPicture {
+  constructor(state) {
+    this.state = state;
+    this.frame = new Frame("Stability", "Left and right arrow go from seed to seed, up and down from row to row.",
+        () => this.draw());
+    this.finder = new MarkFinder(this.frame, (mark) => this.describe(mark));
+    this.methods = d3.select(element("ul", {class: "methods"}));
+    this.note = element("p", {class: "caption"}, "One mark for each seed; × on the upper strip diverged or failed. " +
+        "Dashed lines are the medians of methods that need no step size.");
+    this.node = element("div", {class: "chart-place"}, this.frame.node, this.methods.node(), this.note);
+  }
+
+  update() {
+    this.frame.measure_size();
+    this.draw();
+  }
+
+  /** Rows with a step and what came of them. */
+  series() {
+    return list(this.state.problem.stability)
+        .filter((entry) => this.state.rows[entry.row] && is_number(entry.step) && entry.step > 0)
+        .map((entry) => ({...entry, outcomes: list(entry.outcomes)}));
+  }
+
+  /** The median of each row without a step, where its runs ended well. */
+  levels() {
+    const {problem, rows} = this.state;
+    return rows.map((row, index) => ({row: index, value: this.state.cell(row, "validation", problem.curve_measure, "final")?.median}))
+        .filter(({row, value}) => !is_number(rows[row].step) && is_number(value) && value > 0);
+  }
+
+  draw() {
+    const {frame, state} = this;
+    if (frame.width === 0) return;
+    const series = this.series();
+    const levels = this.levels();
+    const values = d3.merge(series.map(({outcomes}) => outcomes.map((outcome) => outcome[1])));
+    const y_extent = extent_of([...values, ...levels.map(({value}) => value)], true);
+    const x_extent = extent_of(series.map(({step}) => step), true);
+    this.finder.set_groups([]);
+    if (!x_extent) {
+      frame.say_empty("No method of this problem has a step size.");
+      return;
+    }
+    const top = frame.top + STRIP;
+    const x = scale_over(true, [x_extent[0] / 1.7, x_extent[1] * 1.7], [frame.left, frame.right]);
+    const y = scale_over(true, y_extent ? [y_extent[0] / 1.3, y_extent[1] * 1.3] : [0.1, 1], [frame.bottom, top]);
+    frame.draw_axes(x, y, ["step size α", `final validation, ${measure_text(state.problem.curve_measure ?? "loss")}`], top);
+    frame.plot.selectAll("*").remove();
+    frame.clip_box.attr("y", 0).attr("height", frame.bottom + 5);
+    this.draw_strip(top);
+    this.draw_levels(levels, y);
+    const groups = series.map((entry) => this.marks_of(entry, x, y, top, this.shift(entry, series)));
+    groups.forEach((marks) => this.draw_marks(marks));
+    this.finder.set_groups(groups);
+    this.draw_methods(series);
+  }
+
+  draw_strip(top) {
+    const {axes, left, right} = this.frame;
+    axes.append("rect").attr("class", "strip").attr("x", left).attr("width", right - left).attr("y", this.frame.top)
+        .attr("height", top - this.frame.top - 8);
+    this.frame.axis_text(left + 6, this.frame.top + 11, "start", "diverged or failed").attr("class", "strip-name");
+  }
+
+  draw_levels(levels, y) {
+    const {plot, left, right} = this.frame;
+    for (const {row, value} of levels) {
+      plot.append("line").attr("class", "level").attr("x1", left).attr("x2", right).attr("y1", y(value)).attr("y2", y(value))
+          .style("stroke", this.state.styles[row].colour);
+    }
+    // Names stand only where there is room for them; the marks' tooltips and the table have them all.
+    let last = Infinity;
+    for (const {row, value} of levels.slice().sort((a, b) => d3.ascending(a.value, b.value))) {
+      if (last - y(value) < 13) continue;
+      last = y(value);
+      plot.append("text").attr("class", "level-name").attr("x", right - 4).attr("y", last - 4).attr("text-anchor", "end")
+          .text(cut_text(String(this.state.rows[row].label), 32));
+    }
+  }
+
+  /** Rows of one step stand side by side. */
+  shift(entry, series) {
+    const same = series.filter(({step}) => step === entry.step);
+    const width = Math.min(16, 90 / same.length);
+    return (same.findIndex(({row}) => row === entry.row) - (same.length - 1) / 2) * width;
+  }
+
+  marks_of({row, step, outcomes}, x, y, top, shift) {
+    return outcomes.map(([seed, value, status], place) => {
+      const is_shown = status === "ok" && is_number(value) && value > 0;
+      const jitter = ((place % 5) - 2) * 1.6;
+      return {row, step, seed, value, status, is_shown, x: x(step) + shift + jitter,
+              y: is_shown ? y(value) : this.frame.top + 17 + jitter * 0.6};
+    });
+  }
+
+  draw_marks(marks) {
+    for (const mark of marks) {
+      const style = this.state.styles[mark.row];
+      const shape = mark.is_shown ? d3.symbol(style.symbol, 34)() : "M-4,-4L4,4M-4,4L4,-4";
+      this.frame.plot.append("path").attr("class", mark.is_shown ? "mark" : "mark lost").attr("d", shape)
+          .attr("transform", `translate(${mark.x},${mark.y})`).style("color", style.colour);
+    }
+  }
+
+  draw_methods(series) {
+    const methods = [...new Set(series.map(({row}) => String(this.state.rows[row].method)))];
+    this.methods.selectAll("li").data(methods, (method) => method).join((entering) => entering.append((method) => {
+      const icon = d3.create("svg").attr("class", "swatch").attr("viewBox", "-8 -8 16 16").attr("aria-hidden", "true");
+      icon.append("path").attr("class", "mark").attr("d", d3.symbol(method_symbol(method), 60)()).style("color", method_colour(method));
+      return element("li", {}, icon.node(), element("span", {dir: "auto"}, method));
+    }));
+  }
+
+  describe(mark) {
+    return [
+      element("div", {class: "tooltip-title", dir: "auto"}, String(this.state.rows[mark.row].label)),
+      element("div", {}, `step ${number_text(mark.step)}, seed ${mark.seed}`),
+      element("div", {}, mark.is_shown ? `validation ${number_text(mark.value)}` : String(mark.status)),
+    ];
+  }
+}
+
+function cut_text(text, length) {
+  const characters = [...text];
+  return characters.length > length ? `${characters.slice(0, length - 1).join("")}…` : text;
+}

@@ -1,0 +1,89 @@
+// What a reader wants to know first, in sentences made of the numbers below.
+
+const NAMES_AT_MOST = 4;
+
+/** Sentences on one problem: who won and by how much, who was quick, who diverged, what is certified. */
+function summary_sentences(state) {
+  return [best_sentence(state), work_sentence(state), diverged_sentence(state), certificate_sentence(state)]
+      .filter((sentence) => sentence !== null);
+}
+
+function best_sentence(state) {
+  const measure = state.measures[0];
+  const best = state.best_row("validation", measure, "final");
+  if (!best) return state.rows.length > 0 ? "No method ended well on every seed." : "No run has ended yet.";
+  const scale = state.scale(measure);
+  const cell = state.cell(best, "validation", measure, "final");
+  const deviation = cell.count > 1 ? ` ± ${number_text(scale * cell.deviation, 2)}` : "";
+  const text = `${best.label} has the best validation ${measure_text(measure)}: ${number_text(scale * cell.mean)}${deviation}` +
+      `${scale === 100 ? " (× 100)" : ""}, final weights over ${plural(cell.count, "run")}.`;
+  const rival = best_rival(state, best, measure);
+  if (!rival) return text;
+  const other = state.cell(rival, "validation", measure, "final").mean;
+  const difference = Math.abs(other - cell.mean) / Math.abs(cell.mean);
+  const comparison = difference < 0.0005 ? "the same" : `${percent_text(difference)} ${other > cell.mean ? "more" : "less"}`;
+  return `${text} The next method, ${rival.label}, has ${number_text(scale * other)} (${comparison}).`;
+}
+
+/** The best row of another method. */
+function best_rival(state, best, measure) {
+  return state.best_row("validation", measure, "final", state.rows.filter((row) => row.method !== best.method));
+}
+
+/** The quickest method to the loosest goal, and the next. */
+function work_sentence(state) {
+  const [gap] = goals_of(state);
+  if (gap === undefined) return null;
+  const reached = state.rows.filter((row) => is_number(goal_of(row, gap)?.median))
+      .sort((a, b) => goal_of(a, gap).median - goal_of(b, gap).median);
+  const goal = `within ${percent_text(gap)} of the oracle's validation loss`;
+  if (reached.length === 0) return `No method comes ${goal} in more than half of its runs.`;
+  const [first] = reached;
+  const work = goal_of(first, gap).median;
+  const text = `${first.label} is ${goal} after ${number_text(work, 3)} gradient equivalents (median)`;
+  const next = reached.find((row) => row.method !== first.method);
+  if (!next) return `${text}; no other method gets there in more than half of its runs.`;
+  const other = goal_of(next, gap).median;
+  const ratio = work > 0 ? `, ${number_text(other / work, 2)} times as much` : "";
+  return `${text}; the next method, ${next.label}, after ${number_text(other, 3)}${ratio}.`;
+}
+
+function diverged_sentence(state) {
+  const lost = state.rows.filter((row) => row.diverged > 0).sort((a, b) => b.diverged / b.runs - a.diverged / a.runs);
+  const failed = d3.sum(state.rows, (row) => row.failed ?? 0);
+  const failures = failed > 0 ? ` ${plural(failed, "run")} failed.` : "";
+  if (lost.length === 0) return `No run diverged.${failures}`;
+  const named = lost.slice(0, NAMES_AT_MOST).map((row) => `${row.label} (${row.diverged} of ${row.runs})`);
+  if (lost.length > NAMES_AT_MOST) named.push(plural(lost.length - NAMES_AT_MOST, "other row"));
+  return `Diverged: ${joined(named)}.${failures}`;
+}
+
+function certificate_sentence(state) {
+  const certified = state.rows.filter((row) => row.certified > 0).sort((a, b) => b.certified / b.runs - a.certified / a.runs);
+  if (certified.length === 0) return null;
+  const [most] = certified;
+  const alike = certified.filter((row) => row.certified / row.runs === most.certified / most.runs);
+  const others = alike.length > 1 ? ` and ${plural(alike.length - 1, "other row")}` : "";
+  return `Most often certified: ${most.label}${others} (${most.certified} of ${most.runs}).`;
+}
+
+class Summary {
+  constructor(node) {
+    this.cards = d3.select(node);
+  }
+
+  update(states) {
+    this.cards.selectAll(".card").data(states, (state) => state.problem.name)
+        .join((entering) => entering.append(() => element("article", {class: "card"},
+            element("h3", {}, element("a", {dir: "auto"})), element("div", {class: "sentences"}))))
+        .each(function(state) {
+          const link = this.querySelector("a");
+          link.setAttribute("href", `#${state.anchor}`);
+          set_text(link, String(state.problem.name));
+          d3.select(this).select(".sentences").selectAll("p").data(summary_sentences(state)).join("p").attr("dir", "auto")
+              .each(function(sentence) {
+                set_text(this, sentence);
+              });
+        });
+  }
+}
