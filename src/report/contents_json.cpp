@@ -132,7 +132,7 @@ json to_json(const Response& response) {
           {"curve", to_json(response.curve)},
           {"oracle", response.oracle ? to_json(*response.oracle) : json(nullptr)},
           {"paths", list(response.paths, [](const ResponsePath& path) {
-             return json{{"row", path.row}, {"points", to_json(path.points)}};
+             return json{{"row", path.row}, {"search", path.is_search}, {"points", to_json(path.points)}};
            })}};
 }
 

@@ -151,6 +151,7 @@ std::vector<ResponsePoint> thinned(const std::vector<ResponsePoint>& points, boo
 std::vector<ResponsePoint> path_of(const RunDigest& run, double scale) {
   std::vector<ResponsePoint> points;
   for (const Sample& sample : run.samples) {
+    if (run.is_search && sample.iteration == 0) continue;  // where it stood before its first trial
     const ResponsePoint point(sample.lambda, scale * sample.validation);
     if (!std::isfinite(point.first) || !std::isfinite(point.second)) continue;
     if (points.empty() || points.back() != point) points.push_back(point);
@@ -172,7 +173,7 @@ Response response_of(std::uint64_t seed, const Runs& runs, const std::vector<std
     if (!response.oracle && std::isfinite(run.oracle_lambda) && std::isfinite(scale * run.oracle_validation))
       response.oracle.emplace(run.oracle_lambda, scale * run.oracle_validation);
     if (auto path = path_of(run, scale); !path.empty())
-      response.paths.push_back({rows[i], thinned(path, false, limit)});
+      response.paths.push_back({rows[i], run.is_search, thinned(path, false, limit)});
   }
   std::sort(response.curve.begin(), response.curve.end());
   response.curve.erase(std::unique(response.curve.begin(), response.curve.end()), response.curve.end());

@@ -107,6 +107,7 @@ void add_trace(RunDigest& run, const Trace& trace, bool has_exact_trials) {
       if (std::isnan(run.work_to[i]) &&
           point.loss.validation <= run.oracle_validation + kGaps[i] * std::abs(run.oracle_validation))
         run.work_to[i] = work;
+    run.is_search |= point.tried.size() > 0;
     if (has_exact_trials && std::isfinite(only(point.tried)) && std::isfinite(point.tried_validation))
       run.trials.emplace_back(only(point.tried), point.tried_validation);
   }

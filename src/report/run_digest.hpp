@@ -48,6 +48,7 @@ struct RunDigest {
   double residual = kMissing;
   std::string sentence;
   std::vector<Sample> samples;
+  bool is_search = false;
   std::vector<ResponsePoint> trials;  // of a search that trains exactly: λ and L_V(w*(λ))
 
   /// What L_V is multiplied by to be the scaled loss; not finite where the run does not say.

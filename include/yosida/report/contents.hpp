@@ -61,6 +61,7 @@ using ResponsePoint = std::pair<double, double>;
 
 struct ResponsePath {
   std::size_t row = 0;
+  bool is_search = false;  // its points are trials, each the best so far
   std::vector<ResponsePoint> points;
 };
 
