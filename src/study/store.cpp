@@ -117,6 +117,15 @@ bool Store::has(const std::string& key) const {
   });
 }
 
+std::vector<std::string> Store::keys() const {
+  return impl_->alone([&](const Database& database) {
+    Statement rows(database, "SELECT key FROM run");
+    std::vector<std::string> keys;
+    while (rows.step()) keys.push_back(rows.bytes(0));
+    return keys;
+  });
+}
+
 std::unique_ptr<Claim> Store::claim(const std::string& key) {
   impl_->require_writable("claim");
   const std::lock_guard guard(impl_->mutex);

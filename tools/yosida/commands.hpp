@@ -27,6 +27,7 @@ void add_methods(CLI::App& app, int& exit_code);
 void add_check_grad(CLI::App& app, int& exit_code);
 void add_data(CLI::App& app, int& exit_code);
 void add_study(CLI::App& app, int& exit_code);
+void add_report(CLI::App& app, int& exit_code);
 
 /// A check for options that count something: digits only.
 CLI::Validator whole_number();

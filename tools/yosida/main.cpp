@@ -88,6 +88,7 @@ int main(int argc, char** argv) {
   cli::add_check_grad(app, exit_code);
   cli::add_data(app, exit_code);
   cli::add_study(app, exit_code);
+  cli::add_report(app, exit_code);
   cli::refuse_empty_values(app);
   try {
     cli::require_known_command(app, {argv + 1, argv + std::max(argc, 1)});

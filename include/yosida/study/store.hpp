@@ -38,6 +38,8 @@ class Store {
   Store& operator=(const Store&) = delete;
 
   bool has(const std::string& key) const;
+  /// Of all runs, in no order that means anything.
+  std::vector<std::string> keys() const;
   /// Nothing where another process, or another holder of a Claim, has claimed the run and is alive. It may
   /// have ended just now: ask has() again once the claim is yours.
   std::unique_ptr<Claim> claim(const std::string& key);
