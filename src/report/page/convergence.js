@@ -24,7 +24,7 @@ class Convergence {
             this.legend.node));
     this.cursor = null;  // in units of the x axis
     this.frame.listen({
-      point: ([x]) => this.scales && this.show_at(this.scales.x.invert(this.within(x)), false),
+      point: ([x]) => this.scales && this.show_at(this.stop_near(this.scales.x.invert(this.within(x))), false),
       key: (name, is_far) => this.move(name, is_far ? 10 : 1),
       leave: () => this.leave(),
     });
@@ -51,10 +51,11 @@ class Convergence {
     const curves = this.visible_curves();
     this.scales = this.scales_for(curves);
     if (!this.scales) {
-      frame.say_empty(this.curves().length > 0 ? "Every line is hidden." : "No run has a trace.");
+      frame.say_empty(curves.length > 0 ? "No finite value to show." : "Every line is hidden.");
       set_text(this.note, "");
       return;
     }
+    this.stops = this.find_stops();
     const {x, y} = this.scales;
     frame.draw_axes(x, y, [X_AXES[state.x], `validation, ${measure_text(state.problem.curve_measure ?? "loss")}`]);
     frame.plot.selectAll("*").remove();
@@ -148,8 +149,8 @@ class Convergence {
     return Math.max(this.frame.left, Math.min(x, this.frame.right));
   }
 
-  /** Where the keys stop: every place that has a point, a few pixels apart. */
-  stops() {
+  /** Where the cursor stops: at places that have a point, a few pixels apart. */
+  find_stops() {
     const values = d3.merge(this.visible_curves().map((curve) => curve[this.state.x])).filter(is_number).sort(d3.ascending);
     const stops = [];
     let last = -Infinity;
@@ -163,9 +164,17 @@ class Convergence {
     return stops;
   }
 
+  stop_near(value) {
+    const {x} = this.scales;
+    const after = d3.bisectLeft(this.stops, value);
+    const [before, next] = [this.stops[after - 1], this.stops[after]];
+    if (before === undefined || next === undefined) return before ?? next;
+    return x(value) - x(before) < x(next) - x(value) ? before : next;
+  }
+
   move(name, step) {
     if (!this.scales) return false;
-    const stops = this.stops();
+    const {stops} = this;
     const place = this.cursor === null ? -1 : d3.bisectRight(stops, this.cursor) - 1;
     const target = {ArrowRight: place + step, ArrowLeft: place - step, Home: 0, End: stops.length - 1}[name];
     if (target === undefined) return false;

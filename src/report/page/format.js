@@ -33,7 +33,7 @@ function number_text(value, digits = 4) {
 }
 
 function percent_text(value) {
-  return is_number(value) ? `${number_text(100 * value, 3)} %` : NONE;
+  return is_number(value) ? `${number_text(100 * value, 3)}\u00a0%` : NONE;
 }
 
 function count_text(value) {
@@ -58,8 +58,13 @@ function larger_is_better(measure) {
   return measure === "r_squared" || measure === "accuracy" || measure === "area_under_roc";
 }
 
+/** A text whose direction of writing does not spread to the words around it. */
+function isolated(text) {
+  return `\u2068${text}\u2069`;
+}
+
 function plural(count, one, many = `${one}s`) {
-  return `${count} ${count === 1 ? one : many}`;
+  return `${Number(count).toLocaleString("en-GB")} ${count === 1 ? one : many}`;
 }
 
 /** "a, b and c" */

@@ -53,8 +53,8 @@ class ResponsePicture {
         .map(({row, points}) => ({row, points: list(points).filter(is_shown)})).filter(({points}) => points.length > 0);
     const oracle = response?.oracle && is_shown(response.oracle) ? response.oracle : null;
     const scales = this.scales_for(curve, paths, oracle);
-    this.finder.set_groups([]);
     if (!scales) {
+      this.finder.set_groups([]);
       frame.say_empty("Nothing to show for this seed.");
       return;
     }

@@ -1,7 +1,8 @@
 // Every run with its certificate. Drawn when it is opened, a page at a time: a study may have ten thousand.
 
 const RUNS_PER_PAGE = 200;
-const RUN_COLUMNS = ["Method", "Seed", "Status", "λ", "Validation", "Certificate", "Residual", "Why"];
+const RUN_COLUMNS = [["Method", "first"], ["Seed"], ["Status", "words"], ["λ"], ["Validation"], ["Certificate", "words"], ["Residual"],
+                     ["Why", "words"]];
 
 class RunsTable {
   constructor(state) {
@@ -22,7 +23,8 @@ class RunsTable {
             this.place, this.back, this.forth),
         element("div", {class: "scroller", role: "region", tabindex: "0", "aria-label": "Every run"},
             element("table", {class: "runs"},
-                element("thead", {}, element("tr", {}, ...RUN_COLUMNS.map((title) => element("th", {scope: "col"}, title)))),
+                element("thead", {}, element("tr", {}, ...RUN_COLUMNS.map(([title, kind]) =>
+                  element("th", {scope: "col", class: kind}, title)))),
                 this.body)));
     this.node = element("div", {}, this.counts, this.details);
   }
@@ -81,7 +83,8 @@ class RunsTable {
     const number = (value) => element("td", {title: is_number(value) ? value : ""}, number_text(value));
     const state = certificate === "certified" ? "yes" : certificate === "not certified" ? "no" : "unknown";
     return element("tr", {},
-        element("th", {scope: "row", class: "first", dir: "auto"}, this.label_of(result)),
+        element("th", {scope: "row", class: "first"}, element("div", {class: "method"},
+            element("span", {class: "name", dir: "auto"}, this.label_of(result)))),
         element("td", {}, String(seed)), element("td", {class: "words"}, String(status).replace(/_/g, " ")),
         number(lambda), number(validation),
         element("td", {class: `words ${state}`}, certificate === "none" || !certificate ? NONE : String(certificate)),

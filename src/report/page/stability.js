@@ -1,12 +1,15 @@
 // What came of every step size: one mark for each seed, diverged ones on a strip of their own.
 
 const STRIP = 34;
+const NAME_HEIGHT = 14;
+const NAME_LENGTH = 13;
+const NAMES_BESIDE = 20;
 
 class StabilityPicture {
   constructor(state) {
     this.state = state;
     this.frame = new Frame("Stability", "Left and right arrow go from seed to seed, up and down from row to row.",
-        () => this.draw());
+        () => this.draw(), 100);
     this.finder = new MarkFinder(this.frame, (mark) => this.describe(mark));
     this.methods = d3.select(element("ul", {class: "methods"}));
     this.note = element("p", {class: "caption"}, "One mark for each seed; × on the upper strip diverged or failed. " +
@@ -41,20 +44,23 @@ class StabilityPicture {
     const values = d3.merge(series.map(({outcomes}) => outcomes.map((outcome) => outcome[1])));
     const y_extent = extent_of([...values, ...levels.map(({value}) => value)], true);
     const x_extent = extent_of(series.map(({step}) => step), true);
-    this.finder.set_groups([]);
     if (!x_extent) {
+      this.finder.set_groups([]);
       frame.say_empty("No method of this problem has a step size.");
       return;
     }
     const top = frame.top + STRIP;
+    const steps = [...new Set(series.map(({step}) => step))];
     const x = scale_over(true, [x_extent[0] / 1.7, x_extent[1] * 1.7], [frame.left, frame.right]);
     const y = scale_over(true, y_extent ? [y_extent[0] / 1.3, y_extent[1] * 1.3] : [0.1, 1], [frame.bottom, top]);
-    frame.draw_axes(x, y, ["step size α", `final validation, ${measure_text(state.problem.curve_measure ?? "loss")}`], top);
+    frame.draw_axes(x, y, ["step size α", `final validation, ${measure_text(state.problem.curve_measure ?? "loss")}`], top,
+        steps.length <= 6 ? steps : undefined);
     frame.plot.selectAll("*").remove();
     frame.clip_box.attr("y", 0).attr("height", frame.bottom + 5);
     this.draw_strip(top);
     this.draw_levels(levels, y);
-    const groups = series.map((entry) => this.marks_of(entry, x, y, top, this.shift(entry, series)));
+    const neighbours = d3.nest().key(({step}) => step).rollup((entries) => entries.map(({row}) => row)).map(series);
+    const groups = series.map((entry) => this.marks_of(entry, neighbours.get(entry.step), x, y));
     groups.forEach((marks) => this.draw_marks(marks));
     this.finder.set_groups(groups);
     this.draw_methods(series);
@@ -68,34 +74,27 @@ class StabilityPicture {
   }
 
   draw_levels(levels, y) {
-    const {plot, left, right} = this.frame;
+    const {plot, axes, left, right, bottom} = this.frame;
     for (const {row, value} of levels) {
       plot.append("line").attr("class", "level").attr("x1", left).attr("x2", right).attr("y1", y(value)).attr("y2", y(value))
           .style("stroke", this.state.styles[row].colour);
     }
-    // Names stand only where there is room for them; the marks' tooltips and the table have them all.
-    let last = Infinity;
-    for (const {row, value} of levels.slice().sort((a, b) => d3.ascending(a.value, b.value))) {
-      if (last - y(value) < 13) continue;
-      last = y(value);
-      plot.append("text").attr("class", "level-name").attr("x", right - 4).attr("y", last - 4).attr("text-anchor", "end")
-          .text(cut_text(String(this.state.rows[row].label), 32));
+    for (const {row, y: level, place} of spread(levels.map(({row, value}) => ({row, y: y(value)})), bottom)) {
+      axes.append("path").attr("class", "leader").attr("d", `M${right},${level}L${right + 8},${place}`)
+          .style("stroke", this.state.styles[row].colour);
+      this.frame.axis_text(right + 11, place + 4, "start", cut_text(String(this.state.rows[row].label), NAME_LENGTH))
+          .attr("class", "level-name");
     }
   }
 
-  /** Rows of one step stand side by side. */
-  shift(entry, series) {
-    const same = series.filter(({step}) => step === entry.step);
-    const width = Math.min(16, 90 / same.length);
-    return (same.findIndex(({row}) => row === entry.row) - (same.length - 1) / 2) * width;
-  }
-
-  marks_of({row, step, outcomes}, x, y, top, shift) {
+  /** Rows of one step stand side by side, and the seeds of a row beside each other. */
+  marks_of({row, step, outcomes}, neighbours, x, y) {
+    const width = Math.min(24, 120 / neighbours.length);
+    const left = x(step) + (neighbours.indexOf(row) - neighbours.length / 2 + 0.1) * width;
     return outcomes.map(([seed, value, status], place) => {
       const is_shown = status === "ok" && is_number(value) && value > 0;
-      const jitter = ((place % 5) - 2) * 1.6;
-      return {row, step, seed, value, status, is_shown, x: x(step) + shift + jitter,
-              y: is_shown ? y(value) : this.frame.top + 17 + jitter * 0.6};
+      return {row, step, seed, value, status, is_shown, x: left + 0.8 * width * (place + 0.5) / outcomes.length,
+              y: is_shown ? y(value) : this.frame.top + 13};
     });
   }
 
@@ -124,6 +123,15 @@ class StabilityPicture {
       element("div", {}, mark.is_shown ? `validation ${number_text(mark.value)}` : String(mark.status)),
     ];
   }
+}
+
+/** Places for the names of the lowest levels, apart from each other, none below `bottom`. */
+function spread(levels, bottom) {
+  let last = bottom + NAME_HEIGHT;
+  return levels.slice().sort((a, b) => d3.descending(a.y, b.y)).slice(0, NAMES_BESIDE).map((level) => {
+    last = Math.min(level.y, last - NAME_HEIGHT);
+    return {...level, place: last};
+  });
 }
 
 function cut_text(text, length) {
