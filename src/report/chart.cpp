@@ -291,8 +291,7 @@ std::string Panel::svg(double left, double top, double width, double height, std
                               each.stroke.colour);
         break;
       case Shared::Kind::level:
-        words +=
-            text_at(left + width - 4, points[0].second - 3, each.text, " text-anchor=\"end\" fill=\"#555\"");
+        words += text_at(left + 5, points[0].second - 3, each.text, " fill=\"#555\"");
         [[fallthrough]];
       case Shared::Kind::line:
         text += fmt::format("<path d=\"{}\" {}/>\n", path_through(points), pen(each.stroke));
