@@ -105,7 +105,7 @@ std::string shape_at(double x, double y, Shape shape, const std::string& colour)
   return "";
 }
 
-/// The largest of 1, 2 and 5 × 10^k that is not above `value`, times what makes `count` steps readable.
+/// The smallest of 1, 2 and 5 × 10^k of which a range has no more than `count`.
 double nice_step(double range, double count) {
   const double raw = range / count, unit = std::pow(10.0, std::floor(std::log10(raw)));
   for (const double factor : {1.0, 2.0, 5.0})
