@@ -105,7 +105,7 @@ std::string shape_at(double x, double y, Shape shape, const std::string& colour)
   return "";
 }
 
-/// The largest of 1, 2 and 5 × 10^k that is not above `value`, times what makes `count` steps readable.
+/// The smallest of 1, 2 and 5 × 10^k of which a range has no more than `count`.
 double nice_step(double range, double count) {
   const double raw = range / count, unit = std::pow(10.0, std::floor(std::log10(raw)));
   for (const double factor : {1.0, 2.0, 5.0})
@@ -291,8 +291,7 @@ std::string Panel::svg(double left, double top, double width, double height, std
                               each.stroke.colour);
         break;
       case Shared::Kind::level:
-        words +=
-            text_at(left + width - 4, points[0].second - 3, each.text, " text-anchor=\"end\" fill=\"#555\"");
+        words += text_at(left + 5, points[0].second - 3, each.text, " fill=\"#555\"");
         [[fallthrough]];
       case Shared::Kind::line:
         text += fmt::format("<path d=\"{}\" {}/>\n", path_through(points), pen(each.stroke));

@@ -200,16 +200,17 @@ std::string convergence(const ProblemContents& problem) {
                                  : std::string()));
 }
 
-/// Around the curve, the oracle and the starts; then as far as paths go, but a λ that runs away is no reason
-/// to hide where the others are.
-Axis lambda_axis(const Response& response, const std::vector<bool>& shown) {
+/// Around the curve, the oracle and the starts; then as far as paths go inside the frame, but a λ that runs
+/// away is no reason to hide where the others are.
+Axis lambda_axis(const Response& response, const std::vector<bool>& shown, double highest_loss) {
   Range core, all;
   core.hold(column(response.curve, &ResponsePoint::first));
   if (response.oracle) core.hold(response.oracle->first);
   for (const ResponsePath& path : response.paths)
     if (shown[path.row]) {
       core.hold(path.points.front().first);
-      all.hold(column(path.points, &ResponsePoint::first));
+      for (const auto& [lambda, loss] : path.points)
+        if (loss <= highest_loss) all.hold(lambda);
     }
   const double width = std::max(core.high - core.low, 5.0);
   const double low = std::max(std::min(all.low, core.low), core.low - 0.5 * width);
@@ -235,8 +236,8 @@ Axis loss_axis(const ProblemContents& problem, const Response& response, const s
 /// The trials of a search are points; other methods take a way.
 Panel response_panel(const ProblemContents& problem, const Response& response, const std::vector<bool>& shown,
                      const std::vector<Stroke>& strokes) {
-  Panel panel(fmt::format("seed {}", response.seed), lambda_axis(response, shown),
-              loss_axis(problem, response, shown));
+  const Axis y = loss_axis(problem, response, shown);
+  Panel panel(fmt::format("seed {}", response.seed), lambda_axis(response, shown, y.high), y);
   panel.line(column(response.curve, &ResponsePoint::first), column(response.curve, &ResponsePoint::second),
              kTrained);
   for (const ResponsePath& path : response.paths) {

@@ -2,9 +2,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
+#include <cctype>
 #include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "commands.hpp"
@@ -63,8 +63,23 @@ void require_folder(const std::string& folder) {
   if (error) throw InputError(fmt::format("--figures {}: cannot be made: {}", folder, error.message()));
 }
 
+/// A name that nobody gave may only replace a report.
+std::string default_out(const std::string& study) {
+  const std::string out = fs::path(study).filename().replace_extension(".html").string();
+  std::error_code error;
+  if (!fs::exists(out, error)) return out;
+  std::ifstream file(out, std::ios::binary);
+  constexpr std::size_t kHead = 4096;
+  std::string head(kHead, '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  if (head.find("content=\"yosida report\"") == std::string::npos)
+    throw InputError(
+        fmt::format("{}: is there and is no report of yosida; to replace it name it by --out", out));
+  return out;
+}
+
 int run_report(ReportFlags flags) {
-  if (flags.out.empty()) flags.out = fs::path(flags.study).filename().replace_extension(".html").string();
+  if (flags.out.empty()) flags.out = default_out(flags.study);
   const std::vector<std::string> inputs = files_of_study(flags.study);
   report::StudyView view(flags.study);
   require_writable({{"--out", flags.out}}, inputs);
