@@ -12,6 +12,8 @@
 #include <string_view>
 #include <tuple>
 
+#include "yosida/study/experiments.hpp"
+
 namespace yosida::report {
 namespace {
 
@@ -81,37 +83,61 @@ std::size_t rank(const std::string& method) {
   return kFirst.size() + (last < kLast.size() ? 1 + last : 0);
 }
 
+constexpr std::array<std::pair<std::string_view, const char*>, 8> kGreek = {{{"alpha", "α"},
+                                                                             {"beta", "β"},
+                                                                             {"gamma", "γ"},
+                                                                             {"delta", "δ"},
+                                                                             {"epsilon", "ε"},
+                                                                             {"rho", "ρ"},
+                                                                             {"sigma", "σ"},
+                                                                             {"tau", "τ"}}};
+
+bool is_letter(const std::string& setting) {
+  return std::any_of(kGreek.begin(), kGreek.end(), [&](const auto& each) { return each.first == setting; });
+}
+
 std::string symbol(const std::string& setting) {
-  constexpr std::array<std::pair<std::string_view, const char*>, 8> kGreek = {{{"alpha", "α"},
-                                                                               {"beta", "β"},
-                                                                               {"gamma", "γ"},
-                                                                               {"delta", "δ"},
-                                                                               {"epsilon", "ε"},
-                                                                               {"rho", "ρ"},
-                                                                               {"sigma", "σ"},
-                                                                               {"tau", "τ"}}};
   for (const auto& [name, letter] : kGreek)
     if (setting == name) return letter;
   if (setting == "run.budget_gradients") return "budget";
   return setting.starts_with("run.") ? setting.substr(4) : setting;
 }
 
-/// The names under which not all of them have the same.
-std::vector<std::string> differing(const std::vector<const SettingValues*>& all) {
+/// What a row has under a name.
+std::optional<std::string> value_in(const SettingValues& values, const std::string& name) {
+  const auto found = values.find(name);
+  return found == values.end() ? std::optional<std::string>() : found->second;
+}
+
+/// Whether two names tell the same rows apart.
+bool tell_the_same(const std::vector<SettingValues>& all, const std::string& one, const std::string& other) {
+  std::map<std::optional<std::string>, std::optional<std::string>> forth, back;
+  return std::all_of(all.begin(), all.end(), [&](const SettingValues& values) {
+    const auto a = value_in(values, one), b = value_in(values, other);
+    return forth.try_emplace(a, b).first->second == b && back.try_emplace(b, a).first->second == a;
+  });
+}
+
+/// The names under which not all of them have the same; of those that tell the same rows apart the shorter
+/// ones. Step sizes stay: they are what people look for.
+std::vector<std::string> telling(const std::vector<SettingValues>& all) {
   std::set<std::string> names;
-  for (const SettingValues* values : all)
-    for (const auto& [name, value] : *values) names.insert(name);
-  std::vector<std::string> result;
-  for (const std::string& name : names) {
-    const auto value_in = [&](const SettingValues* values) {
-      const auto found = values->find(name);
-      return found == values->end() ? std::optional<std::string>() : found->second;
-    };
-    if (std::any_of(all.begin(), all.end(),
-                    [&](const SettingValues* values) { return value_in(values) != value_in(all[0]); }))
-      result.push_back(name);
-  }
-  return result;
+  for (const SettingValues& values : all)
+    for (const auto& [name, value] : values) names.insert(name);
+  std::erase_if(names, [&](const std::string& name) {
+    return std::all_of(all.begin(), all.end(), [&](const SettingValues& values) {
+      return value_in(values, name) == value_in(all[0], name);
+    });
+  });
+  std::vector<std::string> longest_first(names.begin(), names.end());
+  std::stable_sort(longest_first.begin(), longest_first.end(),
+                   [](const std::string& a, const std::string& b) { return a.size() > b.size(); });
+  for (const std::string& name : longest_first)
+    if (!is_letter(name) && std::any_of(names.begin(), names.end(), [&](const std::string& other) {
+          return other != name && tell_the_same(all, name, other);
+        }))
+      names.erase(name);
+  return {names.begin(), names.end()};
 }
 
 /// " α=0.05 β=0.1" of those that have a value under these names.
@@ -132,10 +158,13 @@ std::string short_name(const Pairs& files) {
 
 void add_about(Pairs& about, const json& values) {
   constexpr std::array<std::pair<std::string_view, const char*>, 4> kWords = {
-      {{"name", "model"}, {"x", "features"}, {"y", "target scaling"}, {"split", "rows"}}};
+      {{"name", "model"},
+       {"x", "features"},
+       {"y", "target scaling"},
+       {"of_each_class", "rows of each class"}}};
   if (!values.is_object()) return;
   for (const auto& [key, value] : values.items()) {
-    if (key == "files" || key == "title" || is_blank(value)) continue;
+    if (key == "files" || is_blank(value)) continue;
     std::string name = key;
     for (const auto& [word, shown] : kWords)
       if (key == word) name = shown;
@@ -173,14 +202,13 @@ std::vector<std::string> labels(const std::vector<RowIdentity>& rows) {
   for (std::size_t i = 0; i < rows.size(); ++i) of_method[rows[i].method].push_back(i);
   std::vector<std::string> texts(rows.size());
   for (const auto& [method, places] : of_method) {
-    std::vector<const SettingValues*> settings, others;
+    std::vector<SettingValues> all;
     for (const std::size_t i : places) {
-      settings.push_back(&rows[i].settings);
-      others.push_back(&rows[i].others);
+      all.push_back(rows[i].settings);
+      all.back().insert(rows[i].others.begin(), rows[i].others.end());
     }
-    const auto of_settings = differing(settings), of_others = differing(others);
-    for (const std::size_t i : places)
-      texts[i] = method + told_apart(rows[i].settings, of_settings) + told_apart(rows[i].others, of_others);
+    const std::vector<std::string> names = telling(all);
+    for (std::size_t k = 0; k < places.size(); ++k) texts[places[k]] = method + told_apart(all[k], names);
   }
   make_unique(texts);
   return texts;
@@ -201,8 +229,11 @@ ProblemContents described_problem(const std::string& text, const std::string& da
                ? object[name].get<std::string>()
                : std::string();
   };
-  contents.title = text_at(data, "title");
-  if (contents.title.empty()) {
+  if (const study::Experiment* experiment = study::find_experiment(contents.name)) {
+    contents.title = experiment->title;
+    contents.paper_tables = experiment->tables;
+    contents.paper_figure = experiment->figure;
+  } else {
     const std::string of_model = text_at(model, "name");
     contents.title = of_model.empty() ? contents.name : fmt::format("{} on {}", of_model, contents.name);
   }

@@ -173,9 +173,8 @@ TEST_F(View, SpecsOfOtherProgramsAreShownByTheirMethod) {
 }
 
 TEST_F(View, ProblemsAreToldApartByDataAndModel) {
-  const json cookie = {
-      {"problem", "cookie"},
-      {"data", {{"files", {{"cookie", "22d3"}}}, {"split", {34, 17, 19}}, {"title", "Biscuits"}}}};
+  const json cookie = {{"problem", "cookie"},
+                       {"data", {{"files", {{"cookie", "22d3"}}}, {"rows", {34, 17, 19}}}}};
   json logistic = cookie;
   logistic["model"] = {{"name", "logistic"}};
   put({{.more = cookie}, {.seed = 1, .more = cookie}, {.more = logistic}, {.method = "my-hpo"}});
@@ -183,7 +182,8 @@ TEST_F(View, ProblemsAreToldApartByDataAndModel) {
   ASSERT_EQ(all.problems.size(), 3U);
   EXPECT_EQ(all.problems[0].name, "cookie");
   EXPECT_EQ(all.problems[1].name, "cookie (2)");
-  EXPECT_EQ(all.problems[0].title, "Biscuits");
+  EXPECT_EQ(all.problems[0].title, "Cookie: fat of biscuit doughs from near-infrared spectra");
+  EXPECT_EQ(all.problems[0].paper_tables, (std::vector<int>{2, 3, 4}));
   EXPECT_EQ(all.problems[2].name, "spectra");
   EXPECT_EQ(all.problems[2].title, "ridge on spectra");
   const auto& about = all.problems[0].about;
