@@ -2,6 +2,9 @@ include(CMakePackageConfigHelpers)
 install(TARGETS yosida EXPORT yosidaTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET yosida_hog)
+  install(TARGETS yosida_hog LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 install(DIRECTORY include/yosida DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT yosidaTargets NAMESPACE yosida:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/yosida)
 configure_package_config_file(cmake/yosidaConfig.cmake.in ${PROJECT_BINARY_DIR}/yosidaConfig.cmake

@@ -5,6 +5,7 @@ NotFound, whose text says how to get it.
 """
 import csv
 import hashlib
+import json
 import os
 
 import numpy as np
@@ -74,9 +75,11 @@ def mnist_rows():
 
 def gtsrb_rows():
     """Histograms of gradients of the signs 30 (-1) and 80 (+1)."""
-    file = find("gtsrb_hog.npz", "Run bench/data/gtsrb_hog.py: it makes it of gtsrb_30_80.tar.xz.")
-    with np.load(file) as arrays:
-        x, y = arrays["x"], arrays["y"]
+    advice = "Run `yosida data features gtsrb`: it makes it of gtsrb_30_80.tar.xz."
+    with open(find("hog.json", advice, folder="gtsrb")) as text:
+        key = json.load(text)
+    file = find("hog_x.npy", advice, key["x_sha256"], "gtsrb")
+    x, y = np.load(file), np.load(find("hog_y.npy", advice, key["y_sha256"], "gtsrb"))
     if x.shape != (4080, 1568) or set(np.unique(y)) != {-1.0, 1.0}:
         raise SystemExit(f"{file}: 4080 rows of 1568 features, labels -1 and 1, expected; {x.shape} found")
     return x, y

@@ -14,21 +14,6 @@ namespace {
 
 using nlohmann::json;
 
-std::optional<Cell> cell_of(std::vector<double> values) {
-  if (values.empty()) return {};
-  Cell cell;
-  const auto n = static_cast<double>(values.size());
-  for (const double value : values) cell.mean += value / n;
-  double squares = 0.0;
-  for (const double value : values) squares += (value - cell.mean) * (value - cell.mean);
-  if (values.size() > 1) cell.deviation = std::sqrt(squares / (n - 1.0));
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  cell.median = values.size() % 2 == 1 ? values[middle] : 0.5 * (values[middle - 1] + values[middle]);
-  cell.count = static_cast<std::int64_t>(values.size());
-  return cell;
-}
-
 /// The number at this place of an outcome, where there is one.
 std::optional<double> number_at(const json& outcome, const std::string& pointer) {
   const json::json_pointer place(pointer);
@@ -46,6 +31,21 @@ struct Collected {
 };
 
 }  // namespace
+
+std::optional<Cell> cell_of(std::vector<double> values) {
+  if (values.empty()) return {};
+  Cell cell;
+  const auto n = static_cast<double>(values.size());
+  for (const double value : values) cell.mean += value / n;
+  double squares = 0.0;
+  for (const double value : values) squares += (value - cell.mean) * (value - cell.mean);
+  if (values.size() > 1) cell.deviation = std::sqrt(squares / (n - 1.0));
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  cell.median = values.size() % 2 == 1 ? values[middle] : 0.5 * (values[middle - 1] + values[middle]);
+  cell.count = static_cast<std::int64_t>(values.size());
+  return cell;
+}
 
 bool larger_is_better(const std::string& measure) { return measure != "loss" && measure != "scaled_loss"; }
 

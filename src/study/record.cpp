@@ -1,11 +1,29 @@
 #include "yosida/study/record.hpp"
 
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
 #include <array>
 #include <ctime>
+#include <fstream>
+#include <thread>
 
 #include "yosida/data/sha256.hpp"
 
 namespace yosida::study {
+namespace {
+
+/// As Linux tells it; the name of the architecture elsewhere.
+std::string processor(const utsname& system) {
+  std::ifstream lines("/proc/cpuinfo");
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("model name"))
+      if (const std::size_t colon = line.find(": "); colon != std::string::npos)
+        return line.substr(colon + 2);
+  return system.machine;
+}
+
+}  // namespace
 
 std::string RunSpec::key() const { return sha256_of_text(json); }
 
@@ -16,6 +34,14 @@ std::string utc_now() {
   std::array<char, sizeof("2026-01-31T12:00:00Z")> text{};
   std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
   return text.data();
+}
+
+std::string this_machine() {
+  utsname system{};
+  uname(&system);
+  const unsigned cores = std::thread::hardware_concurrency();
+  return fmt::format("{}, {} core{}, {} {} {}", processor(system), cores, cores == 1 ? "" : "s",
+                     system.sysname, system.release, system.machine);
 }
 
 }  // namespace yosida::study

@@ -79,6 +79,19 @@ struct Store::Impl {
       throw_as_ours(path, error);
     }
   }
+  /// The same for what is written: an error says so, and the file must be the one that has this name.
+  template <typename Operation>
+  void write(const Operation& operation) {
+    const std::lock_guard guard(mutex);
+    // Before, since side files may belong to what stands there now; and after, so that none is lost unsaid.
+    require_at_path(path, database);
+    try {
+      sqlite::patiently([&] { operation(database); });
+    } catch (const sqlite::Error& error) {
+      throw_write_failure(path, error);
+    }
+    require_at_path(path, database);
+  }
   std::string claims_file() const {
     const std::string file = database.file_name();
     return file.empty() ? file : file + "-claims";
@@ -104,6 +117,15 @@ bool Store::has(const std::string& key) const {
   });
 }
 
+std::vector<std::string> Store::keys() const {
+  return impl_->alone([&](const Database& database) {
+    Statement rows(database, "SELECT key FROM run");
+    std::vector<std::string> keys;
+    while (rows.step()) keys.push_back(rows.bytes(0));
+    return keys;
+  });
+}
+
 std::unique_ptr<Claim> Store::claim(const std::string& key) {
   impl_->require_writable("claim");
   const std::lock_guard guard(impl_->mutex);
@@ -116,32 +138,54 @@ void Store::put(const Record& record) {
   check(record);
   const std::string key = record.spec.key();
   const std::string trace = deflate(trace_to_json(record.trace));
-  const std::lock_guard guard(impl_->mutex);
-  // Before, since side files may belong to what stands there now; and after, so that none is lost unsaid.
-  require_at_path(impl_->path, impl_->database);
-  try {
-    sqlite::patiently([&] {
-      Statement(impl_->database,
-                "INSERT INTO run (key, method, seed, spec, status, outcome, trace, program, data_sha256, "
-                "seconds, finished)"
-                " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT (key) DO NOTHING")
-          .bind(1, std::string_view(key))
-          .bind(2, std::string_view(record.spec.method))
-          .bind(3, static_cast<std::int64_t>(record.spec.seed))
-          .bind(4, std::string_view(record.spec.json))
-          .bind(5, std::string_view(record.status))
-          .bind(6, std::string_view(record.outcome))
-          .bind_blob(7, trace)
-          .bind(8, std::string_view(record.program))
-          .bind(9, std::string_view(record.data_sha256))
-          .bind(10, record.seconds)
-          .bind(11, std::string_view(record.finished))
-          .step();
-    });
-  } catch (const sqlite::Error& error) {
-    throw_write_failure(impl_->path, error);
-  }
-  require_at_path(impl_->path, impl_->database);
+  impl_->write([&](const Database& database) {
+    Statement(database,
+              "INSERT INTO run (key, method, seed, spec, status, outcome, trace, program, data_sha256, "
+              "seconds, finished)"
+              " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT (key) DO NOTHING")
+        .bind(1, std::string_view(key))
+        .bind(2, std::string_view(record.spec.method))
+        .bind(3, static_cast<std::int64_t>(record.spec.seed))
+        .bind(4, std::string_view(record.spec.json))
+        .bind(5, std::string_view(record.status))
+        .bind(6, std::string_view(record.outcome))
+        .bind_blob(7, trace)
+        .bind(8, std::string_view(record.program))
+        .bind(9, std::string_view(record.data_sha256))
+        .bind(10, record.seconds)
+        .bind(11, std::string_view(record.finished))
+        .step();
+  });
+}
+
+void Store::put(const Session& session) {
+  impl_->require_writable("put");
+  impl_->write([&](const Database& database) {
+    Transaction transaction(database, Transaction::Kind::immediate);
+    create_session_table(database);
+    Statement(database, "INSERT INTO session (started, command, program, machine) VALUES (?1, ?2, ?3, ?4)")
+        .bind(1, std::string_view(session.started))
+        .bind(2, std::string_view(session.command))
+        .bind(3, std::string_view(session.program))
+        .bind(4, std::string_view(session.machine))
+        .step();
+    transaction.commit();
+  });
+}
+
+std::vector<Session> Store::sessions() const {
+  return impl_->alone([&](const Database& database) {
+    const Transaction snapshot(database, Transaction::Kind::deferred);
+    std::vector<Session> sessions;
+    if (!has_session_table(database)) return sessions;
+    Statement rows(database, "SELECT started, command, program, machine FROM session ORDER BY rowid");
+    while (rows.step())
+      sessions.push_back({.started = rows.bytes(0),
+                          .command = rows.bytes(1),
+                          .program = rows.bytes(2),
+                          .machine = rows.bytes(3)});
+    return sessions;
+  });
 }
 
 std::vector<Record> Store::records(bool with_traces) const {

@@ -352,6 +352,17 @@ void create_tables(const Database& database) {
   database.execute(fmt::format("PRAGMA user_version = {}", kSchema));
 }
 
+void create_session_table(const Database& database) {
+  database.execute(
+      "CREATE TABLE IF NOT EXISTS session (started TEXT NOT NULL, command TEXT NOT NULL, program TEXT NOT "
+      "NULL, "
+      "machine TEXT NOT NULL) STRICT");
+}
+
+bool has_session_table(const Database& database) {
+  return database.integer("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'session'") > 0;
+}
+
 std::string columns_of_run(const Database& database, bool with_trace) {
   const auto schema = static_cast<int>(database.integer("PRAGMA user_version"));
   return columns_of_schema(schema, with_trace ? "trace" : "x'' AS trace");

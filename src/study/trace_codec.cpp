@@ -4,10 +4,11 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <array>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <stdexcept>
 
 #include "yosida/error.hpp"
@@ -17,30 +18,46 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// Every quantity of a point with its name, to be written or to be read.
-template <typename Point, typename Visit>
-void for_each_quantity(Point& point, Visit visit) {
-  visit("iteration", point.iteration);
-  visit("lambda", point.lambda);
-  visit("train", point.loss.train);
-  visit("validation", point.loss.validation);
-  visit("test", point.loss.test);
-  visit("primal_residual", point.primal_residual);
-  visit("dual_residual", point.dual_residual);
-  visit("train_gradients", point.work.train_gradients);
-  visit("validation_gradients", point.work.validation_gradients);
-  visit("hessian_products", point.work.hessian_products);
-  visit("loss_evaluations", point.work.loss_evaluations);
-  visit("inner_solves", point.work.inner_solves);
-  visit("factorisations", point.work.factorisations);
-  visit("seconds", point.seconds);
+/// Calls `visit(name, quantity)` for every quantity of a point; `quantity(point)` is where that stands.
+template <typename Visit>
+void for_each_quantity(Visit visit) {
+  visit(
+      "iteration", [](auto& point) -> auto& { return point.iteration; });
+  visit(
+      "lambda", [](auto& point) -> auto& { return point.lambda; });
+  visit(
+      "train", [](auto& point) -> auto& { return point.loss.train; });
+  visit(
+      "validation", [](auto& point) -> auto& { return point.loss.validation; });
+  visit(
+      "test", [](auto& point) -> auto& { return point.loss.test; });
+  visit(
+      "primal_residual", [](auto& point) -> auto& { return point.primal_residual; });
+  visit(
+      "dual_residual", [](auto& point) -> auto& { return point.dual_residual; });
+  visit(
+      "train_gradients", [](auto& point) -> auto& { return point.work.train_gradients; });
+  visit(
+      "validation_gradients", [](auto& point) -> auto& { return point.work.validation_gradients; });
+  visit(
+      "hessian_products", [](auto& point) -> auto& { return point.work.hessian_products; });
+  visit(
+      "loss_evaluations", [](auto& point) -> auto& { return point.work.loss_evaluations; });
+  visit(
+      "inner_solves", [](auto& point) -> auto& { return point.work.inner_solves; });
+  visit(
+      "factorisations", [](auto& point) -> auto& { return point.work.factorisations; });
+  visit(
+      "seconds", [](auto& point) -> auto& { return point.seconds; });
 }
 
 /// The same for what only a search has: these columns are there where some point has a trial.
-template <typename Point, typename Visit>
-void for_each_quantity_of_trials(Point& point, Visit visit) {
-  visit("tried", point.tried);
-  visit("tried_validation", point.tried_validation);
+template <typename Visit>
+void for_each_quantity_of_trials(Visit visit) {
+  visit(
+      "tried", [](auto& point) -> auto& { return point.tried; });
+  visit(
+      "tried_validation", [](auto& point) -> auto& { return point.tried_validation; });
 }
 
 bool has_trials(const Trace& trace) {
@@ -61,66 +78,147 @@ json to_json(const Vector& values) {
   return array;
 }
 
-void from_json(const json& value, std::int64_t& number) { number = value.get<std::int64_t>(); }
-void from_json(const json& value, double& number) {
-  if (!value.is_string()) {
-    number = value.get<double>();
-    return;
+/// Reads the JSON of a trace. A study may have gigabytes of it, for which a parser that makes a tree takes
+/// many times as long.
+class Scanner {
+ public:
+  explicit Scanner(std::string_view text) : at_(text.data()), end_(text.data() + text.size()) {}
+
+  bool is_done() {
+    skip_space();
+    return at_ == end_;
   }
-  const auto& name = value.get_ref<const std::string&>();
-  if (name == "NaN") {
-    number = std::numeric_limits<double>::quiet_NaN();
-  } else if (name == "Infinity") {
-    number = std::numeric_limits<double>::infinity();
-  } else if (name == "-Infinity") {
-    number = -std::numeric_limits<double>::infinity();
-  } else {
-    throw InputError(fmt::format("trace: \"{}\" is not a number", name));
+  bool take(char c) {
+    skip_space();
+    if (at_ == end_ || *at_ != c) return false;
+    ++at_;
+    return true;
   }
-}
-void from_json(const json& value, std::optional<double>& number) {
-  number.reset();
-  if (!value.is_null()) from_json(value, number.emplace());
-}
-void from_json(const json& array, Vector& values) {
-  values.resize(static_cast<Index>(array.size()));
-  for (Index j = 0; j < values.size(); ++j) from_json(array.at(static_cast<std::size_t>(j)), values[j]);
+  void require(char c) {
+    if (!take(c)) fail(fmt::format("a {} is missing", c));
+  }
+  /// Of a name, which needs no escapes.
+  std::string_view string() {
+    require('"');
+    const char* begin = at_;
+    at_ = std::find(at_, end_, '"');
+    if (at_ == end_) fail("a string has no end");
+    return {begin, static_cast<std::size_t>(at_++ - begin)};
+  }
+
+  void read(std::int64_t& value) {
+    skip_space();
+    advance(std::from_chars(at_, end_, value));
+  }
+  void read(double& value) {
+    skip_space();
+    if (at_ != end_ && *at_ == '"') return read_name(value);
+    advance(std::from_chars(at_, end_, value));
+    if (!std::isfinite(value)) fail("a number is none of JSON");
+  }
+  void read(std::optional<double>& value) {
+    skip_space();
+    constexpr std::string_view kNull = "null";
+    value.reset();
+    if (!std::string_view(at_, end_).starts_with(kNull)) return read(value.emplace());
+    at_ += kNull.size();
+  }
+  void read(Vector& values) {
+    numbers_.clear();
+    read_list([this](std::size_t) { read(numbers_.emplace_back()); });
+    values = Eigen::Map<const Vector>(numbers_.data(), static_cast<Index>(numbers_.size()));
+  }
+  /// Calls `read_one(i)` before each value of an array.
+  template <typename ReadOne>
+  std::size_t read_list(const ReadOne& read_one) {
+    require('[');
+    std::size_t count = 0;
+    if (take(']')) return count;
+    do read_one(count++);
+    while (take(','));
+    require(']');
+    return count;
+  }
+
+  [[noreturn]] void fail(const std::string& what) const { throw InputError("trace: " + what); }
+
+ private:
+  void skip_space() {
+    while (at_ != end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\t' || *at_ == '\r')) ++at_;
+  }
+  void advance(const std::from_chars_result& result) {
+    if (result.ec != std::errc{}) fail("a number is missing, or too large");
+    at_ = result.ptr;
+  }
+  void read_name(double& number) {
+    const std::string_view name = string();
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    if (name == "NaN") {
+      number = std::numeric_limits<double>::quiet_NaN();
+    } else if (name == "Infinity") {
+      number = kInfinity;
+    } else if (name == "-Infinity") {
+      number = -kInfinity;
+    } else {
+      fail(fmt::format("\"{}\" is not a number", name));
+    }
+  }
+
+  const char* at_;
+  const char* end_;
+  std::vector<double> numbers_;  // of the Vector that is being read
+};
+
+/// Reads a column into the points: makes them where it is the first.
+template <typename Quantity>
+void read_column(Scanner& scanner, std::string_view name, bool is_first, Trace& trace, Quantity quantity) {
+  const std::size_t count = scanner.read_list([&](std::size_t i) {
+    if (is_first) trace.emplace_back();
+    if (i >= trace.size()) scanner.fail(fmt::format("{} has more values than others", name));
+    scanner.read(quantity(trace[i]));
+  });
+  if (count != trace.size())
+    scanner.fail(fmt::format("{} values of {}, where there are {} points", count, name, trace.size()));
 }
 
 }  // namespace
 
 std::string trace_to_json(const Trace& trace) {
   json columns = json::object();
-  const TracePoint any;
-  const bool with_trials = has_trials(trace);
-  const auto begin = [&](const char* name, const auto&) { columns[name] = json::array(); };
-  for_each_quantity(any, begin);
-  if (with_trials) for_each_quantity_of_trials(any, begin);
-  for (const TracePoint& point : trace) {
-    const auto add = [&](const char* name, const auto& value) { columns[name].push_back(to_json(value)); };
-    for_each_quantity(point, add);
-    if (with_trials) for_each_quantity_of_trials(point, add);
-  }
+  const auto add = [&](const char* name, const auto quantity) {
+    json& column = columns[name] = json::array();
+    for (const TracePoint& point : trace) column.push_back(to_json(quantity(point)));
+  };
+  for_each_quantity(add);
+  if (has_trials(trace)) for_each_quantity_of_trials(add);
   return columns.dump();
 }
 
-Trace trace_from_json(std::string_view text) try {
-  const json columns = json::parse(text);
-  Trace trace(columns.at("iteration").size());
-  for (std::size_t i = 0; i < trace.size(); ++i) {
-    const auto take = [&](const char* name, auto& value) {
-      const json& column = columns.at(name);
-      if (column.size() != trace.size())
-        throw InputError(fmt::format("trace: {} values of {}, where there are {} points", column.size(), name,
-                                     trace.size()));
-      from_json(column.at(i), value);
+Trace trace_from_json(std::string_view text) {
+  Scanner scanner(text);
+  Trace trace;
+  std::set<std::string_view> found;
+  scanner.require('{');
+  do {
+    const std::string_view name = scanner.string();
+    scanner.require(':');
+    const bool is_first = found.empty();
+    const auto read_if_named = [&](const char* each, const auto quantity) {
+      if (name == each && found.insert(name).second) read_column(scanner, name, is_first, trace, quantity);
     };
-    for_each_quantity(trace[i], take);
-    if (columns.contains("tried")) for_each_quantity_of_trials(trace[i], take);
-  }
+    const std::size_t before = found.size();
+    for_each_quantity(read_if_named);
+    for_each_quantity_of_trials(read_if_named);
+    if (found.size() == before) scanner.fail(fmt::format("\"{}\" is no quantity, or there twice", name));
+  } while (scanner.take(','));
+  scanner.require('}');
+  if (!scanner.is_done()) scanner.fail("something follows its end");
+  const auto require_found = [&](const char* name, auto) {
+    if (!found.contains(name)) scanner.fail(fmt::format("there is no {}", name));
+  };
+  for_each_quantity(require_found);
+  if (found.contains("tried")) for_each_quantity_of_trials(require_found);
   return trace;
-} catch (const json::exception& error) {
-  throw InputError(fmt::format("trace: {}", error.what()));
 }
 
 std::string deflate(std::string_view text) {

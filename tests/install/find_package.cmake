@@ -15,6 +15,10 @@ run(${CMAKE_COMMAND} --install ${BUILD} --config ${CONFIG} --prefix ${WORK}/firs
 file(RENAME ${WORK}/first ${WORK}/moved)
 if(EXISTS ${WORK}/moved/bin/yosida)
   run(${WORK}/moved/bin/yosida --version)
+  run(${WORK}/moved/bin/yosida data info gtsrb)
+  if(output MATCHES "cannot be loaded")
+    message(FATAL_ERROR "${output}")
+  endif()
 endif()
 
 run(${CMAKE_COMMAND} -S ${CLIENT} -B ${WORK}/client -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${COMPILER}

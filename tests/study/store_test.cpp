@@ -50,6 +50,20 @@ TEST_P(StoreContract, AnyTextAndSeed) {
   expect_same(store->records(true).at(0), run);
 }
 
+TEST_P(StoreContract, SessionsComeBackInTheirOrder) {
+  EXPECT_TRUE(store->sessions().empty());
+  store->put(
+      Session{.started = "2026-02-01T00:00:00Z", .command = "b 'x' λ", .program = "1", .machine = "m"});
+  store->put(Session{.started = "2026-01-01T00:00:00Z", .command = "a", .program = "2", .machine = ""});
+  const std::vector<Session> sessions = store->sessions();
+  ASSERT_EQ(sessions.size(), 2u);
+  EXPECT_EQ(sessions[0].command, "b 'x' λ");
+  EXPECT_EQ(sessions[0].machine, "m");
+  EXPECT_EQ(sessions[1].started, "2026-01-01T00:00:00Z");
+  EXPECT_EQ(sessions[1].program, "2");
+  EXPECT_TRUE(store->records(true).empty());
+}
+
 TEST_P(StoreContract, HasWhatWasPut) {
   const Record run = sample();
   EXPECT_FALSE(store->has(run.spec.key()));

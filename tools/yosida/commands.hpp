@@ -27,6 +27,12 @@ void add_methods(CLI::App& app, int& exit_code);
 void add_check_grad(CLI::App& app, int& exit_code);
 void add_data(CLI::App& app, int& exit_code);
 void add_study(CLI::App& app, int& exit_code);
+void add_reproduce(CLI::App& app, int& exit_code);
+void add_report(CLI::App& app, int& exit_code);
+void add_dashboard(CLI::App& app, int& exit_code);
+
+/// The command that this process was started with, as one could type it again.
+const std::string& this_command();
 
 /// A check for options that count something: digits only.
 CLI::Validator whole_number();

@@ -9,12 +9,9 @@
 #include "compare_table.hpp"
 #include "data_flags.hpp"
 #include "output.hpp"
-#include "progress.hpp"
 #include "say.hpp"
-#include "seed_tasks.hpp"
+#include "study_run.hpp"
 #include "yosida/error.hpp"
-#include "yosida/linalg/threads.hpp"
-#include "yosida/study/runner.hpp"
 
 namespace yosida::cli {
 namespace {
@@ -74,12 +71,8 @@ Entry parse_entry(const std::string& text, const SettingValues& for_all) {
       throw InputError(fmt::format("methods = {}: {} is given twice", text, name));
     given[name] = value;
   }
-  Entry entry{
-      .method = &chosen, .settings = chosen.all_settings(given), .label = text, .full_name = chosen.name};
-  const SettingValues defaults = chosen.all_settings({});
-  for (const auto& [name, value] : entry.settings)
-    if (value != defaults.at(name)) entry.full_name += fmt::format(":{}={}", name, value);
-  return entry;
+  const SettingValues all = chosen.all_settings(given);
+  return {.method = &chosen, .settings = all, .label = text, .full_name = name_with_settings(chosen, all)};
 }
 
 std::vector<Entry> parse_entries(const CompareFlags& flags) {
@@ -178,40 +171,6 @@ std::vector<Planned> plan(const std::vector<Entry>& entries, const CompareFlags&
   return planned;
 }
 
-/// One run of the study; nothing where it was interrupted.
-std::optional<study::Record> run_one(const Planned& planned, const CompareFlags& flags, SeedTasks& tasks,
-                                     const std::string& data_sha256, const Interruption& interruption) {
-  study::Record record;
-  record.program = YOSIDA_VERSION;
-  record.data_sha256 = data_sha256;
-  try {
-    const auto data = tasks.of(planned.spec.seed);
-    const MethodRun run{
-        .method = *planned.entry->method, .settings = planned.entry->settings, .flags = flags.run};
-    SolveOptions options = run.options(planned.spec.seed);
-    options.trace_every = flags.trace_every;
-    options.observers = {interruption.observer()};
-    Tuned tuned = run.run(data->task, options);
-    if (tuned.outcome.status == StopReason::stopped) return {};
-    std::optional<OracleGap> best, final;
-    if (data->oracle) {
-      best = data->task.gap(*data->oracle, tuned.outcome.best);
-      final = data->task.gap(*data->oracle, tuned.outcome.final);
-      tuned.add_oracle(*best);
-    }
-    record.status = to_string(tuned.outcome.status);
-    record.outcome = outcome_json(tuned, final);
-    record.seconds = tuned.outcome.seconds;
-    record.trace = std::move(tuned.outcome.trace);
-  } catch (const DataChanged&) {
-    throw;
-  } catch (const InputError& error) {  // of this seed's rows alone: the others go on
-    record.status = "failed";
-    record.outcome = json{{"error", error.what()}}.dump(-1, ' ', false, json::error_handler_t::replace);
-  }
-  return record;
-}
-
 /// What the store has of these runs, each under the name that it was given this time.
 std::vector<study::Record> records_of(const std::vector<Planned>& planned, const study::Store& store) {
   std::unordered_map<std::string, study::Record> found;
@@ -259,14 +218,7 @@ std::vector<Entry> able_to_start(const std::vector<Entry>& entries, const Compar
 }
 
 void check(const CompareFlags& flags) {
-  constexpr std::int64_t kMostSeeds = 1'000'000;
-  if (flags.seeds < 1 || flags.seeds > kMostSeeds)
-    throw InputError(fmt::format("seeds = {}: must be from 1 to {}", flags.seeds, kMostSeeds));
-  if (flags.data.seed > std::numeric_limits<std::uint64_t>::max() - static_cast<std::uint64_t>(flags.seeds))
-    throw InputError(
-        fmt::format("seed = {}: too large to count {} seeds from it", flags.data.seed, flags.seeds));
-  if (flags.jobs && (*flags.jobs < 1 || *flags.jobs > 256))
-    throw InputError(fmt::format("jobs = {}: must be from 1 to 256", *flags.jobs));
+  require_seeds(flags.seeds, flags.data.seed);
   if (flags.trace_every < 1)
     throw InputError(fmt::format("trace-every = {}: must be >= 1", flags.trace_every));
   require_measure(flags.measure);
@@ -274,44 +226,10 @@ void check(const CompareFlags& flags) {
     throw InputError(fmt::format("show = {}: must be final or best", flags.show));
 }
 
-/// What was done of the study, and how to look at it.
-void print_study(const std::string& study, const study::RunnerReport& report) {
-  const auto runs = [](std::int64_t count) {
-    return count == 1 ? std::string("1 run was") : fmt::format("{} runs were", count);
-  };
-  fmt::print("\n{}: {} there, {} done now", printable(study), runs(report.done_before),
-             runs(report.done_here));
-  if (report.done_elsewhere > 0) fmt::print(", {} done elsewhere", runs(report.done_elsewhere));
-  fmt::print(". See: yosida study list {}\n", shell_word(study));
-}
-
-/// What went wrong, in words and as an exit code.
-int exit_code_of(const CompareFlags& flags, const study::RunnerReport& report,
-                 const std::vector<study::Record>& records, std::size_t planned) {
-  if (report.stopped) {
-    say("yosida: stopped before all runs were done{}\n",
-        flags.study.empty() ? "" : "; the same command goes on where it stopped");
-    return kStopped;
-  }
-  if (records.size() < planned) {
-    say("yosida: {} runs have been removed from the study meanwhile; the same command does them again\n",
-        planned - records.size());
-    return kStopped;
-  }
-  const std::string failures = failures_in_words(records);
-  if (failures.empty()) return kOk;
-  say("{}", failures);
-  if (!flags.study.empty())
-    say("yosida: to do these again: yosida study prune {} --failed, then the same command\n",
-        shell_word(flags.study));
-  return kBadInput;
-}
-
 int run_compare(const CompareFlags& flags) {
   check(flags);
   std::vector<Entry> entries = parse_entries(flags);
-  const int jobs = flags.jobs.value_or(threads());
-  set_threads(flags.run.threads.value_or(std::max(1, threads() / jobs)));
+  const int jobs = share_threads(flags.jobs, flags.run.threads);
   if (!flags.study.empty()) {
     std::vector<std::string> inputs = flags.data.files();
     inputs.push_back(flags.penalty.groups_file);
@@ -319,12 +237,10 @@ int run_compare(const CompareFlags& flags) {
   }
 
   const DataIdentity identity(flags.data, flags.penalty);
-  SeedTasks tasks({.data = flags.data,
-                   .penalty = flags.penalty,
+  SeedTasks tasks({.make = [&](std::uint64_t seed) { return identity.read(flags.data, flags.penalty, seed); },
                    .run = flags.run,
                    .oracle = flags.oracle,
-                   .kept = static_cast<std::size_t>(jobs)},
-                  identity);
+                   .kept = static_cast<std::size_t>(jobs)});
   const auto first = tasks.of(flags.data.seed);
   const Prepared& prepared = first->task.data();
   require_measure(flags.measure, *prepared.model, *prepared.loss);
@@ -340,27 +256,23 @@ int run_compare(const CompareFlags& flags) {
   const auto store = flags.study.empty()
                          ? std::make_unique<study::Store>()
                          : std::make_unique<study::Store>(flags.study, study::Store::Mode::create);
-  study::RunnerReport report;
-  {
-    StudyProgress progress("compare", flags.quiet);
-    const Interruption interruption;
-    report = study::run_study(*store, specs,
-                              [&](const study::RunSpec& spec) {
-                                return run_one(*by_json.at(spec.json), flags, tasks, identity.sha256(),
-                                               interruption);
-                              },
-                              {.jobs = jobs,
-                               .on_progress = [&](const study::Progress& at) { progress.show(at); },
-                               .stop = [] { return Interruption::was_asked(); }});
-  }
+  const StudyWork work{.name = "compare", .study = flags.study, .jobs = jobs, .quiet = flags.quiet};
+  const study::RunnerReport report =
+      work.run(*store, specs, [&](const study::RunSpec& spec, const Interruption& interruption) {
+        const Entry& entry = *by_json.at(spec.json)->entry;
+        auto record = record_run({.method = *entry.method, .settings = entry.settings, .flags = flags.run},
+                                 spec.seed, flags.trace_every, tasks, interruption);
+        if (record) record->data_sha256 = identity.sha256();
+        return record;
+      });
   const std::vector<study::Record> records = records_of(planned, *store);
   if (!flags.quiet && !records.empty())
     print_comparison({.heading = heading(first->task, flags.data),
                       .measure = flags.measure,
                       .which = flags.show == "final" ? report::Which::final : report::Which::best},
                      records);
-  if (!flags.quiet && !flags.study.empty()) print_study(flags.study, report);
-  return exit_code_of(flags, report, records, planned.size());
+  if (!flags.quiet && !flags.study.empty()) work.print_done(report);
+  return work.exit_code(report, records, planned.size());
 }
 
 }  // namespace

@@ -136,15 +136,4 @@ std::string failures_in_words(const std::vector<study::Record>& records) {
   return text;
 }
 
-std::string shell_word(const std::string& text) {
-  const auto is_plain = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-           std::string_view("_./+-").find(c) != std::string_view::npos;
-  };
-  if (std::all_of(text.begin(), text.end(), is_plain)) return text;
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return printable(quoted + "'");
-}
-
 }  // namespace yosida::cli

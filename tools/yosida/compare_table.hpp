@@ -26,7 +26,5 @@ void print_comparison(const Comparison& comparison, const std::vector<study::Rec
 
 /// A line for each kind of failure among the runs; empty where there is none.
 std::string failures_in_words(const std::vector<study::Record>& records);
-/// As a word of a command for the shell.
-std::string shell_word(const std::string& text);
 
 }  // namespace yosida::cli

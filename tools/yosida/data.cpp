@@ -9,11 +9,14 @@
 #include "say.hpp"
 #include "table.hpp"
 #include "yosida/data/catalog.hpp"
+#include "yosida/data/gtsrb.hpp"
 #include "yosida/data/spectra.hpp"
 #include "yosida/error.hpp"
 
 namespace yosida::cli {
 namespace {
+
+constexpr const char* kDataDirHelp = "a folder to look in before YOSIDA_DATA and the user's cache";
 
 struct ExportFlags {
   std::string name, out;
@@ -32,11 +35,15 @@ std::string to_csv(const Dataset& data) {
   return text;
 }
 
+void make_folder(const std::string& out) {
+  std::error_code error;
+  std::filesystem::create_directories(out, error);
+  if (error) throw InputError(fmt::format("--out {}: {}", out, error.message()));
+}
+
 int run_export(const ExportFlags& flags) {
   const Split split = built_in(flags.name, flags.seed);
-  std::error_code error;
-  std::filesystem::create_directories(flags.out, error);
-  if (error) throw InputError(fmt::format("--out {}: {}", flags.out, error.message()));
+  make_folder(flags.out);
   const std::string folder = flags.out + "/";
   write_file(folder + "train.csv", to_csv(split.train));
   write_file(folder + "valid.csv", to_csv(split.validation));
@@ -44,6 +51,43 @@ int run_export(const ExportFlags& flags) {
   fmt::print("wrote {0}train.csv, {0}valid.csv and {0}test.csv; the target is \"{1}\"\n", folder,
              split.train.target_name);
   return kOk;
+}
+
+// ---- features ----
+
+struct FeatureFlags {
+  std::string name, data_dir, out;
+};
+
+int run_features(const FeatureFlags& flags) {
+  if (catalog_entry(flags.name).name != "gtsrb")
+    throw InputError(
+        fmt::format("data set {}: has no features to make, as it is numbers already; gtsrb has", flags.name));
+  if (!flags.out.empty()) make_folder(flags.out);
+  const GtsrbFeatures made =
+      gtsrb_features(data_folders(flags.data_dir), flags.out,
+                     [](const std::string& sentence) { say("{}\n", printable(sentence)); });
+  if (!made.not_kept.empty())
+    throw OutputError(fmt::format("{}; --out names another folder to keep them in", made.not_kept));
+  fmt::print("{} x {} features: {}\nlabels (-1: 30 km/h, 1: 80 km/h): {}\n", made.data.rows(),
+             made.data.features(), printable(made.x_file.string()), printable(made.y_file.string()));
+  return kOk;
+}
+
+void add_features(CLI::App& command, int& exit_code) {
+  auto* make =
+      command.add_subcommand("features", "make numbers of the pictures of a data set, and keep them");
+  auto flags = std::make_shared<FeatureFlags>();
+  make->add_option("name", flags->name, "gtsrb")->required();
+  make->add_option("--data-dir", flags->data_dir, kDataDirHelp);
+  make->add_option("--out", flags->out, "the folder for hog_x.npy and hog_y.npy [gtsrb in the user's cache]");
+  make->footer(
+      "Histograms of oriented gradients by OpenCV: 1568 a picture. What is there already is checked and "
+      "kept.\n"
+      "Example:\n"
+      "  yosida data features gtsrb --out signs\n"
+      "  yosida tune --train signs/hog_x.npy --train-target signs/hog_y.npy --model logistic");
+  make->callback([flags, &exit_code] { exit_code = run_features(*flags); });
 }
 
 // ---- the catalog ----
@@ -93,6 +137,12 @@ int run_info(const CatalogFlags& flags) {
   for (const CatalogEntry* entry : flags.entries()) {
     fmt::print("{}: {}\n  {:<9} {}\n  {:<9} {}\n  {:<9} {}\n", entry->name, entry->title, "shape",
                entry->shape, "licence", entry->licence, "to get it", entry->advice);
+    if (entry->name == "gtsrb") {
+      const std::string fault = gtsrb_features_fault();
+      fmt::print("  {:<9} {}\n", "features",
+                 fault.empty() ? "1568 a picture, made by: yosida data features gtsrb"
+                               : fmt::format("cannot be made: {}", printable(fault)));
+    }
     for (const CatalogFile& file : entry->files) {
       const auto path = find_data_file(*entry, file, flags.folders());
       fmt::print("  {:<9} {}, {} bytes, {}\n            sha256 {}\n", "file", file.name, file.bytes,
@@ -145,8 +195,7 @@ void add_catalog(CLI::App& command, int& exit_code) {
     auto flags = std::make_shared<CatalogFlags>();
     auto* names = each->add_option("name", flags->names, names_help);
     if (must_name) names->required();
-    each->add_option("--data-dir", flags->data_dir,
-                     "a folder to look in before YOSIDA_DATA and the user's cache");
+    each->add_option("--data-dir", flags->data_dir, kDataDirHelp);
     each->callback([flags, run, &exit_code] { exit_code = run(*flags); });
   };
   add("list", "the data sets of the paper and others: which are here", "only these", false, run_list);
@@ -160,7 +209,8 @@ void add_catalog(CLI::App& command, int& exit_code) {
 }  // namespace
 
 void add_data(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("data", "the catalog of data sets, and the built-in ones as files");
+  auto* command =
+      app.add_subcommand("data", "the catalog of data sets, their features, and the built-in ones as files");
   command->require_subcommand(1);
   command->footer(
       "Examples:\n"
@@ -168,8 +218,10 @@ void add_data(CLI::App& app, int& exit_code) {
       "  yosida data info cookie\n"
       "  yosida data fetch mnist\n"
       "  yosida data verify --data-dir ~/data\n"
+      "  yosida data features gtsrb --data-dir ~/data\n"
       "  yosida data export spectra --seed 3 --out spectra3");
   add_catalog(*command, exit_code);
+  add_features(*command, exit_code);
   auto* write =
       command->add_subcommand("export", "write a built-in data set as CSV files, split as tune splits it");
   auto flags = std::make_shared<ExportFlags>();

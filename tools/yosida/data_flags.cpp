@@ -316,4 +316,18 @@ Prepared prepare(const DataFlags& flags) {
   return prepared;
 }
 
+Prepared prepare(Split split, const std::string& model, const std::string& x, const std::string& y) {
+  Prepared prepared;
+  prepared.model = &yosida::model(model);
+  if (const std::optional<ClassCode> code = prepared.model->code) prepared.labels = map_labels(split, *code);
+  prepared.loss = &prepared.model->loss(prepared.labels ? prepared.labels->classes() : 0);
+  prepared.y_step = y.empty() ? YStep::raw : parse_y_step(y);
+  prepared.features = split.train.features();
+  prepared.feature_names = split.train.feature_names;
+  prepared.pretreatment = fit_pretreatment(split.train, parse_x_steps(x), prepared.y_step);
+  pretreat(split, prepared.pretreatment);
+  prepared.split = std::move(split);
+  return prepared;
+}
+
 }  // namespace yosida::cli

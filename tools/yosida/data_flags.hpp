@@ -62,5 +62,7 @@ struct Prepared {
   std::string note;                        // what a person should know of the pretreatment
 };
 Prepared prepare(const DataFlags& flags);
+/// Parts that are read already, without weights or folds. `y` is empty for a classification.
+Prepared prepare(Split split, const std::string& model, const std::string& x, const std::string& y);
 
 }  // namespace yosida::cli

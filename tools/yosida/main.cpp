@@ -42,7 +42,14 @@ void require_known_command(const CLI::App& app, std::span<char*> words) {
                                fmt::join(names, ", ")));
 }
 
+std::string& command_text() {
+  static std::string text;
+  return text;
+}
+
 }  // namespace
+
+const std::string& this_command() { return command_text(); }
 
 CLI::Validator whole_number() {
   return {[](const std::string& text) {
@@ -81,6 +88,9 @@ int main(int argc, char** argv) {
       "  yosida predict --from model.json --data new.csv --out predictions.csv\n"
       "Each command has its own --help.");
   int exit_code = cli::kOk;
+  cli::command_text() = "yosida";
+  for (const char* word : std::span(argv, static_cast<std::size_t>(argc)).subspan(std::min(argc, 1)))
+    cli::command_text() += " " + cli::shell_word(word);
   cli::add_tune(app, exit_code);
   cli::add_compare(app, exit_code);
   cli::add_predict(app, exit_code);
@@ -88,6 +98,9 @@ int main(int argc, char** argv) {
   cli::add_check_grad(app, exit_code);
   cli::add_data(app, exit_code);
   cli::add_study(app, exit_code);
+  cli::add_reproduce(app, exit_code);
+  cli::add_dashboard(app, exit_code);
+  cli::add_report(app, exit_code);
   cli::refuse_empty_values(app);
   try {
     cli::require_known_command(app, {argv + 1, argv + std::max(argc, 1)});

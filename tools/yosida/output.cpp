@@ -193,4 +193,15 @@ std::string printable(std::string_view text, bool keep_newlines) {
   return result;
 }
 
+std::string shell_word(const std::string& text) {
+  const auto is_plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("_./+-").find(c) != std::string_view::npos;
+  };
+  if (std::all_of(text.begin(), text.end(), is_plain)) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return printable(quoted + "'");
+}
+
 }  // namespace yosida::cli

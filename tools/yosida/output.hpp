@@ -48,5 +48,7 @@ void write_file(const std::string& path, const std::string& text);
 std::string csv_field(const std::string& text);
 /// For a person's eyes: what would steer a terminal, or is no UTF-8, as \x1b.
 std::string printable(std::string_view text, bool keep_newlines = false);
+/// As a word of a command for the shell.
+std::string shell_word(const std::string& text);
 
 }  // namespace yosida::cli

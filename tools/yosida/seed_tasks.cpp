@@ -44,9 +44,19 @@ void DataIdentity::require_unchanged() const {
   }
 }
 
+Task DataIdentity::read(DataFlags data, const PenaltyFlags& penalty, std::uint64_t seed) const try {
+  data.seed = seed;
+  Task task(data, penalty);
+  require_unchanged();
+  return task;
+} catch (const InputError&) {
+  require_unchanged();  // else it is the rows of this seed
+  throw;
+}
+
 std::shared_ptr<const SeedTask> SeedTasks::of(std::uint64_t seed) {
   const std::shared_ptr<Slot> slot = slot_of(seed);
-  std::call_once(slot->once, [&] { slot->task = read(seed); });
+  std::call_once(slot->once, [&] { slot->task = make(seed); });
   return slot->task;
 }
 
@@ -58,17 +68,8 @@ std::shared_ptr<SeedTasks::Slot> SeedTasks::slot_of(std::uint64_t seed) {
   return slots_.emplace_back(std::make_shared<Slot>(seed));
 }
 
-std::shared_ptr<const SeedTask> SeedTasks::read(std::uint64_t seed) const {
-  DataFlags data = options_.data;
-  data.seed = seed;
-  std::shared_ptr<SeedTask> task;
-  try {
-    task = std::make_shared<SeedTask>(SeedTask{.task = Task(data, options_.penalty), .oracle = {}});
-  } catch (const InputError&) {
-    identity_.require_unchanged();  // else it is the rows of this seed
-    throw;
-  }
-  identity_.require_unchanged();
+std::shared_ptr<const SeedTask> SeedTasks::make(std::uint64_t seed) const {
+  auto task = std::make_shared<SeedTask>(SeedTask{.task = options_.make(seed), .oracle = {}});
   if (!options_.oracle) return task;
   if (const Index several = task->task.hyperparameters(); several > 1)
     throw InputError(fmt::format("--oracle: searches one lambda; here are {} of them", several));

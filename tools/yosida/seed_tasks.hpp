@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <list>
 #include <map>
 #include <mutex>
@@ -26,6 +27,8 @@ class DataIdentity {
   const std::string& sha256() const { return sha256_; }
   /// Throws DataChanged where a file has changed or is gone. Reads only those whose time or size has changed.
   void require_unchanged() const;
+  /// The data of a seed, read anew. Throws DataChanged, or InputError where the rows cannot be used.
+  Task read(DataFlags data, const PenaltyFlags& penalty, std::uint64_t seed) const;
 
  private:
   struct File {
@@ -44,20 +47,19 @@ struct SeedTask {
   std::optional<Oracle> oracle;
 };
 
-/// Reads the data of a seed when it is first asked for, once for all its runs; keeps that of the last few
+/// Makes the data of a seed when it is first asked for, once for all its runs; keeps that of the last few
 /// seeds.
 class SeedTasks {
  public:
   struct Options {
-    const DataFlags& data;
-    const PenaltyFlags& penalty;
+    std::function<Task(std::uint64_t seed)> make;
     const RunFlags& run;
     bool oracle;
     std::size_t kept;  // seeds
   };
-  SeedTasks(const Options& options, const DataIdentity& identity) : options_(options), identity_(identity) {}
+  explicit SeedTasks(Options options) : options_(std::move(options)) {}
 
-  /// Throws DataChanged, or InputError where the rows of this seed cannot be used.
+  /// Throws what `make` throws: DataChanged, or InputError where the rows of this seed cannot be used.
   std::shared_ptr<const SeedTask> of(std::uint64_t seed);
 
  private:
@@ -68,10 +70,9 @@ class SeedTasks {
     std::shared_ptr<const SeedTask> task;
   };
   std::shared_ptr<Slot> slot_of(std::uint64_t seed);
-  std::shared_ptr<const SeedTask> read(std::uint64_t seed) const;
+  std::shared_ptr<const SeedTask> make(std::uint64_t seed) const;
 
   Options options_;
-  const DataIdentity& identity_;
   std::mutex mutex_;
   std::list<std::shared_ptr<Slot>> slots_;
 };

@@ -52,7 +52,10 @@ Start judged_inside(const BilevelProblem& problem, const Start& start, const Met
 // ---- the data as problems ----
 
 Task::Task(const DataFlags& data, const PenaltyFlags& penalty)
-    : data_(prepare(data)), penalty_(make_penalty(penalty, data_, data.x)), intercept_(!data.no_intercept) {
+    : Task(prepare(data), penalty, data.x, !data.no_intercept) {}
+
+Task::Task(Prepared data, const PenaltyFlags& penalty, const std::string& x_steps, bool intercept)
+    : data_(std::move(data)), penalty_(make_penalty(penalty, data_, x_steps)), intercept_(intercept) {
   double rows = 0.0;
   for (const Split& fold : data_.folds) rows += static_cast<double>(fold.validation.rows());
   for (Split& fold : data_.folds) {

@@ -12,6 +12,8 @@ class Task {
  public:
   /// Reads the data. Throws InputError where the flags do not fit each other or the data.
   Task(const DataFlags& data, const PenaltyFlags& penalty);
+  /// Of data that is read already; `x_steps` as it was pretreated.
+  Task(Prepared data, const PenaltyFlags& penalty, const std::string& x_steps, bool intercept);
 
   const Prepared& data() const { return data_; }
   bool has_folds() const { return data_.fold_count > 0; }

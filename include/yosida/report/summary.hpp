@@ -19,6 +19,9 @@ struct Cell {
   std::int64_t count = 0;
 };
 
+/// Of finite numbers; nothing of none.
+std::optional<Cell> cell_of(std::vector<double> values);
+
 /// A method with its settings over its runs. Cells are of the runs that ended well, empty where there is
 /// none.
 struct Row {

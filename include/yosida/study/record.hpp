@@ -31,6 +31,17 @@ struct Record {
   std::string finished;  // when, as utc_now() says it
 };
 
+/// A command that worked on a study: how its runs were made.
+struct Session {
+  std::string started;  // as utc_now() says it
+  std::string command;
+  std::string program;  // version
+  std::string machine;  // as this_machine() says it
+};
+
+/// Processor, cores and system: "AMD EPYC 7B13, 2 cores, Linux 6.1.0 x86_64".
+std::string this_machine();
+
 /// 2026-01-31T12:00:00Z
 std::string utc_now();
 

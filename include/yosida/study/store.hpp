@@ -38,6 +38,8 @@ class Store {
   Store& operator=(const Store&) = delete;
 
   bool has(const std::string& key) const;
+  /// Of all runs, in no order that means anything.
+  std::vector<std::string> keys() const;
   /// Nothing where another process, or another holder of a Claim, has claimed the run and is alive. It may
   /// have ended just now: ask has() again once the claim is yours.
   std::unique_ptr<Claim> claim(const std::string& key);
@@ -56,6 +58,10 @@ class Store {
   /// Calls `action`: all that it reads is of one moment, whatever others write meanwhile. Only of a store
   /// that is read.
   void in_snapshot(const std::function<void()>& action) const;
+  /// What worked on this study, in its order.
+  std::vector<Session> sessions() const;
+  /// Throws OutputError where it cannot be written.
+  void put(const Session& session);
   /// Removes runs in one transaction; gives back the space.
   void remove(const std::vector<std::string>& keys);
 

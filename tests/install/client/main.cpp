@@ -1,5 +1,6 @@
 #include <cstdio>
 
+#include "yosida/data/gtsrb.hpp"
 #include "yosida/problem/linear_problem.hpp"
 #include "yosida/solver/my_hpo_bt.hpp"
 #include "yosida/solver/solve.hpp"
@@ -17,4 +18,10 @@ int main() {
   options.budget.iterations = 300;
   const yosida::Outcome outcome = yosida::solve(yosida::MyHpoBt{}, problem, options);
   std::printf("lambda %.6f validation %.6f\n", outcome.best.lambda[0], outcome.best.loss.validation);
+
+  // A part that is loaded when it is needed is found from here too; a build may be without it.
+  const std::string fault = yosida::gtsrb_features_fault();
+  if (fault.find("cannot be loaded") == std::string::npos) return 0;
+  std::printf("%s\n", fault.c_str());
+  return 1;
 }

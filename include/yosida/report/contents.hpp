@@ -1,0 +1,132 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "yosida/report/summary.hpp"
+#include "yosida/settings.hpp"
+#include "yosida/study/record.hpp"
+
+/// What a report shows of a study, as plain data: the page and the figures are made of it. Numbers that are
+/// not finite stand for what is not there.
+namespace yosida::report {
+
+/// The measures that runs may have, in the order they are shown in.
+inline constexpr std::array<const char*, 5> kMeasures = {"scaled_loss", "loss", "r_squared", "accuracy",
+                                                         "area_under_roc"};
+
+struct PartCells {
+  std::optional<Cell> train, validation, test;
+};
+
+/// Gradient equivalents until L_V is within a share of the oracle's.
+struct WorkTo {
+  double gap;
+  std::int64_t reached;
+  std::int64_t of;
+  std::optional<double> median;  // over all runs; nothing where half of them or more do not reach it
+};
+
+/// A method with its settings. Cells are of the runs that ended well, as in Row.
+struct MethodRow {
+  std::string label;  // unique within its problem
+  std::string method;
+  SettingValues settings;
+  std::optional<double> budget;  // gradients
+  std::optional<double> step;    // its setting alpha, where that is a step size
+  std::int64_t runs = 0, diverged = 0, failed = 0, certified = 0;
+  std::vector<PartCells> final, best;  // one for each of the problem's measures
+  std::optional<Cell> gap, lambda_gap, best_gap, best_lambda_gap;
+  std::optional<Cell> gradients, work, seconds, iterations;
+  std::vector<WorkTo> work_to;  // none without an oracle
+  std::map<std::string, std::int64_t> statuses;
+};
+
+/// The validation loss over the seeds of a row, after each iteration.
+struct Curve {
+  std::size_t row = 0;
+  std::int64_t seeds = 0;
+  std::vector<double> iterations, work, seconds;  // medians; none of them falls
+  std::vector<double> median, low, high;
+  std::vector<std::int64_t> running;  // seeds whose loss is finite
+};
+
+/// λ and the validation loss there.
+using ResponsePoint = std::pair<double, double>;
+
+struct ResponsePath {
+  std::size_t row = 0;
+  bool is_search = false;  // its points are trials, each the best so far
+  std::vector<ResponsePoint> points;
+};
+
+/// The validation loss as a function of λ, for one seed.
+struct Response {
+  std::uint64_t seed = 0;
+  std::vector<ResponsePoint> curve;  // of trained weights, by λ
+  std::optional<ResponsePoint> oracle;
+  std::vector<ResponsePath> paths;  // of the weights that a method had on its way
+};
+
+enum class State { ok, diverged, failed };
+
+struct SeedOutcome {
+  std::uint64_t seed = 0;
+  double validation = 0.0;
+  State state = State::ok;
+};
+
+/// What came of a step size.
+struct Stability {
+  std::size_t row = 0;
+  double step = 0.0;
+  std::vector<SeedOutcome> outcomes;
+};
+
+struct RunResult {
+  std::size_t row = 0;
+  std::uint64_t seed = 0;
+  std::string status;
+  double lambda = 0.0;      // not finite where there are several
+  double validation = 0.0;  // of the final weights, in the first measure
+  std::string certificate;  // "certified", "not certified" or "none"
+  double residual = 0.0;    // the scaled hypergradient of the certificate
+  std::string sentence;     // why it is so; of a failed run, why that failed
+};
+
+struct OracleCells {
+  std::optional<Cell> lambda, loss, scaled_loss;
+};
+
+/// Runs on the same data with the same model.
+struct ProblemContents {
+  std::string name;  // short, unique
+  std::string title;
+  std::vector<std::pair<std::string, std::string>> about, files;
+  std::vector<std::string> measures;
+  std::string curve_measure;  // of curves, responses and stability
+  std::optional<OracleCells> oracle;
+  std::vector<MethodRow> rows;
+  std::vector<Curve> curves;
+  std::vector<Response> responses;
+  std::vector<Stability> stability;
+  std::vector<RunResult> results;
+};
+
+struct StudyContents {
+  std::string title;
+  std::string generated, program;  // when, and by which version
+  std::int64_t runs = 0, failed = 0, diverged = 0;
+  std::vector<study::Session> sessions;
+  std::vector<ProblemContents> problems;
+};
+
+/// As the page reads it. What is not finite is null, what is no UTF-8 replaced; curves have six digits.
+std::string to_json(const StudyContents& contents);
+
+}  // namespace yosida::report

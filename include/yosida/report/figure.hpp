@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "yosida/report/contents.hpp"
+
+namespace yosida::report {
+
+/// A picture for a paper: a whole SVG file.
+struct Figure {
+  std::string name;  // "convergence", "response" or "stability"
+  std::string svg;
+};
+
+/// What there is to draw of a problem: the validation loss against iterations and work, against λ with the
+/// way each method took, and against the step size. What grows without bound leaves the frame.
+std::vector<Figure> figures_of(const ProblemContents& problem);
+
+}  // namespace yosida::report

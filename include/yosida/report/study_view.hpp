@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "yosida/report/contents.hpp"
+
+namespace yosida::report {
+
+/// What a report shows of a study. Each run is read once; of its trace no more is kept than curves need.
+class StudyView {
+ public:
+  /// Opens the study, which is only read. Throws InputError where it is not there or none; so does refresh()
+  /// where a run is damaged.
+  explicit StudyView(const std::string& path);
+  ~StudyView();
+  StudyView(const StudyView&) = delete;
+  StudyView& operator=(const StudyView&) = delete;
+
+  /// Reads what is new. True where the study has changed since the last call; the first reads all.
+  bool refresh();
+
+  std::int64_t runs() const;
+  const StudyContents& contents() const;
+  std::string json() const { return to_json(contents()); }
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace yosida::report

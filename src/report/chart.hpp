@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+/// Charts as SVG: a row of panels over a legend. They refer to nothing outside themselves.
+namespace yosida::report {
+
+enum class Scale { linear, logarithmic };
+
+/// From `low` to `high`, which must be above it and, on a logarithmic scale, above 0. What is outside is cut
+/// off at the frame.
+struct Axis {
+  std::string title;
+  Scale scale = Scale::linear;
+  double low = 0.0, high = 1.0;
+  /// Of a logarithmic scale: its lower end stands for 0, and is so labelled.
+  bool has_zero = false;
+};
+
+/// Where an axis has its numbers: on a logarithmic scale 1, 2 and 5 × 10^k, as many as can be read.
+std::vector<double> ticks(const Axis& axis);
+/// "0.05", "10⁻⁷"
+std::string tick_label(double value);
+
+struct Stroke {
+  std::string colour;
+  std::string dashes;  // as SVG has them; "" is solid
+  double width = 1.4;
+};
+
+enum class Shape { dot, cross, ring, triangle };
+
+/// Axes and what is drawn between them. Points that are not finite interrupt a line.
+class Panel {
+ public:
+  Panel(std::string title, Axis x, Axis y);
+  bool has_title() const { return !title_.empty(); }
+
+  void band(std::span<const double> x, std::span<const double> low, std::span<const double> high,
+            const std::string& colour);
+  void line(std::span<const double> x, std::span<const double> y, const Stroke& stroke);
+  void mark(double x, double y, Shape shape, const std::string& colour);
+  /// A horizontal line through the panel with a word at its end.
+  void level(double y, const std::string& text);
+  /// Text and a mark in the strip along the upper side, above all values.
+  void mark_above(double x, Shape shape, const std::string& colour, const std::string& text);
+
+  /// The panel with its frame at this place of the picture; `number` tells it from the others.
+  std::string svg(double left, double top, double width, double height, std::size_t number) const;
+
+ private:
+  double at_x(double value) const;  // of the frame's width
+  double at_y(double value) const;  // of the frame's height, downwards
+  std::string axes(double left, double top, double width, double height) const;
+
+  /// In shares of the frame, drawn when its size is known.
+  struct Shared {
+    enum class Kind { band, line, mark, level, above } kind;
+    std::vector<std::pair<double, double>> points;
+    Stroke stroke;
+    Shape shape = Shape::dot;
+    std::string text = {};
+  };
+  std::string title_;
+  Axis x_, y_;
+  std::vector<Shared> drawn_;
+};
+
+struct LegendEntry {
+  std::string text;
+  Stroke stroke;
+  Shape shape = Shape::dot;
+  bool is_line = true;
+};
+
+/// The whole file. `description` is for those who do not see it; `note` stands below the legend.
+std::string svg_of(const std::vector<Panel>& panels, const std::vector<LegendEntry>& legend,
+                   const std::string& title, const std::string& description, const std::string& note);
+
+}  // namespace yosida::report

@@ -1,0 +1,196 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "yosida/report/contents.hpp"
+
+namespace yosida::report {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+json number(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
+json number(const std::optional<double>& value) { return value ? number(*value) : json(nullptr); }
+
+/// Six digits, and none for what is whole: curves are most of a page.
+json short_number(double value) {
+  if (!std::isfinite(value)) return nullptr;
+  constexpr double kWhole = 1e6;
+  if (std::abs(value) < kWhole && value == std::floor(value)) return static_cast<std::int64_t>(value);
+  return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr);
+}
+
+json short_numbers(const std::vector<double>& values) {
+  json array = json::array();
+  for (const double value : values) array.push_back(short_number(value));
+  return array;
+}
+
+json to_json(const std::optional<Cell>& cell) {
+  if (!cell) return nullptr;
+  return {{"mean", number(cell->mean)},
+          {"deviation", number(cell->deviation)},
+          {"median", number(cell->median)},
+          {"count", cell->count}};
+}
+
+/// A list of one object for each entry.
+template <typename Entry, typename Function>
+json list(const std::vector<Entry>& entries, const Function& function) {
+  json array = json::array();
+  for (const Entry& entry : entries) array.push_back(function(entry));
+  return array;
+}
+
+json pairs(const std::vector<std::pair<std::string, std::string>>& texts) {
+  return list(texts, [](const auto& each) { return json::array({each.first, each.second}); });
+}
+
+const char* name_of(State state) {
+  switch (state) {
+    case State::ok:
+      return "ok";
+    case State::diverged:
+      return "diverged";
+    case State::failed:
+      return "failed";
+  }
+  return "";
+}
+
+/// What the paper has of a row.
+json paper_of(const ProblemContents&, const MethodRow&) { return json::array(); }
+
+json to_json(const std::vector<std::string>& measures, const std::vector<PartCells>& cells) {
+  json result = json::object();
+  for (std::size_t i = 0; i < measures.size(); ++i)
+    result[measures[i]] = {{"train", to_json(cells[i].train)},
+                           {"validation", to_json(cells[i].validation)},
+                           {"test", to_json(cells[i].test)}};
+  return result;
+}
+
+json to_json(const ProblemContents& problem, const MethodRow& row) {
+  json settings = json::object();
+  for (const auto& [name, value] : row.settings) settings[name] = value;
+  json statuses = json::object();
+  for (const auto& [name, count] : row.statuses) statuses[name] = count;
+  return {{"label", row.label},
+          {"method", row.method},
+          {"settings", settings},
+          {"budget", number(row.budget)},
+          {"runs", row.runs},
+          {"diverged", row.diverged},
+          {"failed", row.failed},
+          {"certified", row.certified},
+          {"final", to_json(problem.measures, row.final)},
+          {"best", to_json(problem.measures, row.best)},
+          {"gap", to_json(row.gap)},
+          {"lambda_gap", to_json(row.lambda_gap)},
+          {"best_gap", to_json(row.best_gap)},
+          {"best_lambda_gap", to_json(row.best_lambda_gap)},
+          {"gradients", to_json(row.gradients)},
+          {"work", to_json(row.work)},
+          {"seconds", to_json(row.seconds)},
+          {"iterations", to_json(row.iterations)},
+          {"work_to", list(row.work_to,
+                           [](const WorkTo& each) {
+                             return json{{"gap", each.gap},
+                                         {"reached", each.reached},
+                                         {"of", each.of},
+                                         {"median", number(each.median)}};
+                           })},
+          {"paper", paper_of(problem, row)},
+          {"statuses", statuses},
+          {"step", number(row.step)}};
+}
+
+json to_json(const Curve& curve) {
+  return {{"row", curve.row},
+          {"seeds", curve.seeds},
+          {"iterations", short_numbers(curve.iterations)},
+          {"work", short_numbers(curve.work)},
+          {"seconds", short_numbers(curve.seconds)},
+          {"median", short_numbers(curve.median)},
+          {"low", short_numbers(curve.low)},
+          {"high", short_numbers(curve.high)},
+          {"running", curve.running}};
+}
+
+json to_json(const ResponsePoint& point) {
+  return json::array({short_number(point.first), short_number(point.second)});
+}
+
+json to_json(const std::vector<ResponsePoint>& points) {
+  return list(points, [](const ResponsePoint& point) { return to_json(point); });
+}
+
+json to_json(const Response& response) {
+  return {{"seed", response.seed},
+          {"curve", to_json(response.curve)},
+          {"oracle", response.oracle ? to_json(*response.oracle) : json(nullptr)},
+          {"paths", list(response.paths, [](const ResponsePath& path) {
+             return json{{"row", path.row}, {"search", path.is_search}, {"points", to_json(path.points)}};
+           })}};
+}
+
+json to_json(const Stability& stability) {
+  return {{"row", stability.row},
+          {"step", number(stability.step)},
+          {"outcomes", list(stability.outcomes, [](const SeedOutcome& each) {
+             return json::array({each.seed, number(each.validation), name_of(each.state)});
+           })}};
+}
+
+json to_json(const RunResult& run) {
+  return json::array({run.row, run.seed, run.status, number(run.lambda), number(run.validation),
+                      run.certificate, number(run.residual), run.sentence});
+}
+
+json to_json(const ProblemContents& problem) {
+  json oracle = nullptr;
+  if (problem.oracle)
+    oracle = {
+        {"lambda", to_json(problem.oracle->lambda)},
+        {"validation",
+         {{"loss", to_json(problem.oracle->loss)}, {"scaled_loss", to_json(problem.oracle->scaled_loss)}}}};
+  return {{"name", problem.name},
+          {"title", problem.title},
+          {"about", pairs(problem.about)},
+          {"files", pairs(problem.files)},
+          {"measures", problem.measures},
+          {"curve_measure", problem.curve_measure},
+          {"paper_tables", json::array()},
+          {"paper_figure", nullptr},
+          {"oracle", oracle},
+          {"rows", list(problem.rows, [&](const MethodRow& row) { return to_json(problem, row); })},
+          {"curves", list(problem.curves, [](const Curve& curve) { return to_json(curve); })},
+          {"responses", list(problem.responses, [](const Response& response) { return to_json(response); })},
+          {"stability", list(problem.stability, [](const Stability& each) { return to_json(each); })},
+          {"results", list(problem.results, [](const RunResult& run) { return to_json(run); })}};
+}
+
+}  // namespace
+
+std::string to_json(const StudyContents& contents) {
+  const json root = {
+      {"title", contents.title},
+      {"generated", contents.generated},
+      {"program", contents.program},
+      {"runs", contents.runs},
+      {"failed", contents.failed},
+      {"diverged", contents.diverged},
+      {"sessions", list(contents.sessions,
+                        [](const study::Session& session) {
+                          return json{{"started", session.started},
+                                      {"command", session.command},
+                                      {"program", session.program},
+                                      {"machine", session.machine}};
+                        })},
+      {"problems", list(contents.problems, [](const ProblemContents& problem) { return to_json(problem); })}};
+  return root.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace yosida::report

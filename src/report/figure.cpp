@@ -1,0 +1,358 @@
+#include "yosida/report/figure.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "report/chart.hpp"
+
+namespace yosida::report {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// ---- how rows look ----
+
+/// Told apart by those who see no difference of red and green, and in print without colour by the dashes.
+constexpr std::array kColours = {"#d55e00", "#56b4e9", "#0072b2", "#009e73", "#8c8c8c",
+                                 "#e69f00", "#cc79a7", "#7a5195", "#5b4636", "#000000"};
+constexpr std::array kDashes = {"", "6 2.5", "2 2", "8 2 2 2", "4 1.5 1 1.5 1 1.5", "12 3"};
+
+const Stroke kTrained = {.colour = "#bdbdbd", .dashes = "", .width = 4.0};
+const Stroke kBlack = {.colour = "#000000", .dashes = ""};
+
+/// One colour for each method, one kind of dashes for each of its settings.
+std::vector<Stroke> strokes_of(const ProblemContents& problem) {
+  std::vector<std::string> methods;
+  std::map<std::string, std::size_t> settings;
+  std::vector<Stroke> strokes;
+  for (const MethodRow& row : problem.rows) {
+    auto found = std::find(methods.begin(), methods.end(), row.method);
+    if (found == methods.end()) found = methods.insert(found, row.method);
+    const auto method = static_cast<std::size_t>(found - methods.begin());
+    strokes.push_back({.colour = kColours[method % kColours.size()],
+                       .dashes = kDashes[settings[row.method]++ % kDashes.size()]});
+  }
+  return strokes;
+}
+
+// ---- what is shown ----
+
+/// More could not be told apart.
+constexpr std::size_t kMostRows = 20;
+
+/// Whether each row is shown: the best few where there are many.
+std::vector<bool> shown_rows(const ProblemContents& problem) {
+  std::vector<bool> shown(problem.rows.size(), true);
+  if (shown.size() <= kMostRows) return shown;
+  std::vector<std::pair<double, std::size_t>> order;
+  for (std::size_t i = 0; i < problem.rows.size(); ++i) {
+    const auto& cells = problem.rows[i].final;
+    const bool has_loss = !cells.empty() && cells[0].validation.has_value();
+    const double loss = has_loss ? cells[0].validation->median : kInfinity;
+    order.emplace_back(larger_is_better(problem.measures[0]) ? -loss : loss, i);
+  }
+  std::sort(order.begin(), order.end());
+  shown.assign(problem.rows.size(), false);
+  for (std::size_t i = 0; i < kMostRows; ++i) shown[order[i].second] = true;
+  return shown;
+}
+
+std::string note_of(const ProblemContents& problem, const std::string& what) {
+  if (problem.rows.size() <= kMostRows) return what;
+  return fmt::format("{} {} of {} rows: those of the smallest validation loss.", what, kMostRows,
+                     problem.rows.size());
+}
+
+std::string axis_title(const ProblemContents& problem) {
+  return problem.curve_measure == "scaled_loss" ? "validation loss / variance of y" : "validation loss";
+}
+
+/// Grows with the values it holds.
+struct Range {
+  double low = kInfinity, high = -kInfinity;
+  void hold(double value) {
+    if (!std::isfinite(value)) return;
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  void hold(const std::vector<double>& values) {
+    for (const double value : values) hold(value);
+  }
+  bool is_empty() const { return low > high; }
+};
+
+/// An axis around a range with a little room; logarithmic where all is above 0.
+Axis axis_around(const std::string& title, Range range, double room = 0.05) {
+  if (range.is_empty()) range = {0.0, 1.0};
+  if (range.low > 0.0) {
+    const double factor = std::max(std::pow(range.high / range.low, room), 1.02);
+    return {.title = title,
+            .scale = Scale::logarithmic,
+            .low = std::max(range.low / factor, std::numeric_limits<double>::min()),
+            .high = std::min(range.high * factor, 0.1 * std::numeric_limits<double>::max())};
+  }
+  const double width = range.high > range.low ? range.high - range.low : std::max(1.0, std::abs(range.high));
+  return {.title = title,
+          .scale = Scale::linear,
+          .low = range.low - room * width,
+          .high = range.high + room * width};
+}
+
+/// A logarithmic axis of what is counted from 0 or above it.
+Axis counting_axis(const std::string& title, const std::vector<const std::vector<double>*>& columns) {
+  Range above_zero;
+  bool has_zero = false;
+  for (const auto* values : columns)
+    for (const double value : *values) {
+      has_zero |= value <= 0.0;
+      if (value > 0.0) above_zero.hold(value);
+    }
+  if (above_zero.is_empty()) above_zero = {1.0, 10.0};
+  // What took a millionth of the longest is as good as nothing.
+  const double low = std::max(above_zero.low, 1e-6 * above_zero.high);
+  return {.title = title,
+          .scale = Scale::logarithmic,
+          .low = has_zero ? low / 2.2 : low / 1.05,
+          .high = std::max(above_zero.high, 2.0 * low),
+          .has_zero = has_zero};
+}
+
+std::vector<double> column(const std::vector<ResponsePoint>& points, double ResponsePoint::*member) {
+  std::vector<double> values;
+  for (const ResponsePoint& point : points) values.push_back(point.*member);
+  return values;
+}
+
+double first_finite(const std::vector<double>& values) {
+  const auto found =
+      std::find_if(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
+  return found == values.end() ? -kInfinity : *found;
+}
+
+/// What lies above twice the loss of the start is growing: it need not be in the frame.
+void leave_out_growth(Range& range, double start) {
+  if (start > 0.0 && range.high > 2.0 * start && 2.0 * start > range.low) range.high = 2.0 * start;
+}
+
+std::vector<LegendEntry> legend_of(const ProblemContents& problem, const std::vector<bool>& is_drawn,
+                                   const std::vector<Stroke>& strokes) {
+  std::vector<LegendEntry> legend;
+  for (std::size_t i = 0; i < problem.rows.size(); ++i)
+    if (is_drawn[i]) legend.push_back({.text = problem.rows[i].label, .stroke = strokes[i]});
+  return legend;
+}
+
+/// The median over the seeds; not finite where there is no oracle.
+double oracle_loss(const ProblemContents& problem) {
+  if (!problem.oracle) return kInfinity;
+  const auto& cell =
+      problem.curve_measure == "scaled_loss" ? problem.oracle->scaled_loss : problem.oracle->loss;
+  return cell ? cell->median : kInfinity;
+}
+
+// ---- the figures ----
+
+std::string convergence(const ProblemContents& problem) {
+  const std::vector<Stroke> strokes = strokes_of(problem);
+  const std::vector<bool> shown = shown_rows(problem);
+  std::vector<const Curve*> curves;
+  std::vector<bool> is_drawn(problem.rows.size(), false);
+  Range range;
+  double start = -kInfinity;
+  std::int64_t seeds = 0;
+  for (const Curve& curve : problem.curves) {
+    if (!shown[curve.row]) continue;
+    curves.push_back(&curve);
+    is_drawn[curve.row] = true;
+    range.hold(curve.median);
+    range.hold(curve.low);
+    start = std::max(start, first_finite(curve.median));
+    seeds = std::max(seeds, curve.seeds);
+  }
+  leave_out_growth(range, start);
+  const double oracle = oracle_loss(problem);
+  range.hold(oracle);
+  std::vector<Panel> panels;
+  const std::array<std::pair<const char*, std::vector<double> Curve::*>, 2> axes = {
+      {{"iterations", &Curve::iterations}, {"work (gradient equivalents)", &Curve::work}}};
+  for (const auto& [title, member] : axes) {
+    std::vector<const std::vector<double>*> columns;
+    for (const Curve* curve : curves) columns.push_back(&(curve->*member));
+    Panel panel("", counting_axis(title, columns), axis_around(axis_title(problem), range));
+    if (std::isfinite(oracle)) panel.level(oracle, "oracle");
+    for (const Curve* curve : curves)
+      panel.band(curve->*member, curve->low, curve->high, strokes[curve->row].colour);
+    for (const Curve* curve : curves) panel.line(curve->*member, curve->median, strokes[curve->row]);
+    panels.push_back(std::move(panel));
+  }
+  return svg_of(
+      panels, legend_of(problem, is_drawn, strokes), problem.title,
+      "The validation loss of each method against iterations and against work.",
+      note_of(problem, seeds > 1 ? fmt::format("Median over {} seeds; bands from the smallest to the "
+                                               "largest.",
+                                               seeds)
+                                 : std::string()));
+}
+
+/// Around the curve, the oracle and the starts; then as far as paths go inside the frame, but a λ that runs
+/// away is no reason to hide where the others are.
+Axis lambda_axis(const Response& response, const std::vector<bool>& shown, double highest_loss) {
+  Range core, all;
+  core.hold(column(response.curve, &ResponsePoint::first));
+  if (response.oracle) core.hold(response.oracle->first);
+  for (const ResponsePath& path : response.paths)
+    if (shown[path.row]) {
+      core.hold(path.points.front().first);
+      for (const auto& [lambda, loss] : path.points)
+        if (loss <= highest_loss) all.hold(lambda);
+    }
+  const double width = std::max(core.high - core.low, 5.0);
+  const double low = std::max(std::min(all.low, core.low), core.low - 0.5 * width);
+  const double high = std::min(std::max(all.high, core.high), core.high + 0.5 * width);
+  const double room = std::max(0.04 * (high - low), 0.1);
+  return {.title = "λ", .scale = Scale::linear, .low = low - room, .high = high + room};
+}
+
+Axis loss_axis(const ProblemContents& problem, const Response& response, const std::vector<bool>& shown) {
+  Range losses;
+  losses.hold(column(response.curve, &ResponsePoint::second));
+  if (response.oracle) losses.hold(response.oracle->second);
+  double start = losses.high;
+  for (const ResponsePath& path : response.paths)
+    if (shown[path.row]) {
+      start = std::max(start, path.points.front().second);
+      losses.hold(column(path.points, &ResponsePoint::second));
+    }
+  leave_out_growth(losses, start);
+  return axis_around(axis_title(problem), losses);
+}
+
+/// The trials of a search are points; other methods take a way.
+Panel response_panel(const ProblemContents& problem, const Response& response, const std::vector<bool>& shown,
+                     const std::vector<Stroke>& strokes) {
+  const Axis y = loss_axis(problem, response, shown);
+  Panel panel(fmt::format("seed {}", response.seed), lambda_axis(response, shown, y.high), y);
+  panel.line(column(response.curve, &ResponsePoint::first), column(response.curve, &ResponsePoint::second),
+             kTrained);
+  for (const ResponsePath& path : response.paths) {
+    if (!shown[path.row] || path.is_search) continue;
+    Stroke thin = strokes[path.row];
+    thin.width = 1.1;
+    panel.line(column(path.points, &ResponsePoint::first), column(path.points, &ResponsePoint::second), thin);
+  }
+  for (const ResponsePath& path : response.paths) {
+    if (!shown[path.row]) continue;
+    const std::size_t first = path.is_search ? 0 : path.points.size() - 1;
+    for (std::size_t i = first; i < path.points.size(); ++i)
+      panel.mark(path.points[i].first, path.points[i].second, path.is_search ? Shape::cross : Shape::dot,
+                 strokes[path.row].colour);
+  }
+  if (response.oracle)
+    panel.mark(response.oracle->first, response.oracle->second, Shape::ring, kBlack.colour);
+  return panel;
+}
+
+std::string response(const ProblemContents& problem) {
+  const std::vector<Stroke> strokes = strokes_of(problem);
+  const std::vector<bool> shown = shown_rows(problem);
+  std::vector<Panel> panels;
+  std::set<std::size_t> ways, searches;
+  bool has_curve = false, has_oracle = false;
+  for (const Response& each : problem.responses) {
+    panels.push_back(response_panel(problem, each, shown, strokes));
+    has_curve |= !each.curve.empty();
+    has_oracle |= each.oracle.has_value();
+    for (const ResponsePath& path : each.paths)
+      if (shown[path.row]) (path.is_search ? searches : ways).insert(path.row);
+  }
+  std::vector<LegendEntry> legend;
+  if (has_curve) legend.push_back({.text = "trained weights", .stroke = kTrained});
+  if (has_oracle)
+    legend.push_back({.text = "oracle", .stroke = kBlack, .shape = Shape::ring, .is_line = false});
+  for (const std::size_t row : ways)
+    legend.push_back({.text = problem.rows[row].label, .stroke = strokes[row]});
+  for (const std::size_t row : searches)
+    legend.push_back(
+        {.text = problem.rows[row].label, .stroke = strokes[row], .shape = Shape::cross, .is_line = false});
+  return svg_of(panels, legend, problem.title,
+                "The validation loss as a function of the hyperparameter, with the way each method took.",
+                note_of(problem,
+                        "A line is the way of a method, a dot its end; crosses are the trials of a "
+                        "search that were the best so far."));
+}
+
+std::string stability(const ProblemContents& problem) {
+  const std::vector<Stroke> strokes = strokes_of(problem);
+  const std::vector<bool> shown = shown_rows(problem);
+  Range steps, losses;
+  std::map<double, std::size_t> rows_at, placed_at;  // rows of equal step sizes stand side by side
+  for (const Stability& each : problem.stability) {
+    if (!shown[each.row]) continue;
+    steps.hold(each.step);
+    ++rows_at[each.step];
+    for (const SeedOutcome& outcome : each.outcomes) losses.hold(outcome.validation);
+  }
+  if (!losses.is_empty() && losses.low > 0.0) {
+    // Room above for what diverged.
+    losses.high = std::max(losses.high, 1.5 * losses.low);
+    losses.high *= std::pow(losses.high / losses.low, 0.15);
+  }
+  Panel panel("", axis_around("step size α", {steps.low / 1.8, steps.high * 1.8}, 0.02),
+              axis_around(axis_title(problem), losses));
+  std::vector<LegendEntry> legend;
+  bool has_diverged = false, has_failed = false;
+  for (const Stability& each : problem.stability) {
+    if (!shown[each.row]) continue;
+    const auto place = static_cast<double>(placed_at[each.step]++);
+    const double x = each.step * std::pow(1.4, place - 0.5 * static_cast<double>(rows_at[each.step] - 1));
+    const std::string& colour = strokes[each.row].colour;
+    std::size_t diverged = 0, failed = 0;
+    std::vector<double> finished;
+    for (const SeedOutcome& outcome : each.outcomes) {
+      if (outcome.state == State::diverged) ++diverged;
+      if (outcome.state == State::failed) ++failed;
+      if (std::isfinite(outcome.validation)) finished.push_back(outcome.validation);
+    }
+    if (const auto cell = cell_of(finished))
+      panel.line(std::array{x / 1.15, x * 1.15}, std::array{cell->median, cell->median},
+                 {.colour = colour, .dashes = "", .width = 2.2});
+    for (const double loss : finished) panel.mark(x, loss, Shape::dot, colour);
+    if (diverged > 0)
+      panel.mark_above(x, Shape::cross, colour, fmt::format("{}", diverged));
+    else if (failed > 0)
+      panel.mark_above(x, Shape::triangle, colour, fmt::format("{}", failed));
+    has_diverged |= diverged > 0;
+    has_failed |= failed > 0;
+    const std::string& method = problem.rows[each.row].method;
+    if (std::none_of(legend.begin(), legend.end(),
+                     [&](const LegendEntry& entry) { return entry.text == method; }))
+      legend.push_back({.text = method, .stroke = strokes[each.row], .shape = Shape::dot, .is_line = false});
+  }
+  if (has_diverged)
+    legend.push_back(
+        {.text = "diverged, how often", .stroke = kBlack, .shape = Shape::cross, .is_line = false});
+  if (has_failed)
+    legend.push_back(
+        {.text = "failed, how often", .stroke = kBlack, .shape = Shape::triangle, .is_line = false});
+  return svg_of({panel}, legend, problem.title,
+                "The final validation loss of every seed against the step size.",
+                note_of(problem, "A dot for each seed, a bar at their median."));
+}
+
+}  // namespace
+
+std::vector<Figure> figures_of(const ProblemContents& problem) {
+  std::vector<Figure> figures;
+  if (!problem.curves.empty()) figures.push_back({"convergence", convergence(problem)});
+  if (!problem.responses.empty()) figures.push_back({"response", response(problem)});
+  if (!problem.stability.empty()) figures.push_back({"stability", stability(problem)});
+  return figures;
+}
+
+}  // namespace yosida::report

@@ -1,0 +1,220 @@
+#include "report/grouping.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string_view>
+#include <tuple>
+
+namespace yosida::report {
+namespace {
+
+using json = nlohmann::ordered_json;
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+/// A value as a person would write it.
+std::string written(const json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
+  if (!value.is_array()) return value.dump(-1, ' ', false, json::error_handler_t::replace);
+  std::string text;
+  for (const json& each : value) text += (text.empty() ? "" : " / ") + written(each);
+  return text;
+}
+
+/// What was not given, or switched off.
+bool is_blank(const json& value) {
+  return value.is_null() || value == false || value == "" || (value.is_structured() && value.empty());
+}
+
+std::optional<double> number_of(const std::string& text) {
+  double value = 0.0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || stop != end || !std::isfinite(value)) return {};
+  return value;
+}
+
+/// Every value inside, by its names joined with dots.
+void flatten(const json& value, const std::string& name, SettingValues& into) {
+  if (!value.is_object()) {
+    if (!is_blank(value)) into[name] = written(value);
+    return;
+  }
+  for (const auto& [key, each] : value.items()) flatten(each, name.empty() ? key : name + "." + key, into);
+}
+
+/// Sorts texts that are numbers by value, before those that are none.
+struct Ordered {
+  explicit Ordered(const std::string& text_) : number(number_of(text_)), text(text_) {}
+  bool operator<(const Ordered& other) const {
+    return std::tuple(!number, number.value_or(0.0), text) <
+           std::tuple(!other.number, other.number.value_or(0.0), other.text);
+  }
+  std::optional<double> number;
+  std::string text;
+};
+
+std::vector<std::pair<std::string, Ordered>> ordered(const SettingValues& values) {
+  std::vector<std::pair<std::string, Ordered>> result;
+  for (const auto& [name, value] : values) result.emplace_back(name, Ordered(value));
+  return result;
+}
+
+constexpr std::array kFirst = {"sho",     "sho-code", "my-hpo-c", "my-hpo-bt", "my-hpo-full", "random",
+                               "grid",    "tpe",      "tpe-2",    "gp-ei",     "hyperband",   "hoag",
+                               "reverse", "forward",  "penalty",  "stn"};
+constexpr std::array kLast = {"my-hpo-1", "my-hpo-consensus", "my-hpo"};
+
+std::size_t rank(const std::string& method) {
+  const auto place_in = [&](const auto& names) {
+    return static_cast<std::size_t>(std::find(names.begin(), names.end(), method) - names.begin());
+  };
+  if (const std::size_t first = place_in(kFirst); first < kFirst.size()) return first;
+  const std::size_t last = place_in(kLast);
+  return kFirst.size() + (last < kLast.size() ? 1 + last : 0);
+}
+
+std::string symbol(const std::string& setting) {
+  constexpr std::array<std::pair<std::string_view, const char*>, 8> kGreek = {{{"alpha", "α"},
+                                                                               {"beta", "β"},
+                                                                               {"gamma", "γ"},
+                                                                               {"delta", "δ"},
+                                                                               {"epsilon", "ε"},
+                                                                               {"rho", "ρ"},
+                                                                               {"sigma", "σ"},
+                                                                               {"tau", "τ"}}};
+  for (const auto& [name, letter] : kGreek)
+    if (setting == name) return letter;
+  if (setting == "run.budget_gradients") return "budget";
+  return setting.starts_with("run.") ? setting.substr(4) : setting;
+}
+
+/// The names under which not all of them have the same.
+std::vector<std::string> differing(const std::vector<const SettingValues*>& all) {
+  std::set<std::string> names;
+  for (const SettingValues* values : all)
+    for (const auto& [name, value] : *values) names.insert(name);
+  std::vector<std::string> result;
+  for (const std::string& name : names) {
+    const auto value_in = [&](const SettingValues* values) {
+      const auto found = values->find(name);
+      return found == values->end() ? std::optional<std::string>() : found->second;
+    };
+    if (std::any_of(all.begin(), all.end(),
+                    [&](const SettingValues* values) { return value_in(values) != value_in(all[0]); }))
+      result.push_back(name);
+  }
+  return result;
+}
+
+/// " α=0.05 β=0.1" of those that have a value under these names.
+std::string told_apart(const SettingValues& values, const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names)
+    if (const auto found = values.find(name); found != values.end())
+      text += fmt::format(" {}={}", symbol(name), found->second);
+  return text;
+}
+
+/// In the page a file is named by 64 digits; in a name eight are enough.
+std::string short_name(const Pairs& files) {
+  if (files.empty()) return "data";
+  const auto& [flag, sha256] = files[0];
+  return flag == "built-in" ? sha256 : fmt::format("data {}", sha256.substr(0, 8));
+}
+
+void add_about(Pairs& about, const json& values) {
+  constexpr std::array<std::pair<std::string_view, const char*>, 4> kWords = {
+      {{"name", "model"}, {"x", "features"}, {"y", "target scaling"}, {"split", "rows"}}};
+  if (!values.is_object()) return;
+  for (const auto& [key, value] : values.items()) {
+    if (key == "files" || key == "title" || is_blank(value)) continue;
+    std::string name = key;
+    for (const auto& [word, shown] : kWords)
+      if (key == word) name = shown;
+    std::replace(name.begin(), name.end(), '_', ' ');
+    about.emplace_back(name, written(value));
+  }
+}
+
+}  // namespace
+
+RowIdentity row_identity(const std::string& text) {
+  const json row = json::parse(text);
+  RowIdentity identity;
+  identity.method = row.at("method").get<std::string>();
+  for (const auto& [name, value] : row.at("settings").items()) identity.settings[name] = written(value);
+  for (const auto& [name, value] : row.items())
+    if (name != "method" && name != "settings") flatten(value, name, identity.others);
+  if (const auto found = identity.others.find("run.budget_gradients"); found != identity.others.end())
+    identity.budget = number_of(found->second);
+  // A step size of 0 means that the method chooses it itself.
+  if (const auto found = identity.settings.find("alpha"); found != identity.settings.end())
+    if (const auto step = number_of(found->second); step && *step > 0.0) identity.step = step;
+  return identity;
+}
+
+bool stands_before(const RowIdentity& a, const RowIdentity& b) {
+  const auto place = [](const RowIdentity& row) {
+    return std::tuple(rank(row.method), row.method, ordered(row.settings), ordered(row.others));
+  };
+  return place(a) < place(b);
+}
+
+std::vector<std::string> labels(const std::vector<RowIdentity>& rows) {
+  std::map<std::string, std::vector<std::size_t>> of_method;
+  for (std::size_t i = 0; i < rows.size(); ++i) of_method[rows[i].method].push_back(i);
+  std::vector<std::string> texts(rows.size());
+  for (const auto& [method, places] : of_method) {
+    std::vector<const SettingValues*> settings, others;
+    for (const std::size_t i : places) {
+      settings.push_back(&rows[i].settings);
+      others.push_back(&rows[i].others);
+    }
+    const auto of_settings = differing(settings), of_others = differing(others);
+    for (const std::size_t i : places)
+      texts[i] = method + told_apart(rows[i].settings, of_settings) + told_apart(rows[i].others, of_others);
+  }
+  make_unique(texts);
+  return texts;
+}
+
+ProblemContents described_problem(const std::string& text, const std::string& data_sha256) {
+  const json problem = json::parse(text);
+  const json data = problem.value("data", json::object()), model = problem.value("model", json::object());
+  ProblemContents contents;
+  add_about(contents.about, model);
+  add_about(contents.about, data);
+  if (data.is_object() && data.contains("files") && data["files"].is_object())
+    for (const auto& [name, value] : data["files"].items()) contents.files.emplace_back(name, written(value));
+  if (contents.files.empty() && !data_sha256.empty()) contents.files.emplace_back("data", data_sha256);
+  contents.name = problem.contains("problem") ? written(problem["problem"]) : short_name(contents.files);
+  const auto text_at = [](const json& object, const char* name) {
+    return object.is_object() && object.contains(name) && object[name].is_string()
+               ? object[name].get<std::string>()
+               : std::string();
+  };
+  contents.title = text_at(data, "title");
+  if (contents.title.empty()) {
+    const std::string of_model = text_at(model, "name");
+    contents.title = of_model.empty() ? contents.name : fmt::format("{} on {}", of_model, contents.name);
+  }
+  return contents;
+}
+
+void make_unique(std::vector<std::string>& names) {
+  std::set<std::string> taken;
+  for (std::string& name : names) {
+    const std::string given = name;
+    for (int number = 2; !taken.insert(name).second; ++number) name = fmt::format("{} ({})", given, number);
+  }
+}
+
+}  // namespace yosida::report

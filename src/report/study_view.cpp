@@ -1,0 +1,121 @@
+#include "yosida/report/study_view.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <future>
+#include <map>
+#include <set>
+
+#include "report/problem_builder.hpp"
+#include "yosida/linalg/threads.hpp"
+#include "yosida/study/store.hpp"
+
+namespace yosida::report {
+namespace {
+
+using study::Store;
+using Keys = std::vector<std::string>;
+
+/// Samples of a run and of all runs together: 24 bytes each.
+constexpr std::size_t kMostOfRun = 4096, kMostOfAll = 8'000'000;
+
+/// The runs that are still there.
+std::vector<std::pair<std::string, RunDigest>> read(const Store& store, std::span<const std::string> keys,
+                                                    std::size_t most_samples) {
+  std::vector<std::pair<std::string, RunDigest>> runs;
+  for (const std::string& key : keys)
+    if (const auto record = store.record(key)) {
+      runs.emplace_back(key, digest(*record));
+      auto& samples = runs.back().second.samples;
+      samples = thinned(samples, most_samples);
+    }
+  return runs;
+}
+
+}  // namespace
+
+struct StudyView::Impl {
+  explicit Impl(const std::string& path_) : path(path_), store(path_, Store::Mode::read) {}
+
+  /// Several threads where there is much to read, each with a store of its own: one store reads one run at a
+  /// time.
+  void read_all(const Keys& keys) {
+    constexpr std::size_t kShare = 64;  // runs of a thread; no more are held before their traces are thinned
+    for (std::size_t begin = 0; begin < keys.size();) {
+      std::vector<std::future<void>> others;
+      std::vector<decltype(read(store, {}, 0))> found(static_cast<std::size_t>(std::max(threads(), 1)));
+      for (std::size_t i = 0; i < found.size() && begin < keys.size(); ++i) {
+        const std::span share = std::span(keys).subspan(begin, std::min(kShare, keys.size() - begin));
+        begin += share.size();
+        others.push_back(std::async(std::launch::async, [&, share, i] {
+          found[i] = read(Store(path, Store::Mode::read), share, most_of_run);
+        }));
+      }
+      for (auto& each : others) each.get();
+      for (auto& runs_of_thread : found)
+        for (auto& [key, run] : runs_of_thread) runs.emplace(key, std::move(run));
+      hold_limit();
+    }
+  }
+
+  void hold_limit() {
+    const auto total = [&] {
+      std::size_t sum = 0;
+      for (const auto& [key, run] : runs) sum += run.samples.size();
+      return sum;
+    };
+    constexpr std::size_t kFewest = 64;
+    while (most_of_run > kFewest && total() > kMostOfAll) {
+      most_of_run /= 2;
+      for (auto& [key, run] : runs) run.samples = thinned(run.samples, most_of_run);
+    }
+  }
+
+  void build() {
+    Runs all;
+    contents = {.title = std::filesystem::path(path).filename().string(),
+                .generated = study::utc_now(),
+                .program = YOSIDA_VERSION,
+                .runs = static_cast<std::int64_t>(runs.size()),
+                .failed = 0,
+                .diverged = 0,
+                .sessions = store.sessions(),
+                .problems = {}};
+    for (const auto& [key, run] : runs) {
+      all.push_back(&run);
+      if (run.state == State::failed) ++contents.failed;
+      if (run.state == State::diverged) ++contents.diverged;
+    }
+    contents.problems = problems_of(all);
+  }
+
+  std::string path;
+  Store store;
+  std::map<std::string, RunDigest> runs;  // by key
+  std::size_t most_of_run = kMostOfRun;
+  StudyContents contents;
+  bool is_built = false;
+};
+
+StudyView::StudyView(const std::string& path) : impl_(new Impl(path)) {}
+StudyView::~StudyView() = default;
+
+bool StudyView::refresh() {
+  const Keys keys = impl_->store.keys();
+  const std::set<std::string> there(keys.begin(), keys.end());
+  const std::size_t removed =
+      std::erase_if(impl_->runs, [&](const auto& run) { return !there.contains(run.first); });
+  Keys added;
+  std::copy_if(there.begin(), there.end(), std::back_inserter(added),
+               [&](const std::string& key) { return !impl_->runs.contains(key); });
+  if (impl_->is_built && removed == 0 && added.empty()) return false;
+  impl_->read_all(added);
+  impl_->build();
+  impl_->is_built = true;
+  return true;
+}
+
+std::int64_t StudyView::runs() const { return impl_->contents.runs; }
+const StudyContents& StudyView::contents() const { return impl_->contents; }
+
+}  // namespace yosida::report

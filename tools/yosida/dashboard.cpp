@@ -1,0 +1,105 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <filesystem>
+#include <mutex>
+
+#include "commands.hpp"
+#include "live_server.hpp"
+#include "output.hpp"
+#include "progress.hpp"
+#include "yosida/error.hpp"
+#include "yosida/report/page.hpp"
+#include "yosida/report/study_view.hpp"
+
+namespace yosida::cli {
+namespace {
+
+struct DashboardFlags {
+  std::string study;
+  std::string host = "127.0.0.1";
+  std::int64_t port = 8765;
+  bool allow_remote = false;
+};
+
+void check(const DashboardFlags& flags) {
+  if (flags.port < 0 || flags.port > 65535)
+    throw InputError(fmt::format("port = {}: must be from 0 (a free one) to 65535", flags.port));
+  if (!is_loopback(flags.host) && !flags.allow_remote)
+    throw InputError(fmt::format(
+        "host = {}: others could read the study from there: must be a loopback address such as 127.0.0.1, "
+        "unless --allow-remote is given",
+        flags.host));
+}
+
+/// The study as it is, read again at most twice a second whoever asks.
+class LiveStudy {
+ public:
+  explicit LiveStudy(const std::string& path) : view_(path), started_(study::utc_now()) { look(); }
+
+  LiveAnswer now() {
+    const std::lock_guard guard(mutex_);
+    constexpr auto kRest = std::chrono::milliseconds(500);
+    if (Clock::now() - looked_ >= kRest) look();
+    return {.tag = fmt::format("\"{} {}\"", started_, revision_), .json = json_};
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void look() {
+    if (view_.refresh() || !json_) {
+      json_ = std::make_shared<const std::string>(view_.json());
+      ++revision_;
+    }
+    looked_ = Clock::now();
+  }
+
+  std::mutex mutex_;
+  report::StudyView view_;
+  std::string started_;
+  std::int64_t revision_ = 0;
+  std::shared_ptr<const std::string> json_;
+  Clock::time_point looked_;
+};
+
+int run_dashboard(const DashboardFlags& flags) {
+  check(flags);
+  LiveStudy study(flags.study);
+  LiveServer server({.host = flags.host,
+                     .port = static_cast<int>(flags.port),
+                     .answers_any_name = flags.allow_remote,
+                     .page = report::live_page_html(std::filesystem::path(flags.study).filename().string()),
+                     .data = [&] { return study.now(); }});
+  const Interruption interruption;  // before anybody can know that this is up
+  const bool is_version_6 = flags.host.find(':') != std::string::npos;
+  fmt::print("{} as it grows: http://{}:{}/ (Ctrl-C ends this)\n", printable(flags.study),
+             is_version_6 ? fmt::format("[{}]", flags.host) : flags.host, server.port());
+  std::fflush(stdout);
+  server.serve_until(Interruption::was_asked);
+  return kOk;
+}
+
+}  // namespace
+
+void add_dashboard(CLI::App& app, int& exit_code) {
+  auto* command =
+      app.add_subcommand("dashboard", "the report of a study in a browser, live while the study runs");
+  auto flags = std::make_shared<DashboardFlags>();
+  command->add_option("study", flags->study, "a file of compare --study or reproduce --study")->required();
+  command->add_option("--port", flags->port, "where to listen; 0 takes a free port [8765]")
+      ->check(signed_number());
+  command->add_option("--host", flags->host,
+                      "the address to listen on [127.0.0.1, which only this machine reaches]");
+  command->add_flag("--allow-remote", flags->allow_remote,
+                    "let --host be an address that others reach: they can read the whole study");
+  command->footer(
+      "Examples:\n"
+      "  yosida dashboard reproduction.study             beside a yosida reproduce that runs\n"
+      "  yosida dashboard reproduction.study --port 0\n"
+      "Nothing is ever written. Exit codes: 0 ended by Ctrl-C, 2 bad input.");
+  command->callback([flags, &exit_code] { exit_code = run_dashboard(*flags); });
+}
+
+}  // namespace yosida::cli

@@ -1,0 +1,117 @@
+#include "live_server.hpp"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <httplib.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "yosida/error.hpp"
+
+namespace yosida::cli {
+
+using httplib::Request;
+using httplib::Response;
+using Handled = httplib::Server::HandlerResponse;
+
+struct LiveServer::Impl {
+  Options options;
+  httplib::Server server;
+  int port = 0;
+
+  void set_routes();
+  void answer_data(const Request& request, Response& response) const;
+  int listen();
+};
+
+bool is_loopback(const std::string& host) {
+  in_addr version_4{};
+  if (inet_pton(AF_INET, host.c_str(), &version_4) == 1) return (ntohl(version_4.s_addr) >> 24) == 127;
+  return host == "localhost" || host == "::1";
+}
+
+namespace {
+
+/// The name in "name:port" or "[name]:port".
+std::string host_name(const std::string& header) {
+  if (header.starts_with('[')) return header.substr(1, header.find(']') - 1);
+  return header.substr(0, header.find(':'));
+}
+
+}  // namespace
+
+void LiveServer::Impl::answer_data(const Request& request, Response& response) const try {
+  const LiveAnswer answer = options.data();
+  response.set_header("ETag", answer.tag);
+  if (request.get_header_value("If-None-Match") == answer.tag) {
+    response.status = 304;
+  } else {
+    response.set_content(*answer.json, "application/json");
+  }
+} catch (const std::exception& error) {  // the page says so and asks again
+  using nlohmann::json;
+  response.status = 503;
+  response.set_content(json{{"error", error.what()}}.dump(-1, ' ', false, json::error_handler_t::replace),
+                       "application/json");
+}
+
+void LiveServer::Impl::set_routes() {
+  // A page of another site could reach a loopback address by a name of its own that leads there.
+  server.set_pre_routing_handler([this](const Request& request, Response& response) {
+    if (options.answers_any_name || is_loopback(host_name(request.get_header_value("Host"))))
+      return Handled::Unhandled;
+    response.status = 403;
+    response.set_content("This dashboard answers to its loopback address only.\n", "text/plain");
+    return Handled::Handled;
+  });
+  server.set_default_headers({{"Cache-Control", "no-cache"},
+                              {"X-Content-Type-Options", "nosniff"},
+                              {"Referrer-Policy", "no-referrer"},
+                              {"Cross-Origin-Resource-Policy", "same-origin"}});
+  server.Get("/", [this](const Request&, Response& response) {
+    response.set_content(options.page, "text/html; charset=utf-8");
+  });
+  server.Get("/data.json",
+             [this](const Request& request, Response& response) { answer_data(request, response); });
+}
+
+int LiveServer::Impl::listen() {
+  // Not the HTTP library's own choice, SO_REUSEPORT, by which two servers would share a port.
+  server.set_socket_options([](socket_t socket) {
+    const int yes = 1;
+    setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+  });
+  errno = 0;
+  if (options.port == 0) {
+    if (const int free = server.bind_to_any_port(options.host); free > 0) return free;
+  } else if (server.bind_to_port(options.host, options.port)) {
+    return options.port;
+  }
+  throw InputError(fmt::format(
+      "{}:{}: cannot be listened on{}; choose another --port (0 takes a free one) or --host", options.host,
+      options.port, errno == 0 ? std::string() : fmt::format(": {}", std::strerror(errno))));
+}
+
+LiveServer::LiveServer(const Options& options) : impl_(std::make_unique<Impl>()) {
+  impl_->options = options;
+  impl_->set_routes();
+  impl_->port = impl_->listen();
+}
+
+LiveServer::~LiveServer() = default;
+
+int LiveServer::port() const { return impl_->port; }
+
+void LiveServer::serve_until(const std::function<bool()>& stop) {
+  std::thread listener([this] { impl_->server.listen_after_bind(); });
+  while (!stop()) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  impl_->server.stop();
+  listener.join();
+}
+
+}  // namespace yosida::cli

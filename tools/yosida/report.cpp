@@ -1,0 +1,124 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "commands.hpp"
+#include "compare_table.hpp"
+#include "output.hpp"
+#include "yosida/error.hpp"
+#include "yosida/report/figure.hpp"
+#include "yosida/report/page.hpp"
+#include "yosida/report/study_view.hpp"
+
+namespace yosida::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ReportFlags {
+  std::string study, out, figures;
+};
+
+/// A name as part of a file's: letters, digits, dots and dashes of ASCII, whatever the problem is called.
+std::string file_part(const std::string& name) {
+  constexpr std::size_t kLongest = 60;
+  std::string part;
+  for (const char c : name) {
+    const bool is_plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
+    if (is_plain && part.size() < kLongest) part += c;
+    if (!is_plain && !part.empty() && part.back() != '-') part += '-';
+  }
+  while (!part.empty() && (part.back() == '-' || part.back() == '.')) part.pop_back();
+  while (!part.empty() && part.front() == '.') part.erase(part.begin());
+  return part.empty() ? "problem" : part;
+}
+
+/// Where each figure goes. No two problems share a file.
+std::vector<std::pair<std::string, std::string>> figure_files(const std::string& folder,
+                                                              const report::StudyContents& contents) {
+  std::vector<std::pair<std::string, std::string>> files;
+  std::set<std::string> taken;
+  for (const report::ProblemContents& problem : contents.problems) {
+    const std::string given = file_part(problem.name);
+    std::string part = given;
+    for (int number = 2; !taken.insert(part).second; ++number) part = fmt::format("{}-{}", given, number);
+    for (report::Figure& figure : report::figures_of(problem))
+      files.emplace_back((fs::path(folder) / fmt::format("{}-{}.svg", part, figure.name)).string(),
+                         std::move(figure.svg));
+  }
+  return files;
+}
+
+/// Made where it is not there; its parent must be.
+void require_folder(const std::string& folder) {
+  std::error_code error;
+  if (fs::is_directory(folder, error)) return;
+  if (fs::exists(folder, error)) throw InputError(fmt::format("--figures {}: is not a folder", folder));
+  fs::create_directory(folder, error);
+  if (error) throw InputError(fmt::format("--figures {}: cannot be made: {}", folder, error.message()));
+}
+
+/// A name that nobody gave may only replace a report.
+std::string default_out(const std::string& study) {
+  const std::string out = fs::path(study).filename().replace_extension(".html").string();
+  std::error_code error;
+  if (!fs::exists(out, error)) return out;
+  std::ifstream file(out, std::ios::binary);
+  constexpr std::size_t kHead = 4096;
+  std::string head(kHead, '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  if (head.find("content=\"yosida report\"") == std::string::npos)
+    throw InputError(
+        fmt::format("{}: is there and is no report of yosida; to replace it name it by --out", out));
+  return out;
+}
+
+int run_report(ReportFlags flags) {
+  if (flags.out.empty()) flags.out = default_out(flags.study);
+  const std::vector<std::string> inputs = files_of_study(flags.study);
+  report::StudyView view(flags.study);
+  require_writable({{"--out", flags.out}}, inputs);
+  view.refresh();
+  if (view.runs() == 0)
+    throw InputError(fmt::format("{}: has no runs to report; yosida compare --study {} … makes some",
+                                 flags.study, shell_word(flags.study)));
+  std::vector<std::pair<std::string, std::string>> figures;
+  if (!flags.figures.empty()) {
+    require_folder(flags.figures);
+    figures = figure_files(flags.figures, view.contents());
+    std::vector<OutputFile> outputs{{"--out", flags.out}};
+    for (const auto& [path, svg] : figures) outputs.push_back({"--figures", path});
+    require_writable(outputs, inputs);
+  }
+  write_file(flags.out, report::page_html(view.json(), view.contents().title));
+  for (const auto& [path, svg] : figures) write_file(path, svg);
+  if (flags.out == "-") return kOk;
+  fmt::print("{}: {} of {}\n", printable(flags.out),
+             view.runs() == 1 ? "1 run" : fmt::format("{} runs", view.runs()), printable(flags.study));
+  for (const auto& [path, svg] : figures) fmt::print("{}\n", printable(path));
+  return kOk;
+}
+
+}  // namespace
+
+void add_report(CLI::App& app, int& exit_code) {
+  auto* command = app.add_subcommand(
+      "report", "a study as one page with tables and interactive pictures, which needs no network");
+  auto flags = std::make_shared<ReportFlags>();
+  command->add_option("study", flags->study, "the study, as compare --study makes it")->required();
+  command->add_option("--out", flags->out, "the page to write [the study's name with .html, in this folder]");
+  command->add_option("--figures", flags->figures,
+                      "a folder for the same pictures as SVG files, for a paper; made where it is not there");
+  command->footer(
+      "Examples:\n"
+      "  yosida report spectra.study\n"
+      "  yosida report spectra.study --out report.html --figures figures");
+  command->callback([flags, &exit_code] { exit_code = run_report(*flags); });
+}
+
+}  // namespace yosida::cli

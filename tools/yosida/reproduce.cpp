@@ -1,0 +1,254 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "output.hpp"
+#include "reproduce_tables.hpp"
+#include "say.hpp"
+#include "study_run.hpp"
+#include "yosida/data/catalog.hpp"
+#include "yosida/data/sha256.hpp"
+#include "yosida/error.hpp"
+#include "yosida/nearest.hpp"
+#include "yosida/report/study_view.hpp"
+#include "yosida/study/experiments.hpp"
+
+namespace yosida::cli {
+namespace {
+
+using json = nlohmann::json;  // keys in order: the same spec is the same text
+using study::Contestant;
+using study::Experiment;
+
+struct ReproduceFlags {
+  std::vector<std::string> problems;
+  std::vector<int> tables;
+  std::int64_t seeds = 10;
+  std::uint64_t seed = 0;
+  std::optional<int> jobs, threads;
+  std::string study = "reproduction.study";
+  std::string data_dir;
+  std::optional<std::string> x, y;
+  bool quiet = false;
+};
+
+// ---- what is asked for ----
+
+bool intersects(const std::vector<int>& left, const std::vector<int>& right) {
+  return std::any_of(left.begin(), left.end(),
+                     [&](int each) { return std::find(right.begin(), right.end(), each) != right.end(); });
+}
+
+/// The experiments named, or those of the tables named, or all; in their own order.
+std::vector<Experiment> chosen_experiments(const ReproduceFlags& flags) {
+  for (const std::string& name : flags.problems)
+    entry_by_name(study::experiments(), name, "problem", "see: yosida reproduce --help");
+  for (const int table : flags.tables)
+    if (table < 2 || table > 7)
+      throw InputError(fmt::format("table = {}: must be from 2 to 7 (table 1 lists the data sets)", table));
+  std::vector<Experiment> chosen;
+  for (Experiment experiment : study::experiments()) {
+    const bool is_named =
+        std::find(flags.problems.begin(), flags.problems.end(), experiment.name) != flags.problems.end();
+    if (!flags.problems.empty() && !is_named) continue;
+    if (!flags.tables.empty() && !intersects(experiment.tables, flags.tables)) continue;
+    // Ours stand beside every table of the paper.
+    if (!flags.tables.empty())
+      std::erase_if(experiment.contestants, [&](const Contestant& each) {
+        return !each.tables.empty() && !intersects(each.tables, flags.tables);
+      });
+    if (flags.x) experiment.x = *flags.x;
+    if (flags.y && !experiment.y.empty()) experiment.y = *flags.y;
+    chosen.push_back(std::move(experiment));
+  }
+  if (chosen.empty())
+    throw InputError(fmt::format("none of the problems {} is in table {} of the paper",
+                                 fmt::join(flags.problems, ", "), fmt::join(flags.tables, ", ")));
+  return chosen;
+}
+
+// ---- the runs ----
+
+/// One experiment under way: its rows, and the tasks of its seeds.
+struct Arena {
+  Arena(const Experiment& experiment_, std::shared_ptr<const Dataset> rows_, std::size_t kept)
+      : experiment(experiment_),
+        rows(std::move(rows_)),
+        tasks({.make = [this](std::uint64_t seed) { return make(seed); },
+               .run = no_limits,
+               .oracle = true,
+               .kept = kept}) {
+    const CatalogEntry& entry = catalog_entry(experiment.data);
+    if (entry.origin == Origin::built_in) sha256_of_file["built-in"] = entry.name;
+    for (const CatalogFile& file : entry.files) sha256_of_file[file.name] = file.sha256;
+  }
+
+  Task make(std::uint64_t seed) const {
+    Split parts = partition(experiment, *rows, seed);
+    return Task(prepare(std::move(parts), experiment.model, experiment.x, experiment.y), {}, experiment.x,
+                /*intercept=*/false);
+  }
+
+  const Experiment& experiment;
+  std::shared_ptr<const Dataset> rows;
+  std::map<std::string, std::string> sha256_of_file;
+  RunFlags no_limits;
+  SeedTasks tasks;
+};
+
+struct Planned {
+  Arena* arena;
+  const Contestant* contestant;
+  SettingValues settings;  // all of them
+  study::RunSpec spec;
+};
+
+template <typename T>
+json or_null(const std::optional<T>& value) {
+  return value ? json(*value) : json(nullptr);
+}
+
+Planned plan(Arena& arena, const Contestant& contestant, std::uint64_t seed) {
+  const Experiment& experiment = arena.experiment;
+  const auto& [train, validation, test, classes] = experiment.partition;
+  const Method& chosen = method(contestant.method);
+  const SettingValues settings = chosen.all_settings(contestant.settings);
+  const json spec = {
+      {"problem", experiment.name},
+      {"data",
+       {{"files", arena.sha256_of_file}, {"rows", {train, validation, test}}, {"of_each_class", classes}}},
+      {"model",
+       {{"name", experiment.model},
+        {"x", experiment.x},
+        {"y", experiment.y.empty() ? json(nullptr) : json(experiment.y)},
+        {"intercept", false}}},
+      {"run",
+       {{"budget_gradients", or_null(contestant.gradients)},
+        {"max_iterations", or_null(contestant.iterations)},
+        {"trace_every", contestant.trace_every},
+        {"oracle", true}}},
+      {"method", chosen.name},
+      {"settings", settings},
+      {"seed", seed}};
+  return {.arena = &arena,
+          .contestant = &contestant,
+          .settings = settings,
+          .spec = {.method = name_with_settings(chosen, settings), .seed = seed, .json = spec.dump()}};
+}
+
+std::optional<study::Record> do_run(const Planned& planned, const Interruption& interruption) {
+  const Contestant& contestant = *planned.contestant;
+  RunFlags limits;
+  limits.budget_gradients = contestant.gradients;
+  limits.max_iterations = contestant.iterations;
+  auto record =
+      record_run({.method = method(contestant.method), .settings = planned.settings, .flags = limits},
+                 planned.spec.seed, contestant.trace_every, planned.arena->tasks, interruption);
+  if (record) record->data_sha256 = sha256_of_text(json(planned.arena->sha256_of_file).dump());
+  return record;
+}
+
+/// Those experiments whose data is there. Names what is missing, with how to get it.
+std::vector<std::unique_ptr<Arena>> open_arenas(const std::vector<Experiment>& chosen,
+                                                const ReproduceFlags& flags, std::size_t kept) {
+  const std::vector<std::filesystem::path> folders = data_folders(flags.data_dir);
+  const auto tell = [](const std::string& text) { say("yosida: {}\n", printable(text)); };
+  std::map<std::string, std::shared_ptr<const Dataset>> rows_of_data;  // experiments may share a data set
+  std::vector<std::unique_ptr<Arena>> arenas;
+  for (const Experiment& experiment : chosen) {
+    const auto [at, is_new] = rows_of_data.try_emplace(experiment.data);
+    if (is_new) try {
+        at->second = std::make_shared<const Dataset>(study::rows_of(experiment, folders, tell));
+      } catch (const InputError& error) {
+        if (!flags.problems.empty())
+          throw InputError(fmt::format("problem {}: {}", experiment.name, error.what()));
+        say("yosida: {} is left out, its data is missing: {}\n", experiment.name, printable(error.what()));
+        continue;
+      }
+    if (at->second == nullptr) {
+      say("yosida: {} is left out, for want of the same data\n", experiment.name);
+      continue;
+    }
+    arenas.push_back(std::make_unique<Arena>(experiment, at->second, kept));
+  }
+  if (arenas.empty()) throw InputError("the data of none of these problems is there");
+  return arenas;
+}
+
+int run_reproduce(const ReproduceFlags& flags) {
+  require_seeds(flags.seeds, flags.seed);
+  if (flags.x) parse_x_steps(*flags.x);
+  if (flags.y) parse_y_step(*flags.y);
+  const std::vector<Experiment> chosen = chosen_experiments(flags);
+  const int jobs = share_threads(flags.jobs, flags.threads);
+  require_writable({{"--study", flags.study}}, {});
+  const auto arenas = open_arenas(chosen, flags, static_cast<std::size_t>(jobs));
+
+  std::unordered_map<std::string, Planned> planned;
+  std::vector<study::RunSpec> specs;
+  // All runs of a seed follow each other: they share its data.
+  for (const auto& arena : arenas)
+    for (std::int64_t k = 0; k < flags.seeds; ++k)
+      for (const Contestant& contestant : arena->experiment.contestants) {
+        Planned next = plan(*arena, contestant, flags.seed + static_cast<std::uint64_t>(k));
+        specs.push_back(next.spec);
+        planned.emplace(next.spec.json, std::move(next));
+      }
+  study::Store store(flags.study, study::Store::Mode::create);
+  const StudyWork work{.name = "reproduce", .study = flags.study, .jobs = jobs, .quiet = flags.quiet};
+  const study::RunnerReport report =
+      work.run(store, specs, [&](const study::RunSpec& spec, const Interruption& interruption) {
+        return do_run(planned.at(spec.json), interruption);
+      });
+  std::vector<study::Record> records = store.records(false);
+  std::erase_if(records, [&](const study::Record& record) { return !planned.contains(record.spec.json); });
+  if (!flags.quiet) {
+    report::StudyView view(flags.study);
+    view.refresh();
+    print_tables(view.contents(), chosen, flags.tables);
+    work.print_done(report);
+    fmt::print("The page with all of it: yosida report {}\n", shell_word(flags.study));
+  }
+  return work.exit_code(report, records, specs.size());
+}
+
+}  // namespace
+
+void add_reproduce(CLI::App& app, int& exit_code) {
+  auto* command =
+      app.add_subcommand("reproduce", "the paper's experiments: its tables, with its figures beside ours");
+  auto flags = std::make_shared<ReproduceFlags>();
+  std::string known;
+  for (const Experiment& each : study::experiments()) known += (known.empty() ? "" : ", ") + each.name;
+  command->add_option("--problem", flags->problems, known + " [all whose data is there]")->delimiter(',');
+  command->add_option("--table", flags->tables, "only what these tables of the paper show, 2 to 7")
+      ->delimiter(',');
+  command->add_option("--seeds", flags->seeds, "so many seeds from --seed on; each draws its own parts [10]")
+      ->check(signed_number());
+  command->add_option("--seed", flags->seed, "the first of them [0]")->check(whole_number());
+  command->add_option("--jobs", flags->jobs, "runs at a time; results do not depend on it [all cores]");
+  command->add_option("--threads", flags->threads, "threads of each run [cores / jobs]");
+  command->add_option(
+      "--study", flags->study,
+      "keep every run in this file; what it holds already is not run again [reproduction.study]");
+  command->add_option("--data-dir", flags->data_dir,
+                      "where the data is looked for first; see: yosida data list");
+  command->add_option("--x", flags->x, "another pretreatment of the features than the experiment's own");
+  command->add_option("--y", flags->y, "another pretreatment of a target that is a number");
+  command->add_flag("--quiet", flags->quiet, "print nothing but errors");
+  command->footer(
+      "Examples:\n"
+      "  yosida reproduce                                     everything whose data is there\n"
+      "  yosida reproduce --problem cookie --seeds 3\n"
+      "  yosida reproduce --table 2,7 --study paper.study\n"
+      "  yosida report reproduction.study --out report.html   the page with tables and figures\n"
+      "Ctrl-C keeps what is done; the same command goes on. Exit codes: 0 done, 2 bad input, 4 a result "
+      "could not be\n"
+      "written, 5 stopped before all runs were done.");
+  command->callback([flags, &exit_code] { exit_code = run_reproduce(*flags); });
+}
+
+}  // namespace yosida::cli

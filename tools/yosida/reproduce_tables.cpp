@@ -1,0 +1,270 @@
+#include "reproduce_tables.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "output.hpp"
+#include "table.hpp"
+#include "yosida/report/paper.hpp"
+
+namespace yosida::cli {
+namespace {
+
+using report::Cell;
+using report::MethodRow;
+using report::PaperCell;
+using report::PaperResult;
+using report::PartCells;
+using report::ProblemContents;
+using study::Experiment;
+
+constexpr int kSummary = 2, kFull = 3;
+constexpr auto kLeft = Table::Align::left, kRight = Table::Align::right;
+
+// ---- cells ----
+
+std::string times_100(const Cell& cell, bool median) {
+  if (median) return fmt::format("{:.4g} (median)", 100.0 * cell.median);
+  if (cell.count < 2) return fmt::format("{:.4g}", 100.0 * cell.mean);
+  return fmt::format("{:.4g} ± {:.2g}", 100.0 * cell.mean, 100.0 * cell.deviation);
+}
+
+std::string times_100(const MethodRow& row, const std::optional<Cell>& cell) {
+  return cell ? times_100(*cell, row.diverged > 0) : "-";
+}
+
+std::string times_100(const PaperCell& cell) {
+  return fmt::format("{:.4g} ± {:.4g}", cell.mean, cell.deviation);
+}
+
+std::string per_cent(const std::optional<Cell>& cell) {
+  if (!cell) return "-";
+  // Rounding alone is under 1e-10; more digits would say nothing.
+  return fmt::format("{:.2g} %", std::abs(cell->mean) < 1e-10 ? 0.0 : 100.0 * cell->mean);
+}
+
+std::string count(const std::optional<Cell>& cell) { return cell ? fmt::format("{:.0f}", cell->mean) : "-"; }
+
+std::string work_to(const MethodRow& row, std::size_t target) {
+  if (row.work_to.size() <= target) return "-";
+  const report::WorkTo& work = row.work_to[target];
+  if (work.median) return fmt::format("{:.0f}", *work.median);
+  return work.reached == 0 ? "never" : fmt::format("{} of {}", work.reached, work.of);
+}
+
+std::string remark(const MethodRow& row) {
+  std::string text;
+  if (row.diverged > 0) text = fmt::format("{} of {} diverged", row.diverged, row.runs);
+  if (row.failed > 0)
+    text += fmt::format("{}{} of {} failed", text.empty() ? "" : ", ", row.failed, row.runs);
+  return text;
+}
+
+/// Of the final weights in the measure that the paper has: the first of the problem's.
+const PartCells& final_of(const MethodRow& row) {
+  static const PartCells none;
+  return row.final.empty() ? none : row.final[0];
+}
+
+/// Of the runs that ended well: nothing where one did not.
+std::optional<double> mean_validation(const MethodRow& row) {
+  const std::optional<Cell>& cell = final_of(row).validation;
+  if (!cell || row.diverged + row.failed > 0) return {};
+  return cell->mean;
+}
+
+std::int64_t seeds_of(const ProblemContents& problem) {
+  std::int64_t most = 0;
+  for (const MethodRow& row : problem.rows) most = std::max(most, row.runs);
+  return most;
+}
+
+std::string in_measure(const ProblemContents& problem) {
+  const std::int64_t seeds = seeds_of(problem);
+  return fmt::format(
+      "{} × 100 of the final weights, mean ± standard deviation over {}",
+      problem.measures.empty() || problem.measures[0] == "loss" ? "loss" : "loss / variance of y",
+      seeds == 1 ? "1 seed" : fmt::format("{} seeds", seeds));
+}
+
+// ---- rows of a method ----
+
+/// The row of the smallest mean validation loss among those a predicate takes; null where there is none.
+const MethodRow* best_row(const ProblemContents& problem,
+                          const std::function<bool(const MethodRow&)>& takes) {
+  const MethodRow* best = nullptr;
+  for (const MethodRow& row : problem.rows)
+    if (const auto value = mean_validation(row); value && takes(row))
+      if (best == nullptr || *value < *mean_validation(*best)) best = &row;
+  return best;
+}
+
+/// What the paper has of a row in one of its tables.
+std::optional<PaperResult> paper_row(const ProblemContents& problem, const MethodRow& row, int table) {
+  for (const PaperResult& result : report::paper_results(problem.name, row.method, row.settings))
+    if (result.table == table) return result;
+  return {};
+}
+
+// ---- tables ----
+
+std::vector<std::string> paper_cells(const PaperResult& paper, std::size_t columns) {
+  std::vector<std::string> cells = {"  the paper", times_100(paper.train), times_100(paper.validation),
+                                    times_100(paper.test)};
+  cells.resize(columns);
+  return cells;
+}
+
+/// Every method and setting of a problem, the paper's own figures below those it has.
+void print_details(const ProblemContents& problem, int table_number) {
+  Table table({{"method", kLeft},
+               {"train", kRight},
+               {"validation", kRight},
+               {"test", kRight},
+               {"gap", kRight},
+               {"lambda gap", kRight},
+               {"to 1 %", kRight},
+               {"to 0.1 %", kRight},
+               {"gradients", kRight},
+               {"work", kRight},
+               {"", kLeft}});
+  const MethodRow* best = best_row(problem, [](const MethodRow&) { return true; });
+  std::size_t line = 0;
+  for (const MethodRow& row : problem.rows) {
+    const PartCells& final = final_of(row);
+    table.add({printable(row.label), times_100(row, final.train), times_100(row, final.validation),
+               times_100(row, final.test), per_cent(row.gap), per_cent(row.lambda_gap), work_to(row, 0),
+               work_to(row, 1), count(row.gradients), count(row.work), remark(row)});
+    if (&row == best) table.emphasise(line, 2);
+    ++line;
+    if (const auto paper = paper_row(problem, row, table_number)) {
+      table.add(paper_cells(*paper, 11));
+      ++line;
+    }
+  }
+  if (problem.oracle && problem.oracle->loss) {
+    const auto& oracle =
+        problem.measures[0] == "scaled_loss" ? problem.oracle->scaled_loss : problem.oracle->loss;
+    std::vector<std::string> cells = {"the best lambda there is", "",
+                                      oracle ? times_100(*oracle, false) : "-"};
+    cells.resize(11);
+    table.add(std::move(cells));
+  }
+  fmt::print("\n{}{}\n{}\n\n", printable(problem.title),
+             table_number == 0 ? "" : fmt::format(" (table {} of the paper)", table_number),
+             in_measure(problem));
+  table.print("  ");
+}
+
+/// The best setting of each method, as in table 2.
+void print_summary(const std::vector<const ProblemContents*>& problems) {
+  fmt::print(
+      "\nTable 2 of the paper: each method at its best setting (by validation) within the same number of "
+      "gradients\n");
+  for (const ProblemContents* problem : problems) {
+    Table table(
+        {{"method", kLeft}, {"train", kRight}, {"validation", kRight}, {"test", kRight}, {"setting", kLeft}});
+    std::size_t line = 0;
+    const auto add = [&](const char* title, const char* method,
+                         const std::function<bool(const MethodRow&)>& takes) {
+      const MethodRow* row =
+          best_row(*problem, [&](const MethodRow& each) { return each.method == method && takes(each); });
+      if (row == nullptr) {
+        table.add({title, "-", "-", "-", "none ended well for every seed"});
+      } else {
+        const PartCells& final = final_of(*row);
+        table.add({title, times_100(*row, final.train), times_100(*row, final.validation),
+                   times_100(*row, final.test), printable(row->label)});
+      }
+      ++line;
+      for (const PaperResult& paper : report::paper_results())
+        if (paper.table == kSummary && problem->name == paper.problem &&
+            std::string_view(paper.method) == method) {
+          std::vector<std::string> cells = paper_cells(paper, 5);
+          cells[4] = paper.settings;
+          table.add(std::move(cells));
+          ++line;
+        }
+    };
+    const auto is_shared = [](const MethodRow& row) {
+      const auto found = row.settings.find("w_gradient");
+      return found == row.settings.end() || found->second == "shared";
+    };
+    const auto has_two_trials = [](const MethodRow& row) {
+      const auto found = row.settings.find("trials");
+      return found != row.settings.end() && found->second == "2";
+    };
+    const auto any = [](const MethodRow&) { return true; };
+    add("SHO", "sho", any);
+    add("MY-HPO (C)", "my-hpo-c", any);
+    add("MY-HPO (BT)", "my-hpo-bt", is_shared);
+    add("Random", "random", has_two_trials);
+    add("Grid", "grid", has_two_trials);
+    add("HyperOpt (TPE)", "tpe", has_two_trials);
+    add("Spearmint (GP-EI)", "gp-ei", has_two_trials);
+    add("my-hpo (ours)", "my-hpo", any);
+    fmt::print("\n{}\n{}\n\n", printable(problem->title), in_measure(*problem));
+    table.print("  ");
+  }
+}
+
+/// The full algorithm, as in table 3.
+void print_full(const std::vector<const ProblemContents*>& problems) {
+  Table table({{"problem", kLeft},
+               {"train", kRight},
+               {"validation", kRight},
+               {"test", kRight},
+               {"iterations", kRight},
+               {"work", kRight}});
+  for (const ProblemContents* problem : problems)
+    for (const MethodRow& row : problem->rows) {
+      if (row.method != "my-hpo-full") continue;
+      const PartCells& final = final_of(row);
+      const auto iterations = row.iterations;
+      table.add({printable(problem->name), times_100(row, final.train), times_100(row, final.validation),
+                 times_100(row, final.test),
+                 iterations ? fmt::format("{:.0f} ± {:.0f}", iterations->mean, iterations->deviation) : "-",
+                 count(row.work)});
+      if (const auto paper = paper_row(*problem, row, kFull))
+        table.add({"  the paper (scale not stated)", times_100(paper->train), times_100(paper->validation),
+                   times_100(paper->test), problem->name == "cookie" ? "80 ± 19" : "364 ± 124", ""});
+    }
+  fmt::print("\nTable 3 of the paper: MY-HPO with every update solved to its minimum\n\n");
+  table.print("  ");
+}
+
+bool is_asked(const std::vector<int>& tables, int table) {
+  return tables.empty() || std::find(tables.begin(), tables.end(), table) != tables.end();
+}
+
+bool has_table(const Experiment& experiment, int table) {
+  return std::find(experiment.tables.begin(), experiment.tables.end(), table) != experiment.tables.end();
+}
+
+}  // namespace
+
+void print_tables(const report::StudyContents& study, const std::vector<Experiment>& experiments,
+                  const std::vector<int>& tables) {
+  const auto contents_of = [&](const Experiment& experiment) -> const ProblemContents* {
+    for (const ProblemContents& problem : study.problems)
+      if (problem.name == experiment.name) return &problem;
+    return nullptr;
+  };
+  std::vector<const ProblemContents*> summary, full;
+  for (const Experiment& experiment : experiments) {
+    const ProblemContents* problem = contents_of(experiment);
+    if (problem == nullptr) continue;
+    const int details = experiment.tables.empty() ? 0 : experiment.tables.back();
+    if (details == 0 ? tables.empty() : is_asked(tables, details)) print_details(*problem, details);
+    if (has_table(experiment, kSummary)) summary.push_back(problem);
+    if (has_table(experiment, kFull)) full.push_back(problem);
+  }
+  if (is_asked(tables, kFull) && !full.empty()) print_full(full);
+  if (is_asked(tables, kSummary) && !summary.empty()) print_summary(summary);
+}
+
+}  // namespace yosida::cli

@@ -1,0 +1,121 @@
+#include "study_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "compare_table.hpp"
+#include "output.hpp"
+#include "say.hpp"
+#include "yosida/error.hpp"
+#include "yosida/linalg/threads.hpp"
+
+namespace yosida::cli {
+
+using json = nlohmann::json;
+
+std::string name_with_settings(const Method& method, const SettingValues& all_settings) {
+  std::string name = method.name;
+  const SettingValues defaults = method.all_settings({});
+  for (const auto& [setting, value] : all_settings)
+    if (value != defaults.at(setting)) name += fmt::format(":{}={}", setting, value);
+  return name;
+}
+
+std::optional<study::Record> record_run(const MethodRun& run, std::uint64_t seed, std::int64_t trace_every,
+                                        SeedTasks& tasks, const Interruption& interruption) {
+  study::Record record;
+  record.program = YOSIDA_VERSION;
+  try {
+    const auto data = tasks.of(seed);
+    SolveOptions options = run.options(seed);
+    options.trace_every = trace_every;
+    options.observers = {interruption.observer()};
+    Tuned tuned = run.run(data->task, options);
+    if (tuned.outcome.status == StopReason::stopped) return {};
+    std::optional<OracleGap> final;
+    if (data->oracle) {
+      final = data->task.gap(*data->oracle, tuned.outcome.final);
+      tuned.add_oracle(data->task.gap(*data->oracle, tuned.outcome.best));
+    }
+    record.status = to_string(tuned.outcome.status);
+    record.outcome = outcome_json(tuned, final);
+    record.seconds = tuned.outcome.seconds;
+    record.trace = std::move(tuned.outcome.trace);
+  } catch (const DataChanged&) {
+    throw;
+  } catch (const InputError& error) {  // of this seed's rows alone: the others go on
+    record.status = "failed";
+    record.outcome = json{{"error", error.what()}}.dump(-1, ' ', false, json::error_handler_t::replace);
+  }
+  return record;
+}
+
+study::RunnerReport StudyWork::run(study::Store& store, const std::vector<study::RunSpec>& specs,
+                                   const Run& run) const {
+  const bool has_work = std::any_of(specs.begin(), specs.end(),
+                                    [&](const study::RunSpec& spec) { return !store.has(spec.key()); });
+  if (has_work && !study.empty())
+    store.put(study::Session{.started = study::utc_now(),
+                             .command = this_command(),
+                             .program = YOSIDA_VERSION,
+                             .machine = study::this_machine()});
+  StudyProgress progress(name, quiet);
+  const Interruption interruption;
+  return study::run_study(store, specs, [&](const study::RunSpec& spec) { return run(spec, interruption); },
+                          {.jobs = jobs,
+                           .on_progress = [&](const study::Progress& at) { progress.show(at); },
+                           .stop = [] { return Interruption::was_asked(); }});
+}
+
+int StudyWork::exit_code(const study::RunnerReport& report, const std::vector<study::Record>& records,
+                         std::size_t planned) const {
+  if (report.stopped) {
+    say("yosida: stopped before all runs were done{}\n",
+        study.empty() ? "" : "; the same command goes on where it stopped");
+    return kStopped;
+  }
+  if (records.size() < planned) {
+    say("yosida: {} runs have been removed from the study meanwhile; the same command does them again\n",
+        planned - records.size());
+    return kStopped;
+  }
+  const std::string failures = failures_in_words(records);
+  if (failures.empty()) return kOk;
+  say("{}", failures);
+  if (!study.empty())
+    say("yosida: to do these again: yosida study prune {} --failed, then the same command\n",
+        shell_word(study));
+  return kBadInput;
+}
+
+void StudyWork::print_done(const study::RunnerReport& report) const {
+  const auto runs = [](std::int64_t count) {
+    return count == 1 ? std::string("1 run was") : fmt::format("{} runs were", count);
+  };
+  fmt::print("\n{}: {} there, {} done now", printable(study), runs(report.done_before),
+             runs(report.done_here));
+  if (report.done_elsewhere > 0) fmt::print(", {} done elsewhere", runs(report.done_elsewhere));
+  fmt::print(". See: yosida study list {}\n", shell_word(study));
+}
+
+int share_threads(const std::optional<int>& jobs, const std::optional<int>& threads_each) {
+  if (jobs && (*jobs < 1 || *jobs > 256))
+    throw InputError(fmt::format("jobs = {}: must be from 1 to 256", *jobs));
+  const int chosen = jobs.value_or(threads());
+  set_threads(threads_each.value_or(std::max(1, threads() / chosen)));
+  return chosen;
+}
+
+void require_seeds(std::int64_t seeds, std::uint64_t first) {
+  constexpr std::int64_t kMostSeeds = 1'000'000;
+  if (seeds < 1 || seeds > kMostSeeds)
+    throw InputError(fmt::format("seeds = {}: must be from 1 to {}", seeds, kMostSeeds));
+  if (first > std::numeric_limits<std::uint64_t>::max() - static_cast<std::uint64_t>(seeds))
+    throw InputError(fmt::format("seed = {}: too large to count {} seeds from it", first, seeds));
+}
+
+}  // namespace yosida::cli

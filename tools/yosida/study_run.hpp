@@ -1,0 +1,42 @@
+#pragma once
+
+#include <unordered_map>
+
+#include "progress.hpp"
+#include "seed_tasks.hpp"
+#include "yosida/study/runner.hpp"
+
+namespace yosida::cli {
+
+/// The method with every setting that is not its default's: "sho:alpha=0.05".
+std::string name_with_settings(const Method& method, const SettingValues& all_settings);
+
+/// One run of a study; nothing where it was interrupted. Where the rows of the seed cannot be used the run
+/// has failed, and says why.
+std::optional<study::Record> record_run(const MethodRun& run, std::uint64_t seed, std::int64_t trace_every,
+                                        SeedTasks& tasks, const Interruption& interruption);
+
+/// Does what is missing of a study, with a progress line, until it is done or Ctrl-C is pressed. A study that
+/// is kept remembers this command.
+struct StudyWork {
+  std::string name;   // on the progress line
+  std::string study;  // the file; empty: kept nowhere
+  int jobs;
+  bool quiet;
+
+  using Run = std::function<std::optional<study::Record>(const study::RunSpec&, const Interruption&)>;
+  study::RunnerReport run(study::Store& store, const std::vector<study::RunSpec>& specs,
+                          const Run& run) const;
+  /// What went wrong, in words and as an exit code. `records` are those of the runs that were planned.
+  int exit_code(const study::RunnerReport& report, const std::vector<study::Record>& records,
+                std::size_t planned) const;
+  /// What was done, and how to look at it.
+  void print_done(const study::RunnerReport& report) const;
+};
+
+/// The jobs there are to be, at most 256, and the threads of each. Throws InputError.
+int share_threads(const std::optional<int>& jobs, const std::optional<int>& threads);
+/// Throws InputError unless so many seeds can be counted from the first.
+void require_seeds(std::int64_t seeds, std::uint64_t first);
+
+}  // namespace yosida::cli
