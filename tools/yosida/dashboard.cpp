@@ -72,11 +72,11 @@ int run_dashboard(const DashboardFlags& flags) {
                      .answers_any_name = flags.allow_remote,
                      .page = report::live_page_html(std::filesystem::path(flags.study).filename().string()),
                      .data = [&] { return study.now(); }});
+  const Interruption interruption;  // before anybody can know that this is up
   const bool is_version_6 = flags.host.find(':') != std::string::npos;
   fmt::print("{} as it grows: http://{}:{}/ (Ctrl-C ends this)\n", printable(flags.study),
              is_version_6 ? fmt::format("[{}]", flags.host) : flags.host, server.port());
   std::fflush(stdout);
-  const Interruption interruption;
   server.serve_until(Interruption::was_asked);
   return kOk;
 }

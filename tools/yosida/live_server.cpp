@@ -1,5 +1,6 @@
 #include "live_server.hpp"
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <httplib.h>
 #include <sys/socket.h>
@@ -29,7 +30,9 @@ struct LiveServer::Impl {
 };
 
 bool is_loopback(const std::string& host) {
-  return host == "localhost" || host == "::1" || host.starts_with("127.");
+  in_addr version_4{};
+  if (inet_pton(AF_INET, host.c_str(), &version_4) == 1) return (ntohl(version_4.s_addr) >> 24) == 127;
+  return host == "localhost" || host == "::1";
 }
 
 namespace {

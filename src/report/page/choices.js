@@ -68,7 +68,8 @@ class ProblemState {
     for (const listener of this.listeners) listener();
   }
 
-  /** Rows by how much a reader wants to see them: the best of each method, then what the paper has, then the rest. */
+  /** Rows by how much a reader wants to see them: the best of each method, then those of
+   * the paper (what diverges first, for that is its story), then the rest. */
   ranked_rows() {
     const measure = this.measures[0];
     const sign = larger_is_better(measure) ? -1 : 1;
@@ -82,7 +83,8 @@ class ProblemState {
     const rank = new Map(order.map((index) => {
       const is_first = !methods.has(this.rows[index].method);
       methods.add(this.rows[index].method);
-      return [index, is_first ? 0 : list(this.rows[index].paper).length > 0 ? 1 : 2];
+      const row = this.rows[index];
+      return [index, is_first ? 0 : list(row.paper).length === 0 ? 3 : row.diverged > 0 ? 1 : 2];
     }));
     return order.sort((a, b) => rank.get(a) - rank.get(b));
   }

@@ -4,8 +4,9 @@ const MARGIN = {top: 12, right: 16, bottom: 46, left: 62};
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 
 class Frame {
-  /** `draw` is called with the frame whenever it has another size. */
-  constructor(name, description, draw) {
+  /** `draw` is called whenever the frame has another size. */
+  constructor(name, description, draw, right_margin = MARGIN.right) {
+    this.right_margin = right_margin;
     this.svg = d3.create("svg").attr("aria-hidden", "true");
     this.tooltip = element("div", {class: "tooltip", hidden: ""});
     this.speech = element("div", {class: "unseen", "aria-live": "polite"});
@@ -31,19 +32,18 @@ class Frame {
     this.height = Math.round(Math.min(440, Math.max(300, width * 0.52)));
     this.svg.attr("viewBox", `0 0 ${this.width} ${this.height}`).attr("width", this.width).attr("height", this.height);
     this.left = MARGIN.left;
-    this.right = this.width - MARGIN.right;
+    this.right = this.width - this.right_margin;
     this.top = MARGIN.top;
     this.bottom = this.height - MARGIN.bottom;
     return true;
   }
 
   /** Axes with their grid. The plot is cut at `top`, which may lie below the frame's own. */
-  draw_axes(x, y, titles, top = this.top) {
+  draw_axes(x, y, titles, top = this.top, x_ticks = ticks_of(x, (this.right - this.left) / 75)) {
     this.clip_box.attr("x", this.left - 5).attr("y", top - 5)
         .attr("width", this.right - this.left + 10).attr("height", this.bottom - top + 10);
     this.grid.selectAll("*").remove();
     this.axes.selectAll("*").remove();
-    const x_ticks = ticks_of(x, (this.right - this.left) / 75);
     const y_ticks = ticks_of(y, (this.bottom - top) / 42);
     for (const tick of y_ticks)
       this.grid.append("line").attr("x1", this.left).attr("x2", this.right).attr("y1", y(tick)).attr("y2", y(tick));
@@ -77,7 +77,7 @@ class Frame {
     const place = x * ratio + 14 + width > this.node.clientWidth ? x * ratio - 14 - width : x * ratio + 14;
     this.tooltip.style.left = `${Math.max(0, Math.min(place, this.node.clientWidth - width))}px`;
     this.tooltip.style.top = `${Math.max(0, Math.min(y - height / 2, this.height - height))}px`;
-    if (is_spoken) set_text(this.speech, children.map((child) => child.innerText).join("; "));
+    if (is_spoken) set_text(this.speech, children.map((child) => isolated(child.textContent)).join("; "));
   }
 
   hide_tooltip() {

@@ -3,6 +3,18 @@
 const PERIOD = 1000;
 const LONGEST_PERIOD = 15000;
 
+/** Makes a change and leaves what the reader looks at where it was in the window, whatever grows above it. */
+function keep_place(change) {
+  const top_of = (node) => node.getBoundingClientRect().top;
+  // The first heading in the window; where one part fills it, that part's own.
+  const headings = [...document.querySelectorAll("main :is(h2, h3)")].filter((node) => node.offsetHeight > 0);
+  const in_window = headings.find((node) => top_of(node) >= 0);
+  const anchor = in_window && top_of(in_window) < innerHeight ? in_window : headings.filter((node) => top_of(node) < 0).pop();
+  const top = anchor && top_of(anchor);
+  change();
+  if (anchor && scrollY > 0) scrollBy({top: top_of(anchor) - top, behavior: "instant"});
+}
+
 class LiveFeed {
   constructor(node, receive) {
     this.node = node;
@@ -28,7 +40,8 @@ class LiveFeed {
       const headers = this.tag === null ? {} : {"If-None-Match": this.tag};
       const answer = await fetch("data.json", {cache: "no-store", headers});
       if (answer.status === 200) {
-        this.receive(await answer.json());
+        const data = await answer.json();
+        keep_place(() => this.receive(data));
         this.tag = answer.headers.get("ETag");
         this.changed = new Date();
       } else if (answer.status !== 304) {
@@ -44,14 +57,11 @@ class LiveFeed {
   }
 
   say() {
-    const change = this.changed ? `last change ${this.changed.toTimeString().slice(0, 8)}` : "no data yet";
-    const words = {
-      connecting: "connecting …",
-      live: `live, ${change}`,
-      gone: `server gone, retrying; ${change}`,
-    };
+    // Only the state is read aloud, not every change.
+    const [state, change] = this.node.children;
     this.node.dataset.state = this.state;
-    set_text(this.node, words[this.state]);
+    set_text(state, {connecting: "connecting …", live: "live", gone: "server gone, retrying"}[this.state]);
+    set_text(change, this.changed ? `(last change ${this.changed.toTimeString().slice(0, 8)})` : "");
     this.node.title = this.state === "gone" ? this.reason : "";
   }
 }

@@ -6,6 +6,14 @@ class Page {
     this.summary = new Summary(document.querySelector("#summary .cards"));
     this.made = new Made(document.querySelector("#made"));
     this.contents = d3.select("#contents ul");
+    // The section that crosses a line in the upper half of the window is where the reader is.
+    this.spy = new IntersectionObserver((entries) => this.mark_place(entries), {rootMargin: "-30% 0px -70% 0px"});
+    for (const id of ["summary", "made"]) this.spy.observe(document.getElementById(id));
+  }
+
+  mark_place(entries) {
+    for (const {target, isIntersecting: is_here} of entries)
+      this.contents.selectAll("a").filter(`[href="#${target.id}"]`).attr("aria-current", is_here ? "true" : null);
   }
 
   update(data) {
@@ -24,6 +32,7 @@ class Page {
       const section = new ProblemSection(new ProblemState(problem, `problem-${this.sections.size}`));
       this.sections.set(name, section);
       place.append(section.node);
+      this.spy.observe(section.node);
       return section.state;
     });
     for (const {state, node} of this.sections.values()) node.hidden = !states.includes(state);
@@ -37,13 +46,13 @@ class Page {
     if (data.title) set_text(document.querySelector("#title"), String(data.title));
     const facts = [
       plural(data.runs ?? 0, "run"),
-      data.diverged > 0 ? `${data.diverged} diverged` : "none diverged",
-      data.failed > 0 ? `${data.failed} failed` : "none failed",
+      data.diverged > 0 ? `${grouped(data.diverged)} diverged` : "none diverged",
+      data.failed > 0 ? `${grouped(data.failed)} failed` : "none failed",
       plural(list(data.problems).length, "problem"),
     ];
     set_text(document.querySelector("#facts"), facts.join(" · "));
-    set_text(document.querySelector("#credit"), `Made by yosida ${data.program ?? ""}, ${time_text(data.generated)}.`);
-    document.querySelector("#summary").hidden = list(data.problems).length === 0 && data.runs > 0;
+    set_text(document.querySelector("#credit"), `Made by yosida ${data.program ?? ""}${data.generated ? `, ${time_text(data.generated)}` : ""}.`);
+    document.querySelector("#nothing").hidden = list(data.problems).length > 0;
   }
 
   update_contents(states) {

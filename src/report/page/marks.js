@@ -14,9 +14,12 @@ class MarkFinder {
     });
   }
 
+  /** The marks as they stand now. The one that is looked at stays, where there still is one at its place. */
   set_groups(groups) {
     this.groups = groups.filter((group) => group.length > 0);
-    this.leave();
+    const [row, place] = this.current ?? [];
+    if (this.groups[row]?.[place]) this.show(this.current, false);
+    else this.leave();
   }
 
   leave() {

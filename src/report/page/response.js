@@ -53,8 +53,8 @@ class ResponsePicture {
         .map(({row, points}) => ({row, points: list(points).filter(is_shown)})).filter(({points}) => points.length > 0);
     const oracle = response?.oracle && is_shown(response.oracle) ? response.oracle : null;
     const scales = this.scales_for(curve, paths, oracle);
-    this.finder.set_groups([]);
     if (!scales) {
+      this.finder.set_groups([]);
       frame.say_empty("Nothing to show for this seed.");
       return;
     }
@@ -65,7 +65,7 @@ class ResponsePicture {
     frame.plot.append("path").attr("class", "exact").attr("d", d3.line()(curve.map(place)));
     for (const {row, points} of paths) this.draw_path(row, points.map(place));
     if (oracle) {
-      frame.plot.append("path").attr("class", "oracle-mark").attr("d", d3.symbol(d3.symbolDiamond, 110)())
+      frame.plot.append("path").attr("class", "oracle-mark").attr("d", symbol_path(d3.symbolDiamond, 130))
           .attr("transform", `translate(${place(oracle)})`);
     }
     const marks = (row, name, points) => points.map((point, step) =>

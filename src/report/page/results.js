@@ -1,7 +1,8 @@
 // Every run with its certificate. Drawn when it is opened, a page at a time: a study may have ten thousand.
 
 const RUNS_PER_PAGE = 200;
-const RUN_COLUMNS = ["Method", "Seed", "Status", "λ", "Validation", "Certificate", "Residual", "Why"];
+const RUN_COLUMNS = [["Method", "first"], ["Seed"], ["Status", "words"], ["λ"], ["Validation"], ["Certificate", "words"], ["Residual"],
+                     ["Why", "words"]];
 
 class RunsTable {
   constructor(state) {
@@ -22,7 +23,8 @@ class RunsTable {
             this.place, this.back, this.forth),
         element("div", {class: "scroller", role: "region", tabindex: "0", "aria-label": "Every run"},
             element("table", {class: "runs"},
-                element("thead", {}, element("tr", {}, ...RUN_COLUMNS.map((title) => element("th", {scope: "col"}, title)))),
+                element("thead", {}, element("tr", {}, ...RUN_COLUMNS.map(([title, kind]) =>
+                  element("th", {scope: "col", class: kind}, title)))),
                 this.body)));
     this.node = element("div", {}, this.counts, this.details);
   }
@@ -38,16 +40,16 @@ class RunsTable {
 
   update() {
     const results = this.results();
-    set_text(this.summary, `Every run and its certificate (${results.length})`);
+    set_text(this.summary, `Every run and its certificate (${grouped(results.length)})`);
     set_text(this.counts, this.counts_text(results));
     this.texts = null;
     this.draw();
   }
 
   counts_text(results) {
-    const counts = d3.nest().key((result) => result[5] ?? "none").rollup((group) => group.length).object(results);
+    const counts = d3.nest().key((result) => result[5] ?? "none").rollup((group) => group.length).map(results);
     const known = [["certified", "certified"], ["not certified", "not certified"], ["none", "without a certificate"]];
-    const parts = known.filter(([word]) => counts[word] > 0).map(([word, text]) => `${counts[word]} ${text}`);
+    const parts = known.filter(([word]) => counts.has(word)).map(([word, text]) => `${grouped(counts.get(word))} ${text}`);
     return results.length > 0 ? `Of ${plural(results.length, "run")}, ${joined(parts)}.` : "No run has ended yet.";
   }
 
@@ -73,7 +75,7 @@ class RunsTable {
     this.body.replaceChildren(...shown.map((result) => this.run_row(result)));
     this.back.disabled = this.page === 0;
     this.forth.disabled = this.page === pages - 1;
-    set_text(this.place, results.length === 0 ? "nothing fits" : `${first + 1} to ${first + shown.length} of ${results.length}`);
+    set_text(this.place, results.length === 0 ? "nothing fits" : `${grouped(first + 1)} to ${grouped(first + shown.length)} of ${grouped(results.length)}`);
   }
 
   run_row(result) {
@@ -81,7 +83,8 @@ class RunsTable {
     const number = (value) => element("td", {title: is_number(value) ? value : ""}, number_text(value));
     const state = certificate === "certified" ? "yes" : certificate === "not certified" ? "no" : "unknown";
     return element("tr", {},
-        element("th", {scope: "row", class: "first", dir: "auto"}, this.label_of(result)),
+        element("th", {scope: "row", class: "first"}, element("div", {class: "method"},
+            element("span", {class: "name", dir: "auto"}, this.label_of(result)))),
         element("td", {}, String(seed)), element("td", {class: "words"}, String(status).replace(/_/g, " ")),
         number(lambda), number(validation),
         element("td", {class: `words ${state}`}, certificate === "none" || !certificate ? NONE : String(certificate)),

@@ -1,16 +1,20 @@
 // What came of every step size: one mark for each seed, diverged ones on a strip of their own.
 
 const STRIP = 34;
+const NAME_HEIGHT = 14;
+const NAME_LENGTH = 13;
+const NAMES_BESIDE = 20;
+const DENSE_FROM = 1000;
 
 class StabilityPicture {
   constructor(state) {
     this.state = state;
     this.frame = new Frame("Stability", "Left and right arrow go from seed to seed, up and down from row to row.",
-        () => this.draw());
+        () => this.draw(), 100);
     this.finder = new MarkFinder(this.frame, (mark) => this.describe(mark));
     this.methods = d3.select(element("ul", {class: "methods"}));
     this.note = element("p", {class: "caption"}, "One mark for each seed; × on the upper strip diverged or failed. " +
-        "Dashed lines are the medians of methods that need no step size.");
+        "Dashed lines are medians of methods without a step size, each with its best settings.");
     this.node = element("div", {class: "chart-place"}, this.frame.node, this.methods.node(), this.note);
   }
 
@@ -26,11 +30,16 @@ class StabilityPicture {
         .map((entry) => ({...entry, outcomes: list(entry.outcomes)}));
   }
 
-  /** The median of each row without a step, where its runs ended well. */
+  /** Of each method without a step the row with the smallest median. */
   levels() {
     const {problem, rows} = this.state;
-    return rows.map((row, index) => ({row: index, value: this.state.cell(row, "validation", problem.curve_measure, "final")?.median}))
-        .filter(({row, value}) => !is_number(rows[row].step) && is_number(value) && value > 0);
+    const best = new Map();
+    rows.forEach((row, index) => {
+      const value = this.state.cell(row, "validation", problem.curve_measure, "final")?.median;
+      if (is_number(row.step) || !is_number(value) || value <= 0 || best.get(row.method)?.value <= value) return;
+      best.set(row.method, {row: index, value});
+    });
+    return [...best.values()];
   }
 
   draw() {
@@ -41,20 +50,24 @@ class StabilityPicture {
     const values = d3.merge(series.map(({outcomes}) => outcomes.map((outcome) => outcome[1])));
     const y_extent = extent_of([...values, ...levels.map(({value}) => value)], true);
     const x_extent = extent_of(series.map(({step}) => step), true);
-    this.finder.set_groups([]);
     if (!x_extent) {
+      this.finder.set_groups([]);
       frame.say_empty("No method of this problem has a step size.");
       return;
     }
     const top = frame.top + STRIP;
+    const steps = [...new Set(series.map(({step}) => step))];
     const x = scale_over(true, [x_extent[0] / 1.7, x_extent[1] * 1.7], [frame.left, frame.right]);
     const y = scale_over(true, y_extent ? [y_extent[0] / 1.3, y_extent[1] * 1.3] : [0.1, 1], [frame.bottom, top]);
-    frame.draw_axes(x, y, ["step size α", `final validation, ${measure_text(state.problem.curve_measure ?? "loss")}`], top);
+    frame.draw_axes(x, y, ["step size α", `final validation, ${measure_text(state.problem.curve_measure ?? "loss")}`], top,
+        steps.length <= 6 ? steps : undefined);
     frame.plot.selectAll("*").remove();
     frame.clip_box.attr("y", 0).attr("height", frame.bottom + 5);
     this.draw_strip(top);
     this.draw_levels(levels, y);
-    const groups = series.map((entry) => this.marks_of(entry, x, y, top, this.shift(entry, series)));
+    const neighbours = d3.nest().key(({step}) => step).rollup((entries) => entries.map(({row}) => row)).map(series);
+    const groups = series.map((entry) => this.marks_of(entry, neighbours.get(entry.step), x, y));
+    frame.plot.classed("dense", d3.sum(groups, (marks) => marks.length) > DENSE_FROM);
     groups.forEach((marks) => this.draw_marks(marks));
     this.finder.set_groups(groups);
     this.draw_methods(series);
@@ -68,41 +81,34 @@ class StabilityPicture {
   }
 
   draw_levels(levels, y) {
-    const {plot, left, right} = this.frame;
+    const {plot, axes, left, right, bottom} = this.frame;
     for (const {row, value} of levels) {
       plot.append("line").attr("class", "level").attr("x1", left).attr("x2", right).attr("y1", y(value)).attr("y2", y(value))
           .style("stroke", this.state.styles[row].colour);
     }
-    // Names stand only where there is room for them; the marks' tooltips and the table have them all.
-    let last = Infinity;
-    for (const {row, value} of levels.slice().sort((a, b) => d3.ascending(a.value, b.value))) {
-      if (last - y(value) < 13) continue;
-      last = y(value);
-      plot.append("text").attr("class", "level-name").attr("x", right - 4).attr("y", last - 4).attr("text-anchor", "end")
-          .text(cut_text(String(this.state.rows[row].label), 32));
+    for (const {row, y: level, place} of spread(levels.map(({row, value}) => ({row, y: y(value)})), bottom)) {
+      axes.append("path").attr("class", "leader").attr("d", `M${right},${level}L${right + 8},${place}`)
+          .style("stroke", this.state.styles[row].colour);
+      this.frame.axis_text(right + 11, place + 4, "start", cut_text(String(this.state.rows[row].method), NAME_LENGTH))
+          .attr("class", "level-name");
     }
   }
 
-  /** Rows of one step stand side by side. */
-  shift(entry, series) {
-    const same = series.filter(({step}) => step === entry.step);
-    const width = Math.min(16, 90 / same.length);
-    return (same.findIndex(({row}) => row === entry.row) - (same.length - 1) / 2) * width;
-  }
-
-  marks_of({row, step, outcomes}, x, y, top, shift) {
+  /** Rows of one step stand side by side, and the seeds of a row beside each other. */
+  marks_of({row, step, outcomes}, neighbours, x, y) {
+    const width = Math.min(24, 120 / neighbours.length);
+    const left = x(step) + (neighbours.indexOf(row) - neighbours.length / 2 + 0.1) * width;
     return outcomes.map(([seed, value, status], place) => {
       const is_shown = status === "ok" && is_number(value) && value > 0;
-      const jitter = ((place % 5) - 2) * 1.6;
-      return {row, step, seed, value, status, is_shown, x: x(step) + shift + jitter,
-              y: is_shown ? y(value) : this.frame.top + 17 + jitter * 0.6};
+      return {row, step, seed, value, status, is_shown, x: left + 0.8 * width * (place + 0.5) / outcomes.length,
+              y: is_shown ? y(value) : this.frame.top + 9 + 8 * (place % 2)};
     });
   }
 
   draw_marks(marks) {
     for (const mark of marks) {
       const style = this.state.styles[mark.row];
-      const shape = mark.is_shown ? d3.symbol(style.symbol, 34)() : "M-4,-4L4,4M-4,4L4,-4";
+      const shape = mark.is_shown ? symbol_path(style.symbol, 38) : "M-4,-4L4,4M-4,4L4,-4";
       this.frame.plot.append("path").attr("class", mark.is_shown ? "mark" : "mark lost").attr("d", shape)
           .attr("transform", `translate(${mark.x},${mark.y})`).style("color", style.colour);
     }
@@ -112,7 +118,7 @@ class StabilityPicture {
     const methods = [...new Set(series.map(({row}) => String(this.state.rows[row].method)))];
     this.methods.selectAll("li").data(methods, (method) => method).join((entering) => entering.append((method) => {
       const icon = d3.create("svg").attr("class", "swatch").attr("viewBox", "-8 -8 16 16").attr("aria-hidden", "true");
-      icon.append("path").attr("class", "mark").attr("d", d3.symbol(method_symbol(method), 60)()).style("color", method_colour(method));
+      icon.append("path").attr("class", "mark").attr("d", symbol_path(method_symbol(method), 60)).style("color", method_colour(method));
       return element("li", {}, icon.node(), element("span", {dir: "auto"}, method));
     }));
   }
@@ -124,6 +130,15 @@ class StabilityPicture {
       element("div", {}, mark.is_shown ? `validation ${number_text(mark.value)}` : String(mark.status)),
     ];
   }
+}
+
+/** Places for the names of the lowest levels, apart from each other, none below `bottom`. */
+function spread(levels, bottom) {
+  let last = bottom + NAME_HEIGHT;
+  return levels.slice().sort((a, b) => d3.descending(a.y, b.y)).slice(0, NAMES_BESIDE).map((level) => {
+    last = Math.min(level.y, last - NAME_HEIGHT);
+    return {...level, place: last};
+  });
 }
 
 function cut_text(text, length) {

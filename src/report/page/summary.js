@@ -2,6 +2,10 @@
 
 const NAMES_AT_MOST = 4;
 
+function label(row) {
+  return isolated(String(row.label));
+}
+
 /** Sentences on one problem: who won and by how much, who was quick, who diverged, what is certified. */
 function summary_sentences(state) {
   return [best_sentence(state), work_sentence(state), diverged_sentence(state), certificate_sentence(state)]
@@ -15,14 +19,14 @@ function best_sentence(state) {
   const scale = state.scale(measure);
   const cell = state.cell(best, "validation", measure, "final");
   const deviation = cell.count > 1 ? ` ± ${number_text(scale * cell.deviation, 2)}` : "";
-  const text = `${best.label} has the best validation ${measure_text(measure)}: ${number_text(scale * cell.mean)}${deviation}` +
+  const text = `${label(best)} has the best validation ${measure_text(measure)}: ${number_text(scale * cell.mean)}${deviation}` +
       `${scale === 100 ? " (× 100)" : ""}, final weights over ${plural(cell.count, "run")}.`;
   const rival = best_rival(state, best, measure);
   if (!rival) return text;
   const other = state.cell(rival, "validation", measure, "final").mean;
   const difference = Math.abs(other - cell.mean) / Math.abs(cell.mean);
-  const comparison = difference < 0.0005 ? "the same" : `${percent_text(difference)} ${other > cell.mean ? "more" : "less"}`;
-  return `${text} The next method, ${rival.label}, has ${number_text(scale * other)} (${comparison}).`;
+  const comparison = difference < 0.0005 ? "less than 0.05 % apart" : `${percent_text(difference)} ${other > cell.mean ? "more" : "less"}`;
+  return `${text} The next method, ${label(rival)}, has ${number_text(scale * other)} (${comparison}).`;
 }
 
 /** The best row of another method. */
@@ -40,12 +44,12 @@ function work_sentence(state) {
   if (reached.length === 0) return `No method comes ${goal} in more than half of its runs.`;
   const [first] = reached;
   const work = goal_of(first, gap).median;
-  const text = `${first.label} is ${goal} after ${number_text(work, 3)} gradient equivalents (median)`;
+  const text = `${label(first)} is ${goal} after ${number_text(work, 3)} gradient equivalents (median)`;
   const next = reached.find((row) => row.method !== first.method);
   if (!next) return `${text}; no other method gets there in more than half of its runs.`;
   const other = goal_of(next, gap).median;
   const ratio = work > 0 ? `, ${number_text(other / work, 2)} times as much` : "";
-  return `${text}; the next method, ${next.label}, after ${number_text(other, 3)}${ratio}.`;
+  return `${text}; the next method, ${label(next)}, after ${number_text(other, 3)}${ratio}.`;
 }
 
 function diverged_sentence(state) {
@@ -53,7 +57,7 @@ function diverged_sentence(state) {
   const failed = d3.sum(state.rows, (row) => row.failed ?? 0);
   const failures = failed > 0 ? ` ${plural(failed, "run")} failed.` : "";
   if (lost.length === 0) return `No run diverged.${failures}`;
-  const named = lost.slice(0, NAMES_AT_MOST).map((row) => `${row.label} (${row.diverged} of ${row.runs})`);
+  const named = lost.slice(0, NAMES_AT_MOST).map((row) => `${label(row)} (${row.diverged} of ${row.runs})`);
   if (lost.length > NAMES_AT_MOST) named.push(plural(lost.length - NAMES_AT_MOST, "other row"));
   return `Diverged: ${joined(named)}.${failures}`;
 }
@@ -64,7 +68,7 @@ function certificate_sentence(state) {
   const [most] = certified;
   const alike = certified.filter((row) => row.certified / row.runs === most.certified / most.runs);
   const others = alike.length > 1 ? ` and ${plural(alike.length - 1, "other row")}` : "";
-  return `Most often certified: ${most.label}${others} (${most.certified} of ${most.runs}).`;
+  return `Most often certified: ${label(most)}${others} (${most.certified} of ${most.runs}).`;
 }
 
 class Summary {

@@ -37,6 +37,7 @@ class ResultsTable {
 
   update() {
     const {state} = this;
+    this.measure.node.hidden = state.measures.length < 2;
     this.measure.fill(state.measures.map((measure) => [measure, measure_text(measure)]), state.measure);
     const columns = table_columns(state);
     const order = this.sorted_rows(columns);
@@ -44,7 +45,7 @@ class ResultsTable {
     this.draw_head(columns);
     this.draw_body(columns, shown);
     this.more.hidden = shown.length === order.length;
-    set_text(this.more, `Show all ${order.length} rows`);
+    set_text(this.more, `Show all ${grouped(order.length)} rows`);
     set_text(this.caption, this.caption_text());
   }
 
@@ -93,7 +94,7 @@ class ResultsTable {
       `${measure}${state.scale() === 100 ? ", × 100 as in the paper" : ""}: mean ± standard deviation over the runs of a row` +
           `${state.rows.some((row) => row.diverged > 0) ? ", the median of the rest where runs diverged." : "."}`,
       state.which === "final" ? "Weights at the end of a run." : "Weights with the smallest validation loss of a run.",
-      `★ marks the ${best} of a method that never diverged or failed.`,
+      `★ marks the ${best} of a method that never diverged or failed. Headings sort.`,
       shows_paper(state) ? "Below ours stand the paper's figures, with the number of their table (T)." : "",
     ].join(" ");
   }
@@ -141,8 +142,9 @@ function method_column(state) {
     key: "method", title: "Method", class: "first", help: "A method with the settings in which its rows differ",
     value: (row) => String(row.label),
     draw: (row, index, best) => element("th", {scope: "row", class: "first", title: settings_text(row)},
-        swatch(state.styles[index]), element("span", {class: "name", dir: "auto"}, String(row.label)),
-        row === best.validation ? element("span", {class: "star", role: "img", "aria-label": "best"}, "★") : null),
+        element("div", {class: "method"}, swatch(state.styles[index]),
+            element("span", {class: "name", dir: "auto"}, String(row.label)),
+            row === best.validation ? element("span", {class: "star", role: "img", "aria-label": "best"}, "★") : null)),
   };
 }
 
@@ -193,15 +195,15 @@ function goal_of(row, gap) {
 
 function goal_column(gap) {
   return {
-    key: `work_to_${gap}`, title: `To ${percent_text(gap)}`,
+    key: `work_to_${gap}`, title: `Work to ${percent_text(gap)}`,
     help: `Work until the validation loss is within ${percent_text(gap)} of the oracle's: the median over all runs`,
     value: (row) => goal_of(row, gap)?.median ?? null,
     draw: (row) => {
       const goal = goal_of(row, gap);
-      const is_all = goal && goal.reached === goal.of;
-      return element("td", {title: goal && is_number(goal.median) ? `median ${goal.median}` : ""},
-          goal ? number_text(goal.median, 3) : NONE,
-          goal && !is_all ? element("span", {class: "aside"}, ` ${goal.reached} of ${goal.of}`) : null);
+      if (!goal) return element("td", {}, NONE);
+      const share = element("span", {class: "aside"}, ` ${goal.reached} of ${goal.of}`);
+      if (!is_number(goal.median)) return element("td", {}, share);
+      return element("td", {title: `median ${goal.median}`}, number_text(goal.median, 3), goal.reached < goal.of ? share : null);
     },
   };
 }

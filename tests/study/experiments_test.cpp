@@ -1,0 +1,109 @@
+#include "yosida/study/experiments.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "yosida/data/catalog.hpp"
+#include "yosida/error.hpp"
+#include "yosida/report/paper.hpp"
+#include "yosida/solver/methods.hpp"
+
+namespace yosida::study {
+namespace {
+
+/// Rows that can be told apart: the only feature is the row's number.
+Dataset numbered_rows(const std::vector<double>& y) {
+  Dataset data;
+  data.y = Eigen::Map<const Vector>(y.data(), static_cast<Index>(y.size()));
+  DenseDesign x(data.y.size(), 1);
+  for (Index i = 0; i < data.y.size(); ++i) x.row(i)[0] = static_cast<double>(i);
+  data.x = x;
+  data.source = "rows";
+  return data;
+}
+
+std::vector<Index> numbers(const Dataset& part) {
+  std::vector<Index> rows;
+  for (Index i = 0; i < part.rows(); ++i) rows.push_back(static_cast<Index>(part.x.dense().row(i)[0]));
+  return rows;
+}
+
+TEST(Experiments, EveryRowOfThePaperHasItsContestant) {
+  std::int64_t compared = 0;
+  for (const Experiment& experiment : experiments())
+    for (const int table : experiment.tables) {
+      std::set<std::pair<std::string, std::string>> of_paper, covered;
+      for (const report::PaperResult& result : report::paper_results())
+        if (result.table == table && result.problem == experiment.name)
+          of_paper.emplace(result.method, result.settings);
+      for (const Contestant& each : experiment.contestants)
+        for (const report::PaperResult& result : report::paper_results(
+                 experiment.name, each.method, method(each.method).all_settings(each.settings))) {
+          if (result.table != table) continue;
+          covered.emplace(result.method, result.settings);
+          EXPECT_TRUE(std::count(each.tables.begin(), each.tables.end(), table))
+              << each.method << result.settings;
+          // Of table 3 the paper states iterations, not gradients.
+          if (result.gradients > 0) {
+            EXPECT_EQ(each.gradients, result.gradients) << each.method << result.settings;
+          }
+        }
+      EXPECT_EQ(covered, of_paper) << experiment.name << ", table " << table;
+      compared += static_cast<std::int64_t>(of_paper.size());
+    }
+  EXPECT_EQ(compared, static_cast<std::int64_t>(report::paper_results().size()));
+}
+
+TEST(Experiments, ContestantsAreMethodsAndDiffer) {
+  for (const Experiment& experiment : experiments()) {
+    std::set<std::pair<std::string, SettingValues>> all;
+    for (const Contestant& each : experiment.contestants)
+      EXPECT_TRUE(all.emplace(each.method, method(each.method).all_settings(each.settings)).second)
+          << experiment.name << " " << each.method;
+    EXPECT_NO_THROW(catalog_entry(experiment.data));
+    EXPECT_EQ(find_experiment(experiment.name), &experiment);
+  }
+  EXPECT_EQ(find_experiment("cookies"), nullptr);
+}
+
+TEST(Experiments, PartsAreDrawnWithoutOverlap) {
+  Experiment experiment = *find_experiment("cookie");
+  const Dataset rows = numbered_rows(std::vector<double>(75, 1.0));
+  const Split split = partition(experiment, rows, 3);
+  EXPECT_EQ(split.train.rows(), 34);
+  EXPECT_EQ(split.validation.rows(), 17);
+  EXPECT_EQ(split.test->rows(), 19);
+  std::set<Index> all;
+  for (const Dataset* part : {&split.train, &split.validation, &*split.test})
+    for (const Index row : numbers(*part)) EXPECT_TRUE(all.insert(row).second) << row;
+  EXPECT_EQ(numbers(partition(experiment, rows, 3).train), numbers(split.train));
+  EXPECT_NE(numbers(partition(experiment, rows, 4).train), numbers(split.train));
+}
+
+TEST(Experiments, PartsHaveEqualNumbersOfEachClass) {
+  Experiment experiment = *find_experiment("mnist_classification");
+  std::vector<double> y;
+  for (int i = 0; i < 6000; ++i) y.push_back(i % 4);  // digits 2 and 3 are not asked for
+  const Dataset rows = numbered_rows(y);
+  const Split split = partition(experiment, rows, 0);
+  for (const auto& [part, each] :
+       {std::pair(&split.train, 250), {&split.validation, 250}, {&*split.test, 500}}) {
+    std::map<double, int> count;
+    for (Index i = 0; i < part->rows(); ++i) {
+      ++count[part->y[i]];
+      EXPECT_EQ(part->y[i], y[static_cast<std::size_t>(numbers(*part)[static_cast<std::size_t>(i)])]);
+    }
+    EXPECT_EQ(count, (std::map<double, int>{{0.0, each}, {1.0, each}}));
+  }
+  EXPECT_EQ(rows.x.dense().row(17)[0], 17.0) << "the rows given stay as they are";
+}
+
+TEST(Experiments, TooFewRowsAreRefused) {
+  const Experiment& experiment = *find_experiment("cookie");
+  EXPECT_THROW(partition(experiment, numbered_rows(std::vector<double>(69, 1.0)), 0), InputError);
+}
+
+}  // namespace
+}  // namespace yosida::study
