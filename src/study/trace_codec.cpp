@@ -140,6 +140,11 @@ class Scanner {
     return count;
   }
 
+  /// How many values the array that follows has, where these are no arrays.
+  std::size_t count_ahead() const {
+    return static_cast<std::size_t>(std::count(at_, std::find(at_, end_, ']'), ',')) + 1;
+  }
+
   [[noreturn]] void fail(const std::string& what) const { throw InputError("trace: " + what); }
 
  private:
@@ -172,6 +177,7 @@ class Scanner {
 /// Reads a column into the points: makes them where it is the first.
 template <typename Quantity>
 void read_column(Scanner& scanner, std::string_view name, bool is_first, Trace& trace, Quantity quantity) {
+  if (is_first) trace.reserve(scanner.count_ahead());
   const std::size_t count = scanner.read_list([&](std::size_t i) {
     if (is_first) trace.emplace_back();
     if (i >= trace.size()) scanner.fail(fmt::format("{} has more values than others", name));

@@ -128,7 +128,7 @@ class Table(PageTest):
                     self.assertEqual(number(cells[title]["text"]), expected)
                 for title, key in (("Gradients", "gradients"), ("Work", "work")):
                     self.assertEqual(number(cells[title]["text"]), row[key] and float(f"{row[key]['mean']:.0f}"))
-                for title, goal in zip(("To 1\u00a0%", "To 0.1\u00a0%"), row["work_to"]):
+                for title, goal in zip(("Work to 1\u00a0%", "Work to 0.1\u00a0%"), row["work_to"]):
                     if goal["median"] is None:
                         self.assertEqual(cells[title]["text"].strip(), f"{goal['reached']} of {goal['of']}")
                     else:
@@ -328,6 +328,9 @@ class Charts(PageTest):
         self.assertGreater(lost, 0)
         self.assertEqual(len(self.all(f"{part} .chart .mark.lost")), lost)
         self.assertEqual(len(self.all(f"{part} .chart .mark:not(.lost)")), len(outcomes) - lost)
+        shapes = self.run_script("return [...document.querySelectorAll(arguments[0] + ' .methods path')].map((node) => node.getAttribute('d'))",
+                                 part)
+        self.assertEqual(len(set(shapes)), len({"sho", "my-hpo-c", "my-hpo-bt"}), "methods differ in shape too")
         self.one(f"{part} .chart").send_keys("\ue014")
         self.assertEqual(self.one(f"{part} .tooltip").text.split("\n"), ["sho α=0.05", "step 0.05, seed 0", "diverged"])
 

@@ -2,6 +2,7 @@
 
 const X_AXES = {iterations: "iterations", work: "work in gradient equivalents", seconds: "seconds"};
 const TOOLTIP_LINES = 14;
+const TOOLTIP_LINES_ON_A_PHONE = 7;
 
 class Convergence {
   constructor(state) {
@@ -74,7 +75,8 @@ class Convergence {
     return band + (this.scales.is_cut ? "Lines that leave the frame at the top go on above it. " : "");
   }
 
-  /** Scales that show what converges: a line that blows up leaves the frame instead of flattening the others. */
+  /** Scales that show what converges: lines that blow up leave the frame instead of flattening the others, and on a linear axis the
+   * first steps, far above all that follows, do too. */
   scales_for(curves) {
     const {state, frame} = this;
     const x_extent = extent_of(d3.merge(curves.map((curve) => curve[state.x])), state.x_log);
@@ -82,8 +84,8 @@ class Convergence {
     if (!x_extent || !medians) return null;
     const shown = d3.merge(curves.map((curve) => [...curve.median, ...(state.bands ? [...curve.low, ...curve.high] : [])]));
     const [low, high] = extent_of([...shown, this.oracle_value()], state.y_log);
-    const starts = d3.max(curves, (curve) => curve.median.find(is_number));
-    const top = Math.min(high, state.y_log ? Math.max(3 * starts, low * 3) : Math.max(1.3 * starts, low));
+    const top = Math.min(high, state.y_log ? 3 * Math.max(low, d3.max(curves, (curve) => curve.median.find(is_number))) :
+      Math.max(low, 1.2 * d3.quantile(d3.merge(curves.map((curve) => curve.median)).filter(is_number).sort(d3.ascending), 0.7)));
     const y = scale_over(state.y_log, [state.y_log ? low / 1.1 : Math.min(low, 0), top], [frame.bottom, frame.top]);
     const x = scale_over(state.x_log, state.x_log ? [x_extent[0] / 1.3, x_extent[1]] : [0, x_extent[1]],
         [frame.left, frame.right]);
@@ -211,7 +213,8 @@ class Convergence {
 
   tooltip_lines(at, values) {
     const unit = {iterations: "iteration", work: "work", seconds: "seconds"}[this.state.x];
-    const lines = values.slice(0, TOOLTIP_LINES).map(({curve, i, value, has_ended}) => {
+    const room = this.frame.width < 480 ? TOOLTIP_LINES_ON_A_PHONE : TOOLTIP_LINES;
+    const lines = values.slice(0, room).map(({curve, i, value, has_ended}) => {
       const row = this.state.rows[curve.row];
       const band = is_number(curve.low[i]) && is_number(curve.high[i]) && curve.seeds > 1 ?
         ` (${number_text(curve.low[i], 3)} to ${number_text(curve.high[i], 3)})` : "";
@@ -222,7 +225,7 @@ class Convergence {
           element("span", {class: "value"}, ` ${is_number(value) ? number_text(value) : "not finite"}`,
               element("small", {}, `${band}${running}${has_ended ? ", ended" : ""}`)));
     });
-    if (values.length > TOOLTIP_LINES) lines.push(element("div", {}, `and ${values.length - TOOLTIP_LINES} more`));
+    if (values.length > room) lines.push(element("div", {}, `and ${values.length - room} more`));
     return [element("div", {class: "tooltip-title"}, `${unit} ${number_text(at)}`), ...lines];
   }
 }

@@ -32,8 +32,10 @@ function number_text(value, digits = 4) {
   return with_minus(is_plain ? String(rounded) : rounded.toExponential().replace("e+", "e"));
 }
 
+/** What is but rounding is not given digits. */
 function percent_text(value) {
-  return is_number(value) ? `${number_text(100 * value, 3)}\u00a0%` : NONE;
+  if (!is_number(value)) return NONE;
+  return value !== 0 && Math.abs(value) < 1e-8 ? "≈\u00a00\u00a0%" : `${number_text(100 * value, 3)}\u00a0%`;
 }
 
 function count_text(value) {
@@ -63,8 +65,13 @@ function isolated(text) {
   return `\u2068${text}\u2069`;
 }
 
+/** A count in words' company: 10,000. */
+function grouped(count) {
+  return Number(count).toLocaleString("en-GB");
+}
+
 function plural(count, one, many = `${one}s`) {
-  return `${Number(count).toLocaleString("en-GB")} ${count === 1 ? one : many}`;
+  return `${grouped(count)} ${count === 1 ? one : many}`;
 }
 
 /** "a, b and c" */

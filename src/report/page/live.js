@@ -57,14 +57,11 @@ class LiveFeed {
   }
 
   say() {
-    const change = this.changed ? `last change ${this.changed.toTimeString().slice(0, 8)}` : "no data yet";
-    const words = {
-      connecting: "connecting …",
-      live: `live, ${change}`,
-      gone: `server gone, retrying; ${change}`,
-    };
+    // Only the state is read aloud, not every change.
+    const [state, change] = this.node.children;
     this.node.dataset.state = this.state;
-    set_text(this.node, words[this.state]);
+    set_text(state, {connecting: "connecting …", live: "live", gone: "server gone, retrying"}[this.state]);
+    set_text(change, this.changed ? `(last change ${this.changed.toTimeString().slice(0, 8)})` : "");
     this.node.title = this.state === "gone" ? this.reason : "";
   }
 }

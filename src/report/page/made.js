@@ -10,7 +10,7 @@ const GLOSSARY = [
   ["work", "Gradient equivalents: gradients, Hessian products, loss evaluations and factorisations, all counted in units of one " +
       "training gradient."],
   ["gradients", "What the paper counts: gradients and Hessian products alone."],
-  ["to 1 %", "Work until the validation loss is first within 1 % of the oracle's: the median over all runs, where more than half " +
+  ["work to 1 %", "Work until the validation loss is first within 1 % of the oracle's: the median over all runs, where more than half " +
       "get there."],
   ["certified", "Computed from the data alone, whichever method answered: the slope of the validation loss in λ is 0 up to the " +
       "certificate's tolerance, and the weights are those of λ. Then no λ nearby is better."],

@@ -46,8 +46,8 @@ class Page {
     if (data.title) set_text(document.querySelector("#title"), String(data.title));
     const facts = [
       plural(data.runs ?? 0, "run"),
-      data.diverged > 0 ? `${data.diverged} diverged` : "none diverged",
-      data.failed > 0 ? `${data.failed} failed` : "none failed",
+      data.diverged > 0 ? `${grouped(data.diverged)} diverged` : "none diverged",
+      data.failed > 0 ? `${grouped(data.failed)} failed` : "none failed",
       plural(list(data.problems).length, "problem"),
     ];
     set_text(document.querySelector("#facts"), facts.join(" · "));

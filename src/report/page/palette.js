@@ -19,6 +19,11 @@ function method_symbol(method) {
   return SYMBOLS[method_index(method) % SYMBOLS.length];
 }
 
+/** The outline of a symbol of so many square pixels. */
+function symbol_path(symbol, size) {
+  return d3.symbol().type(symbol).size(size)();
+}
+
 /** The look of each row: large steps first, so that the boldest step has the plainest line. */
 function row_styles(rows) {
   const styles = new Array(rows.length);

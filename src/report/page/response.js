@@ -65,7 +65,7 @@ class ResponsePicture {
     frame.plot.append("path").attr("class", "exact").attr("d", d3.line()(curve.map(place)));
     for (const {row, points} of paths) this.draw_path(row, points.map(place));
     if (oracle) {
-      frame.plot.append("path").attr("class", "oracle-mark").attr("d", d3.symbol(d3.symbolDiamond, 110)())
+      frame.plot.append("path").attr("class", "oracle-mark").attr("d", symbol_path(d3.symbolDiamond, 130))
           .attr("transform", `translate(${place(oracle)})`);
     }
     const marks = (row, name, points) => points.map((point, step) =>

@@ -40,16 +40,16 @@ class RunsTable {
 
   update() {
     const results = this.results();
-    set_text(this.summary, `Every run and its certificate (${results.length})`);
+    set_text(this.summary, `Every run and its certificate (${grouped(results.length)})`);
     set_text(this.counts, this.counts_text(results));
     this.texts = null;
     this.draw();
   }
 
   counts_text(results) {
-    const counts = d3.nest().key((result) => result[5] ?? "none").rollup((group) => group.length).object(results);
+    const counts = d3.nest().key((result) => result[5] ?? "none").rollup((group) => group.length).map(results);
     const known = [["certified", "certified"], ["not certified", "not certified"], ["none", "without a certificate"]];
-    const parts = known.filter(([word]) => counts[word] > 0).map(([word, text]) => `${counts[word]} ${text}`);
+    const parts = known.filter(([word]) => counts.has(word)).map(([word, text]) => `${grouped(counts.get(word))} ${text}`);
     return results.length > 0 ? `Of ${plural(results.length, "run")}, ${joined(parts)}.` : "No run has ended yet.";
   }
 
@@ -75,7 +75,7 @@ class RunsTable {
     this.body.replaceChildren(...shown.map((result) => this.run_row(result)));
     this.back.disabled = this.page === 0;
     this.forth.disabled = this.page === pages - 1;
-    set_text(this.place, results.length === 0 ? "nothing fits" : `${first + 1} to ${first + shown.length} of ${results.length}`);
+    set_text(this.place, results.length === 0 ? "nothing fits" : `${grouped(first + 1)} to ${grouped(first + shown.length)} of ${grouped(results.length)}`);
   }
 
   run_row(result) {

@@ -4,6 +4,7 @@ const STRIP = 34;
 const NAME_HEIGHT = 14;
 const NAME_LENGTH = 13;
 const NAMES_BESIDE = 20;
+const DENSE_FROM = 1000;
 
 class StabilityPicture {
   constructor(state) {
@@ -13,7 +14,7 @@ class StabilityPicture {
     this.finder = new MarkFinder(this.frame, (mark) => this.describe(mark));
     this.methods = d3.select(element("ul", {class: "methods"}));
     this.note = element("p", {class: "caption"}, "One mark for each seed; × on the upper strip diverged or failed. " +
-        "Dashed lines are the medians of methods that need no step size.");
+        "Dashed lines are medians of methods without a step size, each with its best settings.");
     this.node = element("div", {class: "chart-place"}, this.frame.node, this.methods.node(), this.note);
   }
 
@@ -29,11 +30,16 @@ class StabilityPicture {
         .map((entry) => ({...entry, outcomes: list(entry.outcomes)}));
   }
 
-  /** The median of each row without a step, where its runs ended well. */
+  /** Of each method without a step the row with the smallest median. */
   levels() {
     const {problem, rows} = this.state;
-    return rows.map((row, index) => ({row: index, value: this.state.cell(row, "validation", problem.curve_measure, "final")?.median}))
-        .filter(({row, value}) => !is_number(rows[row].step) && is_number(value) && value > 0);
+    const best = new Map();
+    rows.forEach((row, index) => {
+      const value = this.state.cell(row, "validation", problem.curve_measure, "final")?.median;
+      if (is_number(row.step) || !is_number(value) || value <= 0 || best.get(row.method)?.value <= value) return;
+      best.set(row.method, {row: index, value});
+    });
+    return [...best.values()];
   }
 
   draw() {
@@ -61,6 +67,7 @@ class StabilityPicture {
     this.draw_levels(levels, y);
     const neighbours = d3.nest().key(({step}) => step).rollup((entries) => entries.map(({row}) => row)).map(series);
     const groups = series.map((entry) => this.marks_of(entry, neighbours.get(entry.step), x, y));
+    frame.plot.classed("dense", d3.sum(groups, (marks) => marks.length) > DENSE_FROM);
     groups.forEach((marks) => this.draw_marks(marks));
     this.finder.set_groups(groups);
     this.draw_methods(series);
@@ -82,7 +89,7 @@ class StabilityPicture {
     for (const {row, y: level, place} of spread(levels.map(({row, value}) => ({row, y: y(value)})), bottom)) {
       axes.append("path").attr("class", "leader").attr("d", `M${right},${level}L${right + 8},${place}`)
           .style("stroke", this.state.styles[row].colour);
-      this.frame.axis_text(right + 11, place + 4, "start", cut_text(String(this.state.rows[row].label), NAME_LENGTH))
+      this.frame.axis_text(right + 11, place + 4, "start", cut_text(String(this.state.rows[row].method), NAME_LENGTH))
           .attr("class", "level-name");
     }
   }
@@ -94,14 +101,14 @@ class StabilityPicture {
     return outcomes.map(([seed, value, status], place) => {
       const is_shown = status === "ok" && is_number(value) && value > 0;
       return {row, step, seed, value, status, is_shown, x: left + 0.8 * width * (place + 0.5) / outcomes.length,
-              y: is_shown ? y(value) : this.frame.top + 13};
+              y: is_shown ? y(value) : this.frame.top + 9 + 8 * (place % 2)};
     });
   }
 
   draw_marks(marks) {
     for (const mark of marks) {
       const style = this.state.styles[mark.row];
-      const shape = mark.is_shown ? d3.symbol(style.symbol, 34)() : "M-4,-4L4,4M-4,4L4,-4";
+      const shape = mark.is_shown ? symbol_path(style.symbol, 38) : "M-4,-4L4,4M-4,4L4,-4";
       this.frame.plot.append("path").attr("class", mark.is_shown ? "mark" : "mark lost").attr("d", shape)
           .attr("transform", `translate(${mark.x},${mark.y})`).style("color", style.colour);
     }
@@ -111,7 +118,7 @@ class StabilityPicture {
     const methods = [...new Set(series.map(({row}) => String(this.state.rows[row].method)))];
     this.methods.selectAll("li").data(methods, (method) => method).join((entering) => entering.append((method) => {
       const icon = d3.create("svg").attr("class", "swatch").attr("viewBox", "-8 -8 16 16").attr("aria-hidden", "true");
-      icon.append("path").attr("class", "mark").attr("d", d3.symbol(method_symbol(method), 60)()).style("color", method_colour(method));
+      icon.append("path").attr("class", "mark").attr("d", symbol_path(method_symbol(method), 60)).style("color", method_colour(method));
       return element("li", {}, icon.node(), element("span", {dir: "auto"}, method));
     }));
   }

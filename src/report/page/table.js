@@ -45,7 +45,7 @@ class ResultsTable {
     this.draw_head(columns);
     this.draw_body(columns, shown);
     this.more.hidden = shown.length === order.length;
-    set_text(this.more, `Show all ${order.length} rows`);
+    set_text(this.more, `Show all ${grouped(order.length)} rows`);
     set_text(this.caption, this.caption_text());
   }
 
@@ -195,7 +195,7 @@ function goal_of(row, gap) {
 
 function goal_column(gap) {
   return {
-    key: `work_to_${gap}`, title: `To ${percent_text(gap)}`,
+    key: `work_to_${gap}`, title: `Work to ${percent_text(gap)}`,
     help: `Work until the validation loss is within ${percent_text(gap)} of the oracle's: the median over all runs`,
     value: (row) => goal_of(row, gap)?.median ?? null,
     draw: (row) => {
