@@ -229,10 +229,14 @@ ProblemContents described_problem(const std::string& text, const std::string& da
                ? object[name].get<std::string>()
                : std::string();
   };
-  if (const study::Experiment* experiment = study::find_experiment(contents.name)) {
+  const study::Experiment* experiment =
+      problem.contains("problem") ? study::find_experiment(contents.name) : nullptr;
+  if (experiment != nullptr) {
     contents.title = experiment->title;
     contents.paper_tables = experiment->tables;
     contents.paper_figure = experiment->figure;
+    contents.name = study::variant_name(*experiment, text_at(model, "x"), text_at(model, "y"));
+    if (contents.name != experiment->name) contents.title += fmt::format(" ({})", contents.name);
   } else {
     const std::string of_model = text_at(model, "name");
     contents.title = of_model.empty() ? contents.name : fmt::format("{} on {}", of_model, contents.name);

@@ -43,8 +43,9 @@ std::string times_100(const PaperCell& cell) {
 
 std::string per_cent(const std::optional<Cell>& cell) {
   if (!cell) return "-";
-  // Rounding alone is under 1e-10; more digits would say nothing.
-  return fmt::format("{:.2g} %", std::abs(cell->mean) < 1e-10 ? 0.0 : 100.0 * cell->mean);
+  const double value = 100.0 * cell->mean;
+  if (std::abs(value) < 1e-4) return "0 %";  // what is less says nothing
+  return std::abs(value) < 99.5 ? fmt::format("{:.2g} %", value) : fmt::format("{:.0f} %", value);
 }
 
 std::string count(const std::optional<Cell>& cell) { return cell ? fmt::format("{:.0f}", cell->mean) : "-"; }
@@ -250,8 +251,10 @@ bool has_table(const Experiment& experiment, int table) {
 void print_tables(const report::StudyContents& study, const std::vector<Experiment>& experiments,
                   const std::vector<int>& tables) {
   const auto contents_of = [&](const Experiment& experiment) -> const ProblemContents* {
+    const std::string name =
+        variant_name(*study::find_experiment(experiment.name), experiment.x, experiment.y);
     for (const ProblemContents& problem : study.problems)
-      if (problem.name == experiment.name) return &problem;
+      if (problem.name == name) return &problem;
     return nullptr;
   };
   std::vector<const ProblemContents*> summary, full;
