@@ -4,7 +4,7 @@ include(cmake/embed.cmake)
 find_file(YOSIDA_D3 d3.min.js
   PATHS /usr/share/nodejs/d3/dist /usr/share/javascript/d3 NO_DEFAULT_PATH
   DOC "d3.min.js, version 5 or later")
-if(NOT YOSIDA_D3)
+if(NOT EXISTS "${YOSIDA_D3}")
   message(FATAL_ERROR "d3.min.js is not there: the report's charts are made with it. Install Debian's package node-d3, or "
                       "point to a copy of version 5 or later: -DYOSIDA_D3=<path of d3.min.js>")
 endif()
