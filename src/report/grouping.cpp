@@ -130,18 +130,21 @@ std::string short_name(const Pairs& files) {
   return flag == "built-in" ? sha256 : fmt::format("data {}", sha256.substr(0, 8));
 }
 
+/// What it is in words, what matters most first. A share of 0 is as good as not given.
 void add_about(Pairs& about, const json& values) {
-  constexpr std::array<std::pair<std::string_view, const char*>, 4> kWords = {
-      {{"name", "model"}, {"x", "features"}, {"y", "target scaling"}, {"split", "rows"}}};
+  constexpr std::array<std::pair<const char*, const char*>, 4> kWords = {
+      {{"name", "model"}, {"split", "rows"}, {"x", "features"}, {"y", "target scaling"}}};
   if (!values.is_object()) return;
-  for (const auto& [key, value] : values.items()) {
-    if (key == "files" || key == "title" || is_blank(value)) continue;
-    std::string name = key;
-    for (const auto& [word, shown] : kWords)
-      if (key == word) name = shown;
+  std::set<std::string> left_out = {"files", "title"};
+  const auto add = [&](const std::string& key, std::string name) {
+    const json& value = values[key];
+    if (!left_out.insert(key).second || is_blank(value) || value == 0.0) return;
     std::replace(name.begin(), name.end(), '_', ' ');
-    about.emplace_back(name, written(value));
-  }
+    about.emplace_back(std::move(name), written(value));
+  };
+  for (const auto& [key, word] : kWords)
+    if (values.contains(key)) add(key, word);
+  for (const auto& [key, value] : values.items()) add(key, key);
 }
 
 }  // namespace
