@@ -30,7 +30,8 @@ std::string written(const json& value) {
 
 /// What was not given, or switched off.
 bool is_blank(const json& value) {
-  return value.is_null() || value == false || value == "" || (value.is_structured() && value.empty());
+  if (value.is_string()) return value.get_ref<const std::string&>().empty();
+  return value.is_null() || value == false || (value.is_structured() && value.empty());
 }
 
 std::optional<double> number_of(const std::string& text) {
@@ -41,13 +42,13 @@ std::optional<double> number_of(const std::string& text) {
   return value;
 }
 
-/// Every value inside, by its names joined with dots.
+/// Every value inside what has a name, by the names joined with dots.
 void flatten(const json& value, const std::string& name, SettingValues& into) {
   if (!value.is_object()) {
     if (!is_blank(value)) into[name] = written(value);
     return;
   }
-  for (const auto& [key, each] : value.items()) flatten(each, name.empty() ? key : name + "." + key, into);
+  for (const auto& [key, each] : value.items()) flatten(each, fmt::format("{}.{}", name, key), into);
 }
 
 /// Sorts texts that are numbers by value, before those that are none.
