@@ -338,8 +338,9 @@ std::string svg_of(const std::vector<Panel>& panels, const std::vector<LegendEnt
   text += "<g>\n";
   for (std::size_t i = 0; i < legend.size(); ++i) {
     // Down the columns: rows of one method stand under each other.
-    const double x = kLeft + column * static_cast<double>(i / lines);
-    const double y = legend_top + kLine * (0.5 + static_cast<double>(i % lines));
+    const std::size_t down = i % lines, across = i / lines;
+    const double x = kLeft + column * static_cast<double>(across);
+    const double y = legend_top + kLine * (0.5 + static_cast<double>(down));
     text += legend[i].is_line ? segment(x, y, x + kSample, y, pen(legend[i].stroke))
                               : shape_at(x + 0.5 * kSample, y, legend[i].shape, legend[i].stroke.colour);
     text += text_at(x + kSample + 6, y + 3.6, shortened(legend[i].text, kLongest), "");

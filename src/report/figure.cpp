@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "report/chart.hpp"
 
@@ -44,29 +45,33 @@ std::vector<Stroke> strokes_of(const ProblemContents& problem) {
 // ---- what is shown ----
 
 /// More could not be told apart.
-constexpr std::size_t kMostRows = 20;
+constexpr std::size_t kMostRows = 24;
 
-/// Whether each row is shown: the best few where there are many.
+/// Whether each row is shown. Where there are many: the best of every method, then the second best, and so
+/// on.
 std::vector<bool> shown_rows(const ProblemContents& problem) {
-  std::vector<bool> shown(problem.rows.size(), true);
-  if (shown.size() <= kMostRows) return shown;
-  std::vector<std::pair<double, std::size_t>> order;
+  std::vector<bool> shown(problem.rows.size(), problem.rows.size() <= kMostRows);
+  if (problem.rows.size() <= kMostRows) return shown;
+  std::map<std::string, std::vector<std::pair<double, std::size_t>>> by_method;
   for (std::size_t i = 0; i < problem.rows.size(); ++i) {
     const auto& cells = problem.rows[i].final;
     const bool has_loss = !cells.empty() && cells[0].validation.has_value();
-    const double loss = has_loss ? cells[0].validation->median : kInfinity;
-    order.emplace_back(larger_is_better(problem.measures[0]) ? -loss : loss, i);
+    by_method[problem.rows[i].method].emplace_back(has_loss ? cells[0].validation->median : kInfinity, i);
+  }
+  std::vector<std::tuple<std::size_t, double, std::size_t>> order;  // by the place within the method
+  for (auto& [method, rows] : by_method) {
+    std::sort(rows.begin(), rows.end());
+    for (std::size_t place = 0; place < rows.size(); ++place)
+      order.emplace_back(place, rows[place].first, rows[place].second);
   }
   std::sort(order.begin(), order.end());
-  shown.assign(problem.rows.size(), false);
-  for (std::size_t i = 0; i < kMostRows; ++i) shown[order[i].second] = true;
+  for (std::size_t i = 0; i < kMostRows; ++i) shown[std::get<2>(order[i])] = true;
   return shown;
 }
 
 std::string note_of(const ProblemContents& problem, const std::string& what) {
   if (problem.rows.size() <= kMostRows) return what;
-  return fmt::format("{} {} of {} rows: those of the smallest validation loss.", what, kMostRows,
-                     problem.rows.size());
+  return fmt::format("{} {} of {} rows: the best of each method.", what, kMostRows, problem.rows.size());
 }
 
 std::string axis_title(const ProblemContents& problem) {
@@ -125,6 +130,7 @@ Axis counting_axis(const std::string& title, const std::vector<const std::vector
 
 std::vector<double> column(const std::vector<ResponsePoint>& points, double ResponsePoint::*member) {
   std::vector<double> values;
+  values.reserve(points.size());
   for (const ResponsePoint& point : points) values.push_back(point.*member);
   return values;
 }
@@ -182,8 +188,9 @@ std::string convergence(const ProblemContents& problem) {
   const std::array<std::pair<const char*, std::vector<double> Curve::*>, 2> axes = {
       {{"iterations", &Curve::iterations}, {"work (gradient equivalents)", &Curve::work}}};
   for (const auto& [title, member] : axes) {
-    std::vector<const std::vector<double>*> columns;
-    for (const Curve* curve : curves) columns.push_back(&(curve->*member));
+    std::vector<const std::vector<double>*> columns(curves.size());
+    std::transform(curves.begin(), curves.end(), columns.begin(),
+                   [member = member](const Curve* curve) { return &(curve->*member); });
     Panel panel("", counting_axis(title, columns), axis_around(axis_title(problem), range));
     if (std::isfinite(oracle)) panel.level(oracle, "oracle");
     for (const Curve* curve : curves)
@@ -287,13 +294,17 @@ std::string response(const ProblemContents& problem) {
                         "search that were the best so far."));
 }
 
-std::string stability(const ProblemContents& problem) {
-  const std::vector<Stroke> strokes = strokes_of(problem);
-  const std::vector<bool> shown = shown_rows(problem);
+/// How many seeds ended so.
+std::size_t count_of(const Stability& stability, State state) {
+  return static_cast<std::size_t>(
+      std::count_if(stability.outcomes.begin(), stability.outcomes.end(),
+                    [&](const SeedOutcome& outcome) { return outcome.state == state; }));
+}
+
+Panel stability_panel(const ProblemContents& problem, const std::vector<Stroke>& strokes) {
   Range steps, losses;
-  std::map<double, std::size_t> rows_at, placed_at;  // rows of equal step sizes stand side by side
+  std::map<double, std::size_t> rows_at, placed_at;
   for (const Stability& each : problem.stability) {
-    if (!shown[each.row]) continue;
     steps.hold(each.step);
     ++rows_at[each.step];
     for (const SeedOutcome& outcome : each.outcomes) losses.hold(outcome.validation);
@@ -305,44 +316,49 @@ std::string stability(const ProblemContents& problem) {
   }
   Panel panel("", axis_around("step size α", {steps.low / 1.8, steps.high * 1.8}, 0.02),
               axis_around(axis_title(problem), losses));
-  std::vector<LegendEntry> legend;
-  bool has_diverged = false, has_failed = false;
   for (const Stability& each : problem.stability) {
-    if (!shown[each.row]) continue;
+    // Rows of equal step sizes stand side by side, nearer to each other than to the next step size.
     const auto place = static_cast<double>(placed_at[each.step]++);
-    const double x = each.step * std::pow(1.4, place - 0.5 * static_cast<double>(rows_at[each.step] - 1));
+    const auto count = static_cast<double>(rows_at[each.step]);
+    const double x = each.step * std::pow(1.5, (place - 0.5 * (count - 1.0)) / count);
     const std::string& colour = strokes[each.row].colour;
-    std::size_t diverged = 0, failed = 0;
     std::vector<double> finished;
-    for (const SeedOutcome& outcome : each.outcomes) {
-      if (outcome.state == State::diverged) ++diverged;
-      if (outcome.state == State::failed) ++failed;
+    for (const SeedOutcome& outcome : each.outcomes)
       if (std::isfinite(outcome.validation)) finished.push_back(outcome.validation);
-    }
     if (const auto cell = cell_of(finished))
-      panel.line(std::array{x / 1.15, x * 1.15}, std::array{cell->median, cell->median},
+      panel.line(std::array{x / 1.06, x * 1.06}, std::array{cell->median, cell->median},
                  {.colour = colour, .dashes = "", .width = 2.2});
     for (const double loss : finished) panel.mark(x, loss, Shape::dot, colour);
-    if (diverged > 0)
-      panel.mark_above(x, Shape::cross, colour, fmt::format("{}", diverged));
-    else if (failed > 0)
-      panel.mark_above(x, Shape::triangle, colour, fmt::format("{}", failed));
-    has_diverged |= diverged > 0;
-    has_failed |= failed > 0;
-    const std::string& method = problem.rows[each.row].method;
-    if (std::none_of(legend.begin(), legend.end(),
-                     [&](const LegendEntry& entry) { return entry.text == method; }))
-      legend.push_back({.text = method, .stroke = strokes[each.row], .shape = Shape::dot, .is_line = false});
+    if (const std::size_t diverged = count_of(each, State::diverged); diverged > 0) {
+      panel.mark_above(x, Shape::cross, colour, std::to_string(diverged));
+    } else if (const std::size_t failed = count_of(each, State::failed); failed > 0) {
+      panel.mark_above(x, Shape::triangle, colour, std::to_string(failed));
+    }
   }
-  if (has_diverged)
+  return panel;
+}
+
+std::string stability(const ProblemContents& problem) {
+  const std::vector<Stroke> strokes = strokes_of(problem);
+  std::vector<LegendEntry> legend;
+  std::set<std::string> methods;
+  std::size_t diverged = 0, failed = 0;
+  for (const Stability& each : problem.stability) {
+    const std::string& method = problem.rows[each.row].method;
+    if (methods.insert(method).second)
+      legend.push_back({.text = method, .stroke = strokes[each.row], .shape = Shape::dot, .is_line = false});
+    diverged += count_of(each, State::diverged);
+    failed += count_of(each, State::failed);
+  }
+  if (diverged > 0)
     legend.push_back(
         {.text = "diverged, how often", .stroke = kBlack, .shape = Shape::cross, .is_line = false});
-  if (has_failed)
+  if (failed > 0)
     legend.push_back(
         {.text = "failed, how often", .stroke = kBlack, .shape = Shape::triangle, .is_line = false});
-  return svg_of({panel}, legend, problem.title,
+  return svg_of({stability_panel(problem, strokes)}, legend, problem.title,
                 "The final validation loss of every seed against the step size.",
-                note_of(problem, "A dot for each seed, a bar at their median."));
+                "A dot for each seed, a bar at their median.");
 }
 
 }  // namespace

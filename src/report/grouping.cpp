@@ -32,7 +32,8 @@ std::string written(const json& value) {
 
 /// What was not given, or switched off.
 bool is_blank(const json& value) {
-  return value.is_null() || value == false || value == "" || (value.is_structured() && value.empty());
+  if (value.is_string()) return value.get_ref<const std::string&>().empty();
+  return value.is_null() || value == false || (value.is_structured() && value.empty());
 }
 
 std::optional<double> number_of(const std::string& text) {
@@ -43,13 +44,13 @@ std::optional<double> number_of(const std::string& text) {
   return value;
 }
 
-/// Every value inside, by its names joined with dots.
+/// Every value inside what has a name, by the names joined with dots.
 void flatten(const json& value, const std::string& name, SettingValues& into) {
   if (!value.is_object()) {
     if (!is_blank(value)) into[name] = written(value);
     return;
   }
-  for (const auto& [key, each] : value.items()) flatten(each, name.empty() ? key : name + "." + key, into);
+  for (const auto& [key, each] : value.items()) flatten(each, fmt::format("{}.{}", name, key), into);
 }
 
 /// Sorts texts that are numbers by value, before those that are none.
@@ -156,7 +157,9 @@ std::string short_name(const Pairs& files) {
   return flag == "built-in" ? sha256 : fmt::format("data {}", sha256.substr(0, 8));
 }
 
+/// What it is in words, what matters most first. A share of 0 is as good as not given.
 void add_about(Pairs& about, const json& values) {
+<<<<<<< HEAD
   constexpr std::array<std::pair<std::string_view, const char*>, 4> kWords = {
       {{"name", "model"},
        {"x", "features"},
@@ -168,9 +171,21 @@ void add_about(Pairs& about, const json& values) {
     std::string name = key;
     for (const auto& [word, shown] : kWords)
       if (key == word) name = shown;
+=======
+  constexpr std::array<std::pair<const char*, const char*>, 4> kWords = {
+      {{"name", "model"}, {"split", "rows"}, {"x", "features"}, {"y", "target scaling"}}};
+  if (!values.is_object()) return;
+  std::set<std::string> left_out = {"files", "title"};
+  const auto add = [&](const std::string& key, std::string name) {
+    const json& value = values[key];
+    if (!left_out.insert(key).second || is_blank(value) || value == 0.0) return;
+>>>>>>> h-view
     std::replace(name.begin(), name.end(), '_', ' ');
-    about.emplace_back(name, written(value));
-  }
+    about.emplace_back(std::move(name), written(value));
+  };
+  for (const auto& [key, word] : kWords)
+    if (values.contains(key)) add(key, word);
+  for (const auto& [key, value] : values.items()) add(key, key);
 }
 
 }  // namespace

@@ -189,8 +189,9 @@ ProblemContents problem_of(const std::string& text, const Runs& runs, const std:
   const bool is_scaled = measures[0] == kScaledLoss;
   problem.curve_measure = kMeasures[is_scaled ? kScaledLoss : kLoss];
   problem.oracle = oracle_of(runs);
-  std::vector<RowIdentity> identities;
-  for (const Group& group : groups) identities.push_back(group.identity);
+  std::vector<RowIdentity> identities(groups.size());
+  std::transform(groups.begin(), groups.end(), identities.begin(),
+                 [](const Group& group) { return group.identity; });
   const std::vector<std::string> texts = labels(identities);
   for (std::size_t row = 0; row < groups.size(); ++row)
     problem.rows.push_back(row_of(groups[row], texts[row], measures));
@@ -220,6 +221,7 @@ std::vector<ProblemContents> problems_of(const Runs& runs) {
     rows += groups.back().size();
   }
   std::vector<ProblemContents> problems;
+  problems.reserve(by_problem.size());
   for (const auto& [text, of_problem] : by_problem)
     problems.push_back(problem_of(text, of_problem, groups[problems.size()], limits_for(rows)));
   // The paper's in its own order, then by name.

@@ -156,7 +156,7 @@ TEST(Figures, OfVeryManyRowsShowTheBest) {
   const std::string svg = svg_named(problem, "convergence");
   EXPECT_NE(svg.find(">row2<"), std::string::npos);
   EXPECT_EQ(svg.find(">row200<"), std::string::npos);
-  EXPECT_NE(svg.find("20 of 300 rows"), std::string::npos);
+  EXPECT_NE(svg.find("24 of 300 rows"), std::string::npos);
 }
 
 }  // namespace

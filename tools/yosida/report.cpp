@@ -65,7 +65,7 @@ void require_folder(const std::string& folder) {
 
 /// A name that nobody gave may only replace a report.
 std::string default_out(const std::string& study) {
-  const std::string out = fs::path(study).filename().replace_extension(".html").string();
+  std::string out = fs::path(study).filename().replace_extension(".html").string();
   std::error_code error;
   if (!fs::exists(out, error)) return out;
   std::ifstream file(out, std::ios::binary);
