@@ -159,27 +159,13 @@ std::string short_name(const Pairs& files) {
 
 /// What it is in words, what matters most first. A share of 0 is as good as not given.
 void add_about(Pairs& about, const json& values) {
-<<<<<<< HEAD
-  constexpr std::array<std::pair<std::string_view, const char*>, 4> kWords = {
-      {{"name", "model"},
-       {"x", "features"},
-       {"y", "target scaling"},
-       {"of_each_class", "rows of each class"}}};
-  if (!values.is_object()) return;
-  for (const auto& [key, value] : values.items()) {
-    if (key == "files" || is_blank(value)) continue;
-    std::string name = key;
-    for (const auto& [word, shown] : kWords)
-      if (key == word) name = shown;
-=======
   constexpr std::array<std::pair<const char*, const char*>, 4> kWords = {
-      {{"name", "model"}, {"split", "rows"}, {"x", "features"}, {"y", "target scaling"}}};
+      {{"name", "model"}, {"rows", "rows"}, {"x", "features"}, {"y", "target scaling"}}};
   if (!values.is_object()) return;
-  std::set<std::string> left_out = {"files", "title"};
+  std::set<std::string> left_out = {"files"};
   const auto add = [&](const std::string& key, std::string name) {
     const json& value = values[key];
     if (!left_out.insert(key).second || is_blank(value) || value == 0.0) return;
->>>>>>> h-view
     std::replace(name.begin(), name.end(), '_', ' ');
     about.emplace_back(std::move(name), written(value));
   };
