@@ -115,13 +115,33 @@ std::vector<std::string> differing(const std::vector<const SettingValues*>& all)
   return result;
 }
 
-/// " α=0.05 β=0.1" of those that have a value under these names.
-std::string told_apart(const SettingValues& values, const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names)
-    if (const auto found = values.find(name); found != values.end())
-      text += fmt::format(" {}={}", symbol(name), found->second);
-  return text;
+/// Greek letters, which are step sizes and the like, then what says most of a search.
+std::size_t importance(const std::string& name) {
+  if (symbol(name) != name && !name.starts_with("run.")) return 0;
+  if (name == "train_steps") return 1;
+  return name == "trials" ? 2 : 3;
+}
+
+/// " α=0.05 trials=10" of each row of a method: all the Greek letters that differ, and of the rest no more
+/// than it takes to tell the rows apart.
+std::vector<std::string> told_apart(const std::vector<SettingValues>& rows) {
+  std::vector<const SettingValues*> all(rows.size());
+  std::transform(rows.begin(), rows.end(), all.begin(), [](const SettingValues& row) { return &row; });
+  std::vector<std::string> names = differing(all);
+  std::stable_sort(names.begin(), names.end(),
+                   [](const std::string& a, const std::string& b) { return importance(a) < importance(b); });
+  std::vector<std::string> texts(rows.size());
+  for (const std::string& name : names) {
+    std::vector<std::string> longer = texts;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      if (const auto found = rows[i].find(name); found != rows[i].end())
+        longer[i] += fmt::format(" {}={}", symbol(name), found->second);
+    const auto kinds = [](const std::vector<std::string>& each) {
+      return std::set(each.begin(), each.end()).size();
+    };
+    if (importance(name) == 0 || kinds(longer) > kinds(texts)) texts = std::move(longer);
+  }
+  return texts;
 }
 
 /// In the page a file is named by 64 digits; in a name eight are enough.
@@ -177,14 +197,13 @@ std::vector<std::string> labels(const std::vector<RowIdentity>& rows) {
   for (std::size_t i = 0; i < rows.size(); ++i) of_method[rows[i].method].push_back(i);
   std::vector<std::string> texts(rows.size());
   for (const auto& [method, places] : of_method) {
-    std::vector<const SettingValues*> settings, others;
+    std::vector<SettingValues> values;
     for (const std::size_t i : places) {
-      settings.push_back(&rows[i].settings);
-      others.push_back(&rows[i].others);
+      values.push_back(rows[i].settings);
+      values.back().insert(rows[i].others.begin(), rows[i].others.end());
     }
-    const auto of_settings = differing(settings), of_others = differing(others);
-    for (const std::size_t i : places)
-      texts[i] = method + told_apart(rows[i].settings, of_settings) + told_apart(rows[i].others, of_others);
+    const std::vector<std::string> apart = told_apart(values);
+    for (std::size_t i = 0; i < places.size(); ++i) texts[places[i]] = method + apart[i];
   }
   make_unique(texts);
   return texts;
