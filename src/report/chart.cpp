@@ -12,8 +12,9 @@ constexpr double kPanelWidth = 300, kPanelHeight = 220;
 constexpr double kLeft = 58, kRight = 14, kTop = 10, kBottom = 40;  // around the frame of a panel
 constexpr double kTitle = 16;                                       // more above where it has one
 constexpr double kFont = 10.5, kLine = 15;
-constexpr double kCharacter = 0.56 * kFont;  // about the mean width
-constexpr double kStrip = 0.09;              // of the height, for what stands above all values
+constexpr double kLegendFont = 9.5;
+constexpr double kCharacter = 0.58 * kLegendFont;  // about the mean width
+constexpr double kStrip = 0.09;                    // of the height, for what stands above all values
 constexpr const char* kInk = "#222";
 
 /// As text of an XML file. What XML cannot hold is left out: control characters, and what is no UTF-8.
@@ -147,6 +148,28 @@ std::string path_through(const std::vector<std::pair<double, double>>& points) {
   return text;
 }
 
+constexpr double kSample = 26;        // the length of a line in the legend
+constexpr std::size_t kLongest = 56;  // characters of an entry
+
+/// Entries stand under each other, so that those of one method do, in as many columns as fit.
+struct LegendLayout {
+  LegendLayout(const std::vector<LegendEntry>& legend, double room) {
+    for (std::size_t columns = std::max<std::size_t>(legend.size(), 1); columns > 0; --columns) {
+      lines = (legend.size() + columns - 1) / columns;
+      places = {0.0};
+      for (std::size_t begin = 0; begin < legend.size(); begin += lines) {
+        std::size_t longest = 0;
+        for (std::size_t i = begin; i < std::min(begin + lines, legend.size()); ++i)
+          longest = std::max(longest, std::min(characters(legend[i].text), kLongest));
+        places.push_back(places.back() + kSample + 18 + kCharacter * static_cast<double>(longest));
+      }
+      if (places.back() <= room) return;
+    }
+  }
+  std::size_t lines = 0;
+  std::vector<double> places;  // of each column, and of the end
+};
+
 /// Logarithmic scales have 10⁻³⁰⁰ and 10³⁰⁰ far outside the frame; pictures have no use for such numbers.
 double within_reason(double share) { return std::isnan(share) ? share : std::clamp(share, -3.0, 4.0); }
 
@@ -222,12 +245,9 @@ void Panel::mark(double x, double y, Shape shape, const std::string& colour) {
                     .shape = shape});
 }
 
-void Panel::level(double y, const std::string& text) {
-  drawn_.push_back({.kind = Shared::Kind::level,
-                    .points = {{0.0, at_y(y)}, {1.0, at_y(y)}},
-                    .stroke = {.colour = "#777", .dashes = "1 2", .width = 1.0},
-                    .shape = Shape::dot,
-                    .text = text});
+void Panel::level(double y, const Stroke& stroke) {
+  drawn_.push_back(
+      {.kind = Shared::Kind::line, .points = {{0.0, at_y(y)}, {1.0, at_y(y)}}, .stroke = stroke});
 }
 
 void Panel::mark_above(double x, Shape shape, const std::string& colour, const std::string& text) {
@@ -290,9 +310,6 @@ std::string Panel::svg(double left, double top, double width, double height, std
           text += fmt::format("<path d=\"{}Z\" fill=\"{}\" fill-opacity=\"0.13\"/>\n", path_through(points),
                               each.stroke.colour);
         break;
-      case Shared::Kind::level:
-        words += text_at(left + 5, points[0].second - 3, each.text, " fill=\"#555\"");
-        [[fallthrough]];
       case Shared::Kind::line:
         text += fmt::format("<path d=\"{}\" {}/>\n", path_through(points), pen(each.stroke));
         break;
@@ -312,20 +329,12 @@ std::string svg_of(const std::vector<Panel>& panels, const std::vector<LegendEnt
                    const std::string& title, const std::string& description, const std::string& note) {
   const double of_panel = kLeft + kPanelWidth + kRight;
   const double width = of_panel * static_cast<double>(panels.size());
-  constexpr std::size_t kLongest = 48;
-  std::size_t longest = 0;
-  for (const LegendEntry& entry : legend)
-    longest = std::max(longest, std::min(characters(entry.text), kLongest));
-  constexpr double kSample = 26;  // the length of a line in the legend
-  const double column = kSample + 14 + kCharacter * static_cast<double>(longest);
-  const double room = width - kLeft - kRight;
-  const auto columns = std::max<std::size_t>(1, static_cast<std::size_t>(room / column));
-  const std::size_t lines = (legend.size() + columns - 1) / columns;
+  const LegendLayout layout(legend, width - kLeft - kRight);
   const bool has_title =
       std::any_of(panels.begin(), panels.end(), [](const Panel& panel) { return panel.has_title(); });
   const double top = kTop + (has_title ? kTitle : 0.0);
   const double legend_top = top + kPanelHeight + kBottom + 6;
-  const double height = legend_top + kLine * static_cast<double>(lines + (note.empty() ? 0 : 1)) + 4;
+  const double height = legend_top + kLine * static_cast<double>(layout.lines + (note.empty() ? 0 : 1)) + 4;
   std::string text = fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
@@ -335,11 +344,10 @@ std::string svg_of(const std::vector<Panel>& panels, const std::vector<LegendEnt
       width, height, kFont, kInk, escaped(title), escaped(description));
   for (std::size_t i = 0; i < panels.size(); ++i)
     text += panels[i].svg(kLeft + of_panel * static_cast<double>(i), top, kPanelWidth, kPanelHeight, i);
-  text += "<g>\n";
+  text += fmt::format("<g font-size=\"{}\">\n", kLegendFont);
   for (std::size_t i = 0; i < legend.size(); ++i) {
-    // Down the columns: rows of one method stand under each other.
-    const std::size_t down = i % lines, across = i / lines;
-    const double x = kLeft + column * static_cast<double>(across);
+    const std::size_t down = i % layout.lines;
+    const double x = kLeft + layout.places[i / layout.lines];
     const double y = legend_top + kLine * (0.5 + static_cast<double>(down));
     text += legend[i].is_line ? segment(x, y, x + kSample, y, pen(legend[i].stroke))
                               : shape_at(x + 0.5 * kSample, y, legend[i].shape, legend[i].stroke.colour);

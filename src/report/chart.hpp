@@ -43,8 +43,8 @@ class Panel {
             const std::string& colour);
   void line(std::span<const double> x, std::span<const double> y, const Stroke& stroke);
   void mark(double x, double y, Shape shape, const std::string& colour);
-  /// A horizontal line through the panel with a word at its end.
-  void level(double y, const std::string& text);
+  /// A horizontal line through the panel.
+  void level(double y, const Stroke& stroke);
   /// Text and a mark in the strip along the upper side, above all values.
   void mark_above(double x, Shape shape, const std::string& colour, const std::string& text);
 
@@ -58,7 +58,7 @@ class Panel {
 
   /// In shares of the frame, drawn when its size is known.
   struct Shared {
-    enum class Kind { band, line, mark, level, above } kind;
+    enum class Kind { band, line, mark, above } kind;
     std::vector<std::pair<double, double>> points;
     Stroke stroke;
     Shape shape = Shape::dot;

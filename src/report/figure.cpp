@@ -25,6 +25,7 @@ constexpr std::array kColours = {"#d55e00", "#56b4e9", "#0072b2", "#009e73", "#8
 constexpr std::array kDashes = {"", "6 2.5", "2 2", "8 2 2 2", "4 1.5 1 1.5 1 1.5", "12 3"};
 
 const Stroke kTrained = {.colour = "#bdbdbd", .dashes = "", .width = 4.0};
+const Stroke kOracle = {.colour = "#000000", .dashes = "1 2", .width = 1.0};
 const Stroke kBlack = {.colour = "#000000", .dashes = ""};
 
 /// One colour for each method, one kind of dashes for each of its settings.
@@ -141,9 +142,10 @@ double first_finite(const std::vector<double>& values) {
   return found == values.end() ? -kInfinity : *found;
 }
 
-/// What lies above twice the loss of the start is growing: it need not be in the frame.
-void leave_out_growth(Range& range, double start) {
-  if (start > 0.0 && range.high > 2.0 * start && 2.0 * start > range.low) range.high = 2.0 * start;
+/// What lies above so many times the loss of the start is growing: it need not be in the frame.
+void leave_out_growth(Range& range, double start, double times) {
+  const double top = times * start;
+  if (start > 0.0 && top > range.low) range.high = std::min(range.high, top);
 }
 
 std::vector<LegendEntry> legend_of(const ProblemContents& problem, const std::vector<bool>& is_drawn,
@@ -181,7 +183,7 @@ std::string convergence(const ProblemContents& problem) {
     start = std::max(start, first_finite(curve.median));
     seeds = std::max(seeds, curve.seeds);
   }
-  leave_out_growth(range, start);
+  leave_out_growth(range, start, 2.0);
   const double oracle = oracle_loss(problem);
   range.hold(oracle);
   std::vector<Panel> panels;
@@ -192,14 +194,16 @@ std::string convergence(const ProblemContents& problem) {
     std::transform(curves.begin(), curves.end(), columns.begin(),
                    [member = member](const Curve* curve) { return &(curve->*member); });
     Panel panel("", counting_axis(title, columns), axis_around(axis_title(problem), range));
-    if (std::isfinite(oracle)) panel.level(oracle, "oracle");
+    if (std::isfinite(oracle)) panel.level(oracle, kOracle);
     for (const Curve* curve : curves)
       panel.band(curve->*member, curve->low, curve->high, strokes[curve->row].colour);
     for (const Curve* curve : curves) panel.line(curve->*member, curve->median, strokes[curve->row]);
     panels.push_back(std::move(panel));
   }
+  std::vector<LegendEntry> legend = legend_of(problem, is_drawn, strokes);
+  if (std::isfinite(oracle)) legend.push_back({.text = "oracle", .stroke = kOracle});
   return svg_of(
-      panels, legend_of(problem, is_drawn, strokes), problem.title,
+      panels, legend, problem.title,
       "The validation loss of each method against iterations and against work.",
       note_of(problem, seeds > 1 ? fmt::format("Median over {} seeds; bands from the smallest to the "
                                                "largest.",
@@ -207,11 +211,12 @@ std::string convergence(const ProblemContents& problem) {
                                  : std::string()));
 }
 
-/// Around the curve, the oracle and the starts; then as far as paths go inside the frame, but a λ that runs
-/// away is no reason to hide where the others are.
+/// Around the curve inside the frame, the oracle and the starts; then as far as paths go inside the frame,
+/// but a λ that runs away is no reason to hide where the others are.
 Axis lambda_axis(const Response& response, const std::vector<bool>& shown, double highest_loss) {
   Range core, all;
-  core.hold(column(response.curve, &ResponsePoint::first));
+  for (const auto& [lambda, loss] : response.curve)
+    if (loss <= highest_loss) core.hold(lambda);
   if (response.oracle) core.hold(response.oracle->first);
   for (const ResponsePath& path : response.paths)
     if (shown[path.row]) {
@@ -230,13 +235,13 @@ Axis loss_axis(const ProblemContents& problem, const Response& response, const s
   Range losses;
   losses.hold(column(response.curve, &ResponsePoint::second));
   if (response.oracle) losses.hold(response.oracle->second);
-  double start = losses.high;
+  double start = -kInfinity;
   for (const ResponsePath& path : response.paths)
     if (shown[path.row]) {
-      start = std::max(start, path.points.front().second);
+      if (!path.is_search) start = std::max(start, path.points.front().second);
       losses.hold(column(path.points, &ResponsePoint::second));
     }
-  leave_out_growth(losses, start);
+  leave_out_growth(losses, start, 3.0);
   return axis_around(axis_title(problem), losses);
 }
 

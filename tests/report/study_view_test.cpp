@@ -153,6 +153,18 @@ TEST_F(View, LabelsSayWhatDiffersAndRowsStandInOneOrder) {
                                 "random trials=2", "random trials=10", "unheard-of", "my-hpo"}));
 }
 
+TEST_F(View, LabelsSayNoMoreThanItTakes) {
+  const auto grid = [](const char* steps, const char* size, const char* trials, int budget) {
+    return Case{.method = "grid",
+                .settings = {{"train_steps", steps}, {"train_step_size", size}, {"trials", trials}},
+                .more = {{"run", {{"budget_gradients", budget}}}}};
+  };
+  put({grid("exact", "0", "40", 100), grid("2500", "0.001", "2", 5000), grid("2500", "0.001", "10", 25000)});
+  EXPECT_EQ(labels_of(only_problem()),
+            (std::vector<std::string>{"grid train_steps=exact trials=40", "grid train_steps=2500 trials=2",
+                                      "grid train_steps=2500 trials=10"}));
+}
+
 TEST_F(View, SpecsOfOtherProgramsAreShownByTheirMethod) {
   Record strange = record_of({});
   strange.spec = {.method = "ours:alpha=0.5:fast", .seed = 7, .json = "[1, 2]"};
