@@ -153,21 +153,20 @@ struct Planned {
   study::RunSpec spec;
 };
 
-std::vector<Planned> plan(const std::vector<Entry>& entries, const CompareFlags& flags, const json& common) {
+std::vector<Planned> plan(const std::vector<Entry>& entries, const CompareFlags& flags, const json& common,
+                          int jobs) {
   std::vector<Planned> planned;
-  // All methods of a seed follow each other: they share its data.
-  for (std::int64_t k = 0; k < flags.seeds; ++k)
-    for (const Entry& entry : entries) {
-      const std::uint64_t seed = flags.data.seed + static_cast<std::uint64_t>(k);
-      json spec = common;
-      spec["method"] = entry.method->name;
-      spec["settings"] = entry.settings;
-      spec["seed"] = seed;
-      planned.push_back({.entry = &entry,
-                         .spec = {.method = entry.full_name,
-                                  .seed = seed,
-                                  .json = spec.dump(-1, ' ', false, json::error_handler_t::replace)}});
-    }
+  for_each_run(flags.data.seed, flags.seeds, entries.size(), jobs, [&](std::uint64_t seed, std::size_t i) {
+    const Entry& entry = entries[i];
+    json spec = common;
+    spec["method"] = entry.method->name;
+    spec["settings"] = entry.settings;
+    spec["seed"] = seed;
+    planned.push_back({.entry = &entry,
+                       .spec = {.method = entry.full_name,
+                                .seed = seed,
+                                .json = spec.dump(-1, ' ', false, json::error_handler_t::replace)}});
+  });
   return planned;
 }
 
@@ -245,7 +244,7 @@ int run_compare(const CompareFlags& flags) {
   const Prepared& prepared = first->task.data();
   require_measure(flags.measure, *prepared.model, *prepared.loss);
   entries = able_to_start(entries, flags, first->task);
-  const std::vector<Planned> planned = plan(entries, flags, common_spec(flags, identity, prepared));
+  const std::vector<Planned> planned = plan(entries, flags, common_spec(flags, identity, prepared), jobs);
 
   std::unordered_map<std::string, const Planned*> by_json;
   std::vector<study::RunSpec> specs;

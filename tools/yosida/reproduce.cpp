@@ -191,14 +191,14 @@ int run_reproduce(const ReproduceFlags& flags) {
 
   std::unordered_map<std::string, Planned> planned;
   std::vector<study::RunSpec> specs;
-  // All runs of a seed follow each other: they share its data.
-  for (const auto& arena : arenas)
-    for (std::int64_t k = 0; k < flags.seeds; ++k)
-      for (const Contestant& contestant : arena->experiment.contestants) {
-        Planned next = plan(*arena, contestant, flags.seed + static_cast<std::uint64_t>(k));
-        specs.push_back(next.spec);
-        planned.emplace(next.spec.json, std::move(next));
-      }
+  for (const auto& arena : arenas) {
+    const std::vector<Contestant>& contestants = arena->experiment.contestants;
+    for_each_run(flags.seed, flags.seeds, contestants.size(), jobs, [&](std::uint64_t seed, std::size_t i) {
+      Planned next = plan(*arena, contestants[i], seed);
+      specs.push_back(next.spec);
+      planned.emplace(next.spec.json, std::move(next));
+    });
+  }
   study::Store store(flags.study, study::Store::Mode::create);
   const StudyWork work{.name = "reproduce", .study = flags.study, .jobs = jobs, .quiet = flags.quiet};
   const study::RunnerReport report =

@@ -38,8 +38,12 @@ std::optional<study::Record> record_run(const MethodRun& run, std::uint64_t seed
     if (tuned.outcome.status == StopReason::stopped) return {};
     std::optional<OracleGap> final;
     if (data->oracle) {
-      final = data->task.gap(*data->oracle, tuned.outcome.final);
-      tuned.add_oracle(data->task.gap(*data->oracle, tuned.outcome.best));
+      const Solution &best = tuned.outcome.best, &last = tuned.outcome.final;
+      tuned.add_oracle(data->task.gap(*data->oracle, best));
+      // Often the same λ, and then the same weights: an exact solve is spared.
+      final = last.lambda == best.lambda && last.iteration == best.iteration
+                  ? tuned.oracle
+                  : data->task.gap(*data->oracle, last);
     }
     record.status = to_string(tuned.outcome.status);
     record.outcome = outcome_json(tuned, final);
@@ -52,6 +56,14 @@ std::optional<study::Record> record_run(const MethodRun& run, std::uint64_t seed
     record.outcome = json{{"error", error.what()}}.dump(-1, ' ', false, json::error_handler_t::replace);
   }
   return record;
+}
+
+void for_each_run(std::uint64_t first_seed, std::int64_t seeds, std::size_t entries, int jobs,
+                  FunctionRef<void(std::uint64_t seed, std::size_t entry)> action) {
+  for (std::int64_t begin = 0; begin < seeds; begin += jobs)
+    for (std::size_t entry = 0; entry < entries; ++entry)
+      for (std::int64_t k = begin; k < std::min(seeds, begin + jobs); ++k)
+        action(first_seed + static_cast<std::uint64_t>(k), entry);
 }
 
 study::RunnerReport StudyWork::run(study::Store& store, const std::vector<study::RunSpec>& specs,

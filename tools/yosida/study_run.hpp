@@ -16,6 +16,12 @@ std::string name_with_settings(const Method& method, const SettingValues& all_se
 std::optional<study::Record> record_run(const MethodRun& run, std::uint64_t seed, std::int64_t trace_every,
                                         SeedTasks& tasks, const Interruption& interruption);
 
+/// Calls `action(seed, entry)` for all of both. As many seeds as there are jobs take turns: each job makes
+/// the data of one seed while the others make theirs, and all entries of a seed follow closely, since they
+/// share it.
+void for_each_run(std::uint64_t first_seed, std::int64_t seeds, std::size_t entries, int jobs,
+                  FunctionRef<void(std::uint64_t seed, std::size_t entry)> action);
+
 /// Does what is missing of a study, with a progress line, until it is done or Ctrl-C is pressed. A study that
 /// is kept remembers this command.
 struct StudyWork {
