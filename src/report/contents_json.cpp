@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "yosida/report/contents.hpp"
+#include "yosida/report/paper.hpp"
 
 namespace yosida::report {
 namespace {
@@ -60,8 +61,19 @@ const char* name_of(State state) {
   return "";
 }
 
+json to_json(const PaperCell& cell) { return {cell.mean, cell.deviation}; }
+
 /// What the paper has of a row.
-json paper_of(const ProblemContents&, const MethodRow&) { return json::array(); }
+json paper_of(const ProblemContents& problem, const MethodRow& row) {
+  return list(paper_results(problem.name, row.method, row.settings), [](const PaperResult& result) {
+    return json{{"table", result.table},
+                {"train", to_json(result.train)},
+                {"validation", to_json(result.validation)},
+                {"test", to_json(result.test)},
+                {"gradients", result.gradients > 0 ? json(result.gradients) : json(nullptr)},
+                {"note", result.gradients > 0 ? "" : "the paper does not state the scale"}};
+  });
+}
 
 json to_json(const std::vector<std::string>& measures, const std::vector<PartCells>& cells) {
   json result = json::object();
@@ -162,8 +174,8 @@ json to_json(const ProblemContents& problem) {
           {"files", pairs(problem.files)},
           {"measures", problem.measures},
           {"curve_measure", problem.curve_measure},
-          {"paper_tables", json::array()},
-          {"paper_figure", nullptr},
+          {"paper_tables", problem.paper_tables},
+          {"paper_figure", problem.paper_figure ? json(*problem.paper_figure) : json(nullptr)},
           {"oracle", oracle},
           {"rows", list(problem.rows, [&](const MethodRow& row) { return to_json(problem, row); })},
           {"curves", list(problem.curves, [](const Curve& curve) { return to_json(curve); })},

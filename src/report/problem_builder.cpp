@@ -6,6 +6,7 @@
 #include <set>
 
 #include "report/grouping.hpp"
+#include "yosida/study/experiments.hpp"
 
 namespace yosida::report {
 namespace {
@@ -223,11 +224,17 @@ std::vector<ProblemContents> problems_of(const Runs& runs) {
   problems.reserve(by_problem.size());
   for (const auto& [text, of_problem] : by_problem)
     problems.push_back(problem_of(text, of_problem, groups[problems.size()], limits_for(rows)));
+  // The paper's in its own order, then by name.
+  const auto place = [](const ProblemContents& problem) {
+    const study::Experiment* experiment = study::find_experiment(problem.name);
+    const std::vector<study::Experiment>& all = study::experiments();
+    return std::pair(experiment == nullptr ? all.size() : static_cast<std::size_t>(experiment - all.data()),
+                     problem.name);
+  };
   std::stable_sort(problems.begin(), problems.end(),
-                   [](const ProblemContents& a, const ProblemContents& b) { return a.name < b.name; });
-  std::vector<std::string> names(problems.size());
-  std::transform(problems.begin(), problems.end(), names.begin(),
-                 [](const ProblemContents& problem) { return problem.name; });
+                   [&](const ProblemContents& a, const ProblemContents& b) { return place(a) < place(b); });
+  std::vector<std::string> names;
+  for (const ProblemContents& problem : problems) names.push_back(problem.name);
   make_unique(names);
   for (std::size_t i = 0; i < problems.size(); ++i) problems[i].name = names[i];
   return problems;

@@ -193,4 +193,9 @@ const Experiment* find_experiment(const std::string& name) {
   return nullptr;
 }
 
+std::string variant_name(const Experiment& experiment, const std::string& x, const std::string& y) {
+  if (x == experiment.x && y == experiment.y) return experiment.name;
+  return fmt::format("{}, {}{}", experiment.name, x, y.empty() ? "" : " and y " + y);
+}
+
 }  // namespace yosida::study

@@ -80,7 +80,8 @@ class BuiltIn(ReproduceCase):
 
     def test_another_pretreatment_is_another_problem(self):
         self.yosida(*SPECTRA, "--seeds", "1", "--quiet")
-        self.yosida(*SPECTRA, "--seeds", "1", "--quiet", "--x", "standardize", "--y", "standardize")
+        text = self.yosida(*SPECTRA, "--seeds", "1", "--x", "standardize", "--y", "standardize").stdout
+        self.assertIn("(spectra, standardize and y standardize)", text)
         models = {(run["spec"]["model"]["x"], run["spec"]["model"]["y"]) for run in self.runs("s.study")}
         self.assertEqual(models, {("minmax", "center"), ("standardize", "standardize")})
 

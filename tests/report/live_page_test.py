@@ -106,7 +106,8 @@ class Live(PageTest):
             const [table, part, runs] = [...arguments].map((selector) => document.querySelector(selector));
             return [table.querySelector('select').value, part.querySelector('input[value=work]').checked,
                     part.querySelectorAll('.series')[2].ariaPressed, runs.querySelector('details').open,
-                    Math.round(part.getBoundingClientRect().top), document.activeElement === part.querySelectorAll('.series')[5], window.is_same_page]""", table, part, runs)
+                    Math.round(part.getBoundingClientRect().top),
+                    document.activeElement === part.querySelectorAll('.series')[5], window.is_same_page]""", table, part, runs)
         before, line = choices(), self.line(part)
         self.assertEqual(before[:4], ["loss", True, "false", True])
         self.assertTrue(before[5])

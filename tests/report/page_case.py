@@ -52,10 +52,10 @@ class PageTest(unittest.TestCase):
         self.browser.prefer(prefers_color_scheme="light")
         self.browser.resize(1280, 900)
 
-    def open(self, name):
-        """Opens the page of a sample in a fresh state; gives the sample."""
+    def open(self, name, make=None):
+        """Opens the page of a sample, or of what `make` gives, in a fresh state; gives its data."""
         if name not in self.files:
-            self.samples[name] = sample_page.SAMPLES[name]()
+            self.samples[name] = (make or sample_page.SAMPLES[name])()
             self.files[name] = self.folder / f"{name}.html"
             self.files[name].write_text(page_of(self.samples[name]), encoding="utf-8")
         self.browser.open(self.files[name])

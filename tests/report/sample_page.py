@@ -100,7 +100,8 @@ class Row:
             "best_gap": cell([0.98 * end / self.oracle - 1 for end in done]),
             "best_lambda_gap": cell([(end / self.oracle - 1) / 3 for end in done]),
             "gradients": cell([self.work * 0.96] * len(done)), "work": cell([self.work + 0.5 * len(done)] * len(done)),
-            "seconds": cell([self.work * 2e-5 * self.dice.uniform(0.9, 1.1) for _ in done]), "iterations": cell([self.work / 2] * len(done)),
+            "seconds": cell([self.work * 2e-5 * self.dice.uniform(0.9, 1.1) for _ in done]),
+            "iterations": cell([self.work / 2] * len(done)),
             "work_to": [self.work_to(gap) for gap in (0.01, 0.001)], "paper": paper, "step": self.step,
             "statuses": {"diverged": len(self.lost), "work_limit": len(done)},
         }

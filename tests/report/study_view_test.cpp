@@ -185,19 +185,20 @@ TEST_F(View, SpecsOfOtherProgramsAreShownByTheirMethod) {
 }
 
 TEST_F(View, ProblemsAreToldApartByDataAndModel) {
-  const json cookie = {
-      {"problem", "cookie"},
-      {"data", {{"files", {{"cookie", "22d3"}}}, {"split", {34, 17, 19}}, {"title", "Biscuits"}}}};
-  json logistic = cookie;
-  logistic["model"] = {{"name", "logistic"}};
-  put({{.more = cookie}, {.seed = 1, .more = cookie}, {.more = logistic}, {.method = "my-hpo"}});
+  const json cookie = {{"problem", "cookie"},
+                       {"data", {{"files", {{"cookie", "22d3"}}}, {"rows", {34, 17, 19}}}},
+                       {"model", {{"name", "ridge"}, {"x", "difference,minmax"}, {"y", "raw"}}}};
+  json other = cookie;
+  other["model"]["x"] = "center";
+  put({{.more = cookie}, {.seed = 1, .more = cookie}, {.more = other}, {.method = "my-hpo"}});
   const StudyContents all = contents();
   ASSERT_EQ(all.problems.size(), 3U);
   EXPECT_EQ(all.problems[0].name, "cookie");
-  EXPECT_EQ(all.problems[1].name, "cookie (2)");
-  EXPECT_EQ(all.problems[0].title, "Biscuits");
-  EXPECT_EQ(all.problems[2].name, "spectra");
-  EXPECT_EQ(all.problems[2].title, "ridge on spectra");
+  EXPECT_EQ(all.problems[2].name, "cookie, center and y raw");
+  EXPECT_EQ(all.problems[0].title, "Cookie: fat of biscuit doughs from near-infrared spectra");
+  EXPECT_EQ(all.problems[0].paper_tables, (std::vector<int>{2, 3, 4}));
+  EXPECT_EQ(all.problems[1].name, "spectra");
+  EXPECT_EQ(all.problems[1].title, "ridge on spectra");
   const auto& about = all.problems[0].about;
   EXPECT_NE(
       std::find(about.begin(), about.end(), std::pair<std::string, std::string>("rows", "34 / 17 / 19")),

@@ -5,6 +5,7 @@
 #include <httplib.h>
 #include <sys/socket.h>
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -108,8 +109,14 @@ LiveServer::~LiveServer() = default;
 int LiveServer::port() const { return impl_->port; }
 
 void LiveServer::serve_until(const std::function<bool()>& stop) {
-  std::thread listener([this] { impl_->server.listen_after_bind(); });
-  while (!stop()) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  std::atomic<bool> ended = false;
+  std::thread listener([&] {
+    impl_->server.listen_after_bind();
+    ended = true;
+  });
+  // A server that has not begun cannot be stopped.
+  while (!ended && !(stop() && impl_->server.is_running()))
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
   impl_->server.stop();
   listener.join();
 }

@@ -114,25 +114,27 @@ json or_null(const std::optional<T>& value) {
 Planned plan(Arena& arena, const Contestant& contestant, std::uint64_t seed) {
   const Experiment& experiment = arena.experiment;
   const auto& [train, validation, test, classes] = experiment.partition;
+  const auto drawn = static_cast<Index>(std::max<std::size_t>(1, classes.size()));
   const Method& chosen = method(contestant.method);
   const SettingValues settings = chosen.all_settings(contestant.settings);
-  const json spec = {
-      {"problem", experiment.name},
-      {"data",
-       {{"files", arena.sha256_of_file}, {"rows", {train, validation, test}}, {"of_each_class", classes}}},
-      {"model",
-       {{"name", experiment.model},
-        {"x", experiment.x},
-        {"y", experiment.y.empty() ? json(nullptr) : json(experiment.y)},
-        {"intercept", false}}},
-      {"run",
-       {{"budget_gradients", or_null(contestant.gradients)},
-        {"max_iterations", or_null(contestant.iterations)},
-        {"trace_every", contestant.trace_every},
-        {"oracle", true}}},
-      {"method", chosen.name},
-      {"settings", settings},
-      {"seed", seed}};
+  const json spec = {{"problem", experiment.name},
+                     {"data",
+                      {{"files", arena.sha256_of_file},
+                       {"rows", {drawn * train, drawn * validation, drawn * test}},
+                       {"classes", classes}}},
+                     {"model",
+                      {{"name", experiment.model},
+                       {"x", experiment.x},
+                       {"y", experiment.y.empty() ? json(nullptr) : json(experiment.y)},
+                       {"intercept", false}}},
+                     {"run",
+                      {{"budget_gradients", or_null(contestant.gradients)},
+                       {"max_iterations", or_null(contestant.iterations)},
+                       {"trace_every", contestant.trace_every},
+                       {"oracle", true}}},
+                     {"method", chosen.name},
+                     {"settings", settings},
+                     {"seed", seed}};
   return {.arena = &arena,
           .contestant = &contestant,
           .settings = settings,

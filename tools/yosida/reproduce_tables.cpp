@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
-#include <set>
 
 #include "output.hpp"
+#include "reproduce_claims.hpp"
+#include "reproduce_rows.hpp"
 #include "table.hpp"
 #include "yosida/report/paper.hpp"
 
@@ -43,8 +43,9 @@ std::string times_100(const PaperCell& cell) {
 
 std::string per_cent(const std::optional<Cell>& cell) {
   if (!cell) return "-";
-  // Rounding alone is under 1e-10; more digits would say nothing.
-  return fmt::format("{:.2g} %", std::abs(cell->mean) < 1e-10 ? 0.0 : 100.0 * cell->mean);
+  const double value = 100.0 * cell->mean;
+  if (std::abs(value) < 1e-4) return "0 %";  // what is less says nothing
+  return std::abs(value) < 99.5 ? fmt::format("{:.2g} %", value) : fmt::format("{:.0f} %", value);
 }
 
 std::string count(const std::optional<Cell>& cell) { return cell ? fmt::format("{:.0f}", cell->mean) : "-"; }
@@ -64,19 +65,6 @@ std::string remark(const MethodRow& row) {
   return text;
 }
 
-/// Of the final weights in the measure that the paper has: the first of the problem's.
-const PartCells& final_of(const MethodRow& row) {
-  static const PartCells none;
-  return row.final.empty() ? none : row.final[0];
-}
-
-/// Of the runs that ended well: nothing where one did not.
-std::optional<double> mean_validation(const MethodRow& row) {
-  const std::optional<Cell>& cell = final_of(row).validation;
-  if (!cell || row.diverged + row.failed > 0) return {};
-  return cell->mean;
-}
-
 std::int64_t seeds_of(const ProblemContents& problem) {
   std::int64_t most = 0;
   for (const MethodRow& row : problem.rows) most = std::max(most, row.runs);
@@ -89,18 +77,6 @@ std::string in_measure(const ProblemContents& problem) {
       "{} × 100 of the final weights, mean ± standard deviation over {}",
       problem.measures.empty() || problem.measures[0] == "loss" ? "loss" : "loss / variance of y",
       seeds == 1 ? "1 seed" : fmt::format("{} seeds", seeds));
-}
-
-// ---- rows of a method ----
-
-/// The row of the smallest mean validation loss among those a predicate takes; null where there is none.
-const MethodRow* best_row(const ProblemContents& problem,
-                          const std::function<bool(const MethodRow&)>& takes) {
-  const MethodRow* best = nullptr;
-  for (const MethodRow& row : problem.rows)
-    if (const auto value = mean_validation(row); value && takes(row))
-      if (best == nullptr || *value < *mean_validation(*best)) best = &row;
-  return best;
 }
 
 /// What the paper has of a row in one of its tables.
@@ -190,22 +166,15 @@ void print_summary(const std::vector<const ProblemContents*>& problems) {
           ++line;
         }
     };
-    const auto is_shared = [](const MethodRow& row) {
-      const auto found = row.settings.find("w_gradient");
-      return found == row.settings.end() || found->second == "shared";
-    };
-    const auto has_two_trials = [](const MethodRow& row) {
-      const auto found = row.settings.find("trials");
-      return found != row.settings.end() && found->second == "2";
-    };
     const auto any = [](const MethodRow&) { return true; };
     add("SHO", "sho", any);
     add("MY-HPO (C)", "my-hpo-c", any);
-    add("MY-HPO (BT)", "my-hpo-bt", is_shared);
-    add("Random", "random", has_two_trials);
-    add("Grid", "grid", has_two_trials);
-    add("HyperOpt (TPE)", "tpe", has_two_trials);
-    add("Spearmint (GP-EI)", "gp-ei", has_two_trials);
+    add("MY-HPO (BT)", "my-hpo-bt", [](const MethodRow& row) { return has(row, "w_gradient", "shared"); });
+    const auto two_trials = [](const MethodRow& row) { return has(row, "trials", "2"); };
+    add("Random", "random", two_trials);
+    add("Grid", "grid", two_trials);
+    add("HyperOpt (TPE)", "tpe", two_trials);
+    add("Spearmint (GP-EI)", "gp-ei", two_trials);
     add("my-hpo (ours)", "my-hpo", any);
     fmt::print("\n{}\n{}\n\n", printable(problem->title), in_measure(*problem));
     table.print("  ");
@@ -250,14 +219,17 @@ bool has_table(const Experiment& experiment, int table) {
 void print_tables(const report::StudyContents& study, const std::vector<Experiment>& experiments,
                   const std::vector<int>& tables) {
   const auto contents_of = [&](const Experiment& experiment) -> const ProblemContents* {
+    const std::string name =
+        variant_name(*study::find_experiment(experiment.name), experiment.x, experiment.y);
     for (const ProblemContents& problem : study.problems)
-      if (problem.name == experiment.name) return &problem;
+      if (problem.name == name) return &problem;
     return nullptr;
   };
-  std::vector<const ProblemContents*> summary, full;
+  std::vector<const ProblemContents*> shown, summary, full;
   for (const Experiment& experiment : experiments) {
     const ProblemContents* problem = contents_of(experiment);
     if (problem == nullptr) continue;
+    shown.push_back(problem);
     const int details = experiment.tables.empty() ? 0 : experiment.tables.back();
     if (details == 0 ? tables.empty() : is_asked(tables, details)) print_details(*problem, details);
     if (has_table(experiment, kSummary)) summary.push_back(problem);
@@ -265,6 +237,7 @@ void print_tables(const report::StudyContents& study, const std::vector<Experime
   }
   if (is_asked(tables, kFull) && !full.empty()) print_full(full);
   if (is_asked(tables, kSummary) && !summary.empty()) print_summary(summary);
+  if (tables.empty()) print_claims(shown);
 }
 
 }  // namespace yosida::cli

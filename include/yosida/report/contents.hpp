@@ -107,6 +107,8 @@ struct OracleCells {
 struct ProblemContents {
   std::string name;  // short, unique
   std::string title;
+  std::vector<int> paper_tables = {};  // that show it; empty where the problem is not the paper's
+  std::optional<int> paper_figure = {};
   std::vector<std::pair<std::string, std::string>> about, files;
   std::vector<std::string> measures;
   std::string curve_measure;  // of curves, responses and stability

@@ -43,6 +43,8 @@ struct Experiment {
 const std::vector<Experiment>& experiments();
 /// Null where there is no such experiment.
 const Experiment* find_experiment(const std::string& name);
+/// The name of an experiment with this pretreatment: its own name, or with what is not its own behind it.
+std::string variant_name(const Experiment& experiment, const std::string& x, const std::string& y);
 
 /// All rows of an experiment's data, as the paper takes them; the files are verified. For built-in data there
 /// are none: each seed makes its own. `tell` hears of what takes seconds. Throws InputError where a file is

@@ -26,6 +26,7 @@ class ProblemState {
     this.rows = list(problem.rows);
     this.measures = list(problem.measures);
     if (!this.measures.includes(this.measure)) this.measure = this.measures.length > 0 ? this.measures[0] : null;
+    this.has_paper = this.rows.some((row) => list(row.paper).length > 0);
     this.keys = row_keys(this.rows);
     this.styles = row_styles(this.rows);
     this.choose_first_rows();
@@ -33,7 +34,7 @@ class ProblemState {
 
   /** The paper's losses are × 100; ours are, where they stand beside them. */
   scale(measure = this.measure) {
-    return measure === this.measures[0] && this.rows.some((row) => list(row.paper).length > 0) ? 100 : 1;
+    return measure === this.measures[0] && this.has_paper ? 100 : 1;
   }
 
   cell(row, part, measure = this.measure, which = this.which) {
@@ -81,9 +82,9 @@ class ProblemState {
     const order = d3.range(this.rows.length).sort((a, b) => d3.ascending(value(a), value(b)) || a - b);
     const methods = new Set();
     const rank = new Map(order.map((index) => {
-      const is_first = !methods.has(this.rows[index].method);
-      methods.add(this.rows[index].method);
       const row = this.rows[index];
+      const is_first = !methods.has(row.method);
+      methods.add(row.method);
       return [index, is_first ? 0 : list(row.paper).length === 0 ? 3 : row.diverged > 0 ? 1 : 2];
     }));
     return order.sort((a, b) => rank.get(a) - rank.get(b));

@@ -12,7 +12,7 @@ class Legend {
     this.filter = element("input", {type: "search", placeholder: "Filter", "aria-label": "Filter the legend",
                                     oninput: () => this.update()});
     this.tools = element("div", {class: "legend-tools"},
-        push_button("all", () => state.show_only(indices())),
+        push_button("all", () => state.show_only(d3.range(state.rows.length))),
         push_button("none", () => state.show_only([])),
         push_button("first choice", () => state.show_only(state.first_rows()),
             {title: "The best of each method, and the paper's settings"}),

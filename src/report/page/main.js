@@ -51,7 +51,8 @@ class Page {
       plural(list(data.problems).length, "problem"),
     ];
     set_text(document.querySelector("#facts"), facts.join(" · "));
-    set_text(document.querySelector("#credit"), `Made by yosida ${data.program ?? ""}${data.generated ? `, ${time_text(data.generated)}` : ""}.`);
+    const time = data.generated ? `, ${time_text(data.generated)}` : "";
+    set_text(document.querySelector("#credit"), `Made by yosida ${data.program ?? ""}${time}.`);
     document.querySelector("#nothing").hidden = list(data.problems).length > 0;
   }
 

@@ -75,7 +75,8 @@ class RunsTable {
     this.body.replaceChildren(...shown.map((result) => this.run_row(result)));
     this.back.disabled = this.page === 0;
     this.forth.disabled = this.page === pages - 1;
-    set_text(this.place, results.length === 0 ? "nothing fits" : `${grouped(first + 1)} to ${grouped(first + shown.length)} of ${grouped(results.length)}`);
+    const range = `${grouped(first + 1)} to ${grouped(first + shown.length)} of ${grouped(results.length)}`;
+    set_text(this.place, results.length === 0 ? "nothing fits" : range);
   }
 
   run_row(result) {

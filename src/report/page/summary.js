@@ -48,7 +48,7 @@ function work_sentence(state) {
   const next = reached.find((row) => row.method !== first.method);
   if (!next) return `${text}; no other method gets there in more than half of its runs.`;
   const other = goal_of(next, gap).median;
-  const ratio = work > 0 ? `, ${number_text(other / work, 2)} times as much` : "";
+  const ratio = other > 1.05 * work && work > 0 ? `, ${number_text(other / work, 2)} times as much` : "";
   return `${text}; the next method, ${label(next)}, after ${number_text(other, 3)}${ratio}.`;
 }
 

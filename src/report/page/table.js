@@ -80,7 +80,6 @@ class ResultsTable {
     this.body.selectAll("tr").data(order, (index) => state.keys[index]).join("tr").order().each(function(index) {
       const row = state.rows[index];
       this.classList.toggle("winner", row === best.validation);
-      this.classList.toggle("unstable", row.diverged > 0 || row.failed > 0);
       this.replaceChildren(...columns.map((column) => column.draw(row, index, best)));
     });
   }
@@ -112,16 +111,16 @@ function table_columns(state) {
     value: (row) => cell_of(row)?.mean ?? null,
     draw: (row) => element("td", {title: exact_text(cell_of(row))}, text(cell_of(row)?.mean)),
   });
-  const share = (key, title, help, count) => ({
+  const share = (key, title, help, some = "some") => ({
     key, title, help,
-    value: (row) => (row.runs > 0 ? count(row) / row.runs : null),
-    draw: (row) => element("td", {class: count(row) > 0 ? "some" : "nought"}, `${count(row) ?? 0} of ${row.runs ?? 0}`),
+    value: (row) => (row.runs > 0 ? (row[key] ?? 0) / row.runs : null),
+    draw: (row) => element("td", {class: row[key] > 0 ? some : "nought"}, `${row[key] ?? 0} of ${row.runs ?? 0}`),
   });
   const columns = [
     method_column(state),
     ...PARTS.map(([part, title]) => loss_column(state, part, title)),
-    share("diverged", "Diverged", "Runs that met a number that is not finite", (row) => row.diverged),
-    share("failed", "Failed", "Runs that ended in an error", (row) => row.failed),
+    share("diverged", "Diverged", "Runs that met a number that is not finite", "bad"),
+    share("failed", "Failed", "Runs that ended in an error", "bad"),
     quantity("gap", "Gap", "How much the validation loss is above the oracle's", (row) => (is_final ? row.gap : row.best_gap),
         percent_text),
     quantity("lambda_gap", "λ gap", "How much more validation loss this λ costs than the best λ, both trained to the end",
@@ -130,7 +129,7 @@ function table_columns(state) {
     quantity("gradients", "Gradients", "Gradients as the paper counts them", (row) => row.gradients, count_text),
     quantity("work", "Work", "Everything counted, in training gradients", (row) => row.work, count_text),
     quantity("seconds", "Seconds", "Of the method itself", (row) => row.seconds, (mean) => number_text(mean, 2)),
-    share("certified", "Certified", "Runs whose answer cannot be bettered nearby", (row) => row.certified),
+    share("certified", "Certified", "Runs whose answer cannot be bettered nearby"),
   ];
   const is_kept = (column) => column.key === "failed" ? state.rows.some((row) => row.failed > 0) :
     column.key === "method" || state.rows.some((row) => column.value(row) !== null);
@@ -157,7 +156,7 @@ function settings_text(row) {
 function loss_column(state, part, title) {
   const cell_of = (row) => state.cell(row, part);
   return {
-    key: part, title, class: part === "validation" ? "main" : null, help: `${measure_text(state.measure)} of the ${part} rows`,
+    key: part, title, help: `${measure_text(state.measure)} of the ${part} rows`,
     value: (row) => central(row, cell_of(row)),
     draw: (row, index, best) => {
       const scale = state.scale();
@@ -166,10 +165,10 @@ function loss_column(state, part, title) {
       const is_best = cell && best_cell && !(row.diverged > 0) && !(row.failed > 0) &&
           number_text(scale * cell.mean) === number_text(scale * best_cell.mean);
       const value = central(row, cell);
-      const node = element("td", {class: part === "validation" ? "main" : null, title: exact_text(cell)},
+      const node = element("td", {title: exact_text(cell)},
           element("span", {class: is_best ? "value best" : "value"}, value === null ? NONE : number_text(scale * value)));
-      if (value !== null && row.diverged > 0) node.append(element("span", {class: "aside"}, " median"));
-      else if (value !== null && cell.count > 1) node.append(element("span", {class: "aside"}, ` ± ${number_text(scale * cell.deviation, 2)}`));
+      const deviation = cell?.count > 1 ? ` ± ${number_text(scale * cell.deviation, 2)}` : "";
+      if (value !== null) node.append(element("span", {class: "aside"}, row.diverged > 0 ? " median" : deviation));
       if (shows_paper(state)) node.append(...list(row.paper).map((result) => paper_line(result, part)));
       return node;
     },
