@@ -93,10 +93,6 @@ constexpr std::array<std::pair<std::string_view, const char*>, 8> kGreek = {{{"a
                                                                              {"sigma", "σ"},
                                                                              {"tau", "τ"}}};
 
-bool is_letter(const std::string& setting) {
-  return std::any_of(kGreek.begin(), kGreek.end(), [&](const auto& each) { return each.first == setting; });
-}
-
 std::string symbol(const std::string& setting) {
   for (const auto& [name, letter] : kGreek)
     if (setting == name) return letter;
@@ -110,18 +106,8 @@ std::optional<std::string> value_in(const SettingValues& values, const std::stri
   return found == values.end() ? std::optional<std::string>() : found->second;
 }
 
-/// Whether two names tell the same rows apart.
-bool tell_the_same(const std::vector<SettingValues>& all, const std::string& one, const std::string& other) {
-  std::map<std::optional<std::string>, std::optional<std::string>> forth, back;
-  return std::all_of(all.begin(), all.end(), [&](const SettingValues& values) {
-    const auto a = value_in(values, one), b = value_in(values, other);
-    return forth.try_emplace(a, b).first->second == b && back.try_emplace(b, a).first->second == a;
-  });
-}
-
-/// The names under which not all of them have the same; of those that tell the same rows apart the shorter
-/// ones. Step sizes stay: they are what people look for.
-std::vector<std::string> telling(const std::vector<SettingValues>& all) {
+/// The names under which not all of them have the same.
+std::vector<std::string> differing(const std::vector<SettingValues>& all) {
   std::set<std::string> names;
   for (const SettingValues& values : all)
     for (const auto& [name, value] : values) names.insert(name);
@@ -130,24 +116,34 @@ std::vector<std::string> telling(const std::vector<SettingValues>& all) {
       return value_in(values, name) == value_in(all[0], name);
     });
   });
-  std::vector<std::string> longest_first(names.begin(), names.end());
-  std::stable_sort(longest_first.begin(), longest_first.end(),
-                   [](const std::string& a, const std::string& b) { return a.size() > b.size(); });
-  for (const std::string& name : longest_first)
-    if (!is_letter(name) && std::any_of(names.begin(), names.end(), [&](const std::string& other) {
-          return other != name && tell_the_same(all, name, other);
-        }))
-      names.erase(name);
   return {names.begin(), names.end()};
 }
 
-/// " α=0.05 β=0.1" of those that have a value under these names.
-std::string told_apart(const SettingValues& values, const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names)
-    if (const auto found = values.find(name); found != values.end())
-      text += fmt::format(" {}={}", symbol(name), found->second);
-  return text;
+/// Greek letters, which are step sizes and the like, then what says most of a search.
+std::size_t importance(const std::string& name) {
+  if (symbol(name) != name && !name.starts_with("run.")) return 0;
+  if (name == "train_steps") return 1;
+  return name == "trials" ? 2 : 3;
+}
+
+/// " α=0.05 trials=10" of each row of a method: all the Greek letters that differ, and of the rest no more
+/// than it takes to tell the rows apart.
+std::vector<std::string> told_apart(const std::vector<SettingValues>& rows) {
+  std::vector<std::string> names = differing(rows);
+  std::stable_sort(names.begin(), names.end(),
+                   [](const std::string& a, const std::string& b) { return importance(a) < importance(b); });
+  std::vector<std::string> texts(rows.size());
+  for (const std::string& name : names) {
+    std::vector<std::string> longer = texts;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      if (const auto value = value_in(rows[i], name))
+        longer[i] += fmt::format(" {}={}", symbol(name), *value);
+    const auto kinds = [](const std::vector<std::string>& each) {
+      return std::set(each.begin(), each.end()).size();
+    };
+    if (importance(name) == 0 || kinds(longer) > kinds(texts)) texts = std::move(longer);
+  }
+  return texts;
 }
 
 /// In the page a file is named by 64 digits; in a name eight are enough.
@@ -203,13 +199,13 @@ std::vector<std::string> labels(const std::vector<RowIdentity>& rows) {
   for (std::size_t i = 0; i < rows.size(); ++i) of_method[rows[i].method].push_back(i);
   std::vector<std::string> texts(rows.size());
   for (const auto& [method, places] : of_method) {
-    std::vector<SettingValues> all;
+    std::vector<SettingValues> values;
     for (const std::size_t i : places) {
-      all.push_back(rows[i].settings);
-      all.back().insert(rows[i].others.begin(), rows[i].others.end());
+      values.push_back(rows[i].settings);
+      values.back().insert(rows[i].others.begin(), rows[i].others.end());
     }
-    const std::vector<std::string> names = telling(all);
-    for (std::size_t k = 0; k < places.size(); ++k) texts[places[k]] = method + told_apart(all[k], names);
+    const std::vector<std::string> apart = told_apart(values);
+    for (std::size_t i = 0; i < places.size(); ++i) texts[places[i]] = method + apart[i];
   }
   make_unique(texts);
   return texts;

@@ -220,7 +220,8 @@ class Loop {
     flat_response_ = iterate.flat_response;
     last_work_ = counted_.work();
     last_seconds_ = clock_.seconds();
-    const bool keep = options_.trace_every > 0 && outcome_.iterations % options_.trace_every == 0;
+    const bool keep = options_.trace_every > 0 && (outcome_.iterations < options_.trace_every ||
+                                                   outcome_.iterations % options_.trace_every == 0);
     if (!keep && options_.observers.empty()) return;
     TracePoint point = last_point(keep ? problem_.losses(iterate.w) : validation_only(validation));
     for (const Observer& observer : options_.observers) stop_asked_ |= observer(point) == Watch::stop;

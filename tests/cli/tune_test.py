@@ -335,7 +335,7 @@ class Output(TuneCase):
                     "validation_gradients", "hessian_products", "loss_evaluations", "inner_solves", "paper_count",
                     "gradient_equivalents", "seconds"])
                 step = 7 if "--trace-every" in options else 1
-                expected = sorted({*range(0, 26, step), 25})
+                expected = sorted({*range(step), *range(0, 26, step), 25})
                 self.assertEqual([int(point["iteration"]) for point in trace], expected)
                 last = trace[-1]
                 self.assertEqual(float(last["lambda"]), result["final"]["lambda"][0])

@@ -314,7 +314,9 @@ void add_compare(CLI::App& app, int& exit_code) {
       ->add_flag("--oracle", flags->oracle,
                  "also compute the best lambda of each seed, and how far every method is from it")
       ->group(group);
-  command->add_option("--trace-every", flags->trace_every, "keep only every so many-th iteration [1]")
+  command
+      ->add_option("--trace-every", flags->trace_every,
+                   "keep all of the first so many iterations, then only every so many-th [1]")
       ->check(signed_number())
       ->group(group);
   command->add_flag("--quiet", flags->quiet, "print nothing but errors")->group(group);

@@ -143,7 +143,9 @@ void add_tune(CLI::App& app, int& exit_code) {
   command->add_flag("--quiet", flags->quiet, "print nothing but errors")->group(output);
   command->add_option("--json", flags->json_file, "the result as JSON; - is standard output")->group(output);
   command->add_option("--trace", flags->trace_file, "every iteration as CSV")->group(output);
-  command->add_option("--trace-every", flags->trace_every, "only every so many-th iteration [1]")
+  command
+      ->add_option("--trace-every", flags->trace_every,
+                   "all of the first so many iterations, then only every so many-th [1]")
       ->check(signed_number())
       ->group(output);
   command->add_option("--save", flags->save_file, "the model, for yosida predict")->group(output);

@@ -50,7 +50,7 @@ struct SolveOptions {
   Start start;  ///< its budget is filled in by solve()
   Budget budget;
   std::vector<Observer> observers;
-  /// Keep every so many-th point in Outcome::trace (and the first and last); 0 keeps none.
+  /// Keep every so many-th point in Outcome::trace, all before the first of these, and the last; 0: none.
   std::int64_t trace_every = 0;
 };
 

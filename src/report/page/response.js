@@ -77,15 +77,16 @@ class ResponsePicture {
     ]);
   }
 
-  /** Losses far above those of the start and of the curve leave the frame. */
+  /** Losses far above those of the start and of the curve leave the frame, and so do the λ they are at. */
   scales_for(curve, paths, oracle) {
     const {frame, state} = this;
     const known = [...curve, ...(oracle ? [oracle] : []), ...d3.merge(paths.map(({points}) => points))];
-    const x_extent = extent_of(known.map((point) => point[0]), false);
     const y_extent = extent_of(known.map((point) => point[1]), state.response_log);
-    if (!x_extent || !y_extent) return null;
+    if (!y_extent) return null;
     const usual = d3.max([...curve.map((point) => point[1]), ...paths.map(({points}) => points[0][1])]) ?? y_extent[1];
     const high = Math.min(y_extent[1], 2 * usual);
+    const x_extent = extent_of(known.filter((point) => point[1] <= high).map((point) => point[0]), false);
+    if (!x_extent) return null;
     const margin = (x_extent[1] - x_extent[0]) * 0.02;
     return {
       x: scale_over(false, [x_extent[0] - margin, x_extent[1] + margin], [frame.left, frame.right]),
