@@ -233,8 +233,9 @@ std::vector<ProblemContents> problems_of(const Runs& runs) {
   };
   std::stable_sort(problems.begin(), problems.end(),
                    [&](const ProblemContents& a, const ProblemContents& b) { return place(a) < place(b); });
-  std::vector<std::string> names;
-  for (const ProblemContents& problem : problems) names.push_back(problem.name);
+  std::vector<std::string> names(problems.size());
+  std::transform(problems.begin(), problems.end(), names.begin(),
+                 [](const ProblemContents& problem) { return problem.name; });
   make_unique(names);
   for (std::size_t i = 0; i < problems.size(); ++i) problems[i].name = names[i];
   return problems;
