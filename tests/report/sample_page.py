@@ -39,6 +39,8 @@ def cell(values):
         return None
     mean = math.fsum(values) / len(values)
     deviation = math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (len(values) - 1)) if len(values) > 1 else 0.0
+    if len(values) == 1:
+        return values[0]
     return {"mean": mean, "deviation": deviation, "median": median(values), "count": len(values)}
 
 

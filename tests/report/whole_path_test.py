@@ -30,9 +30,9 @@ class WholePath(PageTest):
         return subprocess.run([YOSIDA, *map(str, arguments)], cwd=cls.folder, stdout=subprocess.PIPE, check=True, timeout=120,
                               encoding="utf-8").stdout
 
-    def finals(self):
+    def finals(self, study=None):
         """Of each method and its settings: the outcomes of its runs, None where one diverged."""
-        runs = json.loads(self.yosida("study", "export", self.study, "--format", "json"))
+        runs = json.loads(self.yosida("study", "export", study or self.study, "--format", "json"))
         grouped = {}
         for run in runs:
             key = (run["spec"]["method"], *sorted(run["spec"]["settings"].items()))
@@ -47,8 +47,8 @@ class WholePath(PageTest):
             return [...table.querySelectorAll('tbody tr')].map((row) => [row.querySelector('.name').textContent,
               Object.fromEntries([...row.children].map((cell, i) => [titles[i], (cell.querySelector('.value') ?? cell).textContent]))])""")
 
-    def check_table(self):
-        runs, grouped = self.finals()
+    def check_table(self, study=None):
+        runs, grouped = self.finals(study)
         self.assertIn(f"{len(runs)} runs", self.one("#facts").text)
         shown = self.shown()
         self.assertEqual(len(shown), len(grouped))
@@ -72,6 +72,18 @@ class WholePath(PageTest):
         self.assertGreater(len(self.all(f"{part} .chart .line")), 5)
         part = self.see_part("Validation loss against λ")
         self.assertGreater(len(self.all(f"{part} .chart path")), 5)
+        self.see_part("Stability")
+        self.assert_silent()
+
+    def test_report_of_one_seed(self):
+        self.yosida("reproduce", "--problem", "spectra", "--seeds", "1", "--study", "one.study", "--quiet")
+        self.yosida("report", "one.study", "--out", "one.html")
+        self.browser.open(self.folder / "one.html")
+        self.see_part("Results")
+        self.check_table("one.study")
+        gaps = [number(cells["λ gap"]) for name, cells in self.shown() if name == "my-hpo-full"]
+        expected = [run["outcome"]["final"]["lambda_gap"] for run in self.finals("one.study")[0] if run["method"] == "my-hpo-full"]
+        self.assertEqual(gaps, [rounded(100 * gap, 3) for gap in expected])
         self.see_part("Stability")
         self.assert_silent()
 

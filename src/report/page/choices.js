@@ -38,7 +38,7 @@ class ProblemState {
   }
 
   cell(row, part, measure = this.measure, which = this.which) {
-    return row[which]?.[measure]?.[part] ?? null;
+    return whole_cell(row[which]?.[measure]?.[part]);
   }
 
   /** The row with the best mean of what is shown; a method that diverges or fails is not called best. */

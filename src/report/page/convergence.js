@@ -95,7 +95,7 @@ class Convergence {
 
   oracle_value() {
     const {problem} = this.state;
-    return problem.oracle?.validation?.[problem.curve_measure]?.mean ?? null;
+    return whole_cell(problem.oracle?.validation?.[problem.curve_measure])?.mean ?? null;
   }
 
   draw_oracle(y) {

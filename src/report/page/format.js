@@ -87,6 +87,11 @@ function time_text(iso) {
       `${time.toISOString().slice(11, 16)} UTC`;
 }
 
+/** A cell of one run is sent as its number alone. */
+function whole_cell(cell) {
+  return typeof cell === "number" ? {mean: cell, deviation: 0, median: cell, count: 1} : cell ?? null;
+}
+
 /** What speaks for a cell: the mean, or the median of the rest where runs of the row have diverged. */
 function central(row, cell) {
   if (!cell) return null;

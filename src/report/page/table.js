@@ -108,8 +108,8 @@ function table_columns(state) {
   const is_final = state.which === "final";
   const quantity = (key, title, help, cell_of, text) => ({
     key, title, help,
-    value: (row) => cell_of(row)?.mean ?? null,
-    draw: (row) => element("td", {title: exact_text(cell_of(row))}, text(cell_of(row)?.mean)),
+    value: (row) => whole_cell(cell_of(row))?.mean ?? null,
+    draw: (row) => element("td", {title: exact_text(whole_cell(cell_of(row)))}, text(whole_cell(cell_of(row))?.mean)),
   });
   const share = (key, title, help, some = "some") => ({
     key, title, help,
