@@ -374,9 +374,14 @@ TEST_F(View, SessionsSayHowItWasMade) {
 TEST_F(View, NumbersOfTheTableKeepAllTheirDigits) {
   Case run{.losses = {1.0, 0.1 + 0.2}};
   put({run});
-  const json problem = json::parse(to_json(contents()))["problems"][0];
-  EXPECT_EQ(problem["rows"][0]["final"]["loss"]["validation"]["mean"], 0.1 + 0.2);
+  json problem = json::parse(to_json(contents()))["problems"][0];
+  EXPECT_EQ(problem["rows"][0]["final"]["loss"]["validation"], 0.1 + 0.2) << "of one run, the number alone";
   EXPECT_EQ(problem["curves"][0]["median"][1], 0.15);
+  run.seed = 1;
+  put({run});
+  problem = json::parse(to_json(contents()))["problems"][0];
+  const json cell = {{"mean", 0.1 + 0.2}, {"deviation", 0.0}, {"median", 0.1 + 0.2}, {"count", 2}};
+  EXPECT_EQ(problem["rows"][0]["final"]["loss"]["validation"], cell);
 }
 
 }  // namespace
