@@ -69,8 +69,8 @@ class ProblemState {
     for (const listener of this.listeners) listener();
   }
 
-  /** Rows by how much a reader wants to see them: the best of each method, then those of
-   * the paper (what diverges first, for that is its story), then the rest. */
+  /** Rows by how much a reader wants to see them: the best of each method, then step sizes of the paper (what ends worst first,
+   * for that is its story), then its other rows, then the rest. */
   ranked_rows() {
     const measure = this.measures[0];
     const sign = larger_is_better(measure) ? -1 : 1;
@@ -85,9 +85,10 @@ class ProblemState {
       const row = this.rows[index];
       const is_first = !methods.has(row.method);
       methods.add(row.method);
-      return [index, is_first ? 0 : list(row.paper).length === 0 ? 3 : row.diverged > 0 ? 1 : 2];
+      return [index, is_first ? 0 : list(row.paper).length === 0 ? 3 : is_number(row.step) ? 1 : 2];
     }));
-    return order.sort((a, b) => rank.get(a) - rank.get(b));
+    const worst_first = (a, b) => (rank.get(a) === 1 ? d3.descending(value(a), value(b)) : 0);
+    return order.sort((a, b) => rank.get(a) - rank.get(b) || worst_first(a, b));
   }
 
   first_rows() {
