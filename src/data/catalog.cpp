@@ -13,7 +13,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kPutIt = "Put it into a folder of your own and name that by --data-dir or YOSIDA_DATA.";
+constexpr const char* kPutIt =
+    "Put it into a folder of your own and name that by --data-dir or YOSIDA_DATA. Under its name here it "
+    "must be byte for byte the "
+    "file of the sha256 in the catalog, so that results can be compared; the same data written or packed "
+    "otherwise can be used as a "
+    "file of your own (--train).";
 
 std::vector<CatalogEntry> build() {
   return {
@@ -80,10 +85,10 @@ std::vector<CatalogEntry> build() {
        .licence = "free for research; see the German Traffic Sign Recognition Benchmark",
        .origin = Origin::by_hand,
        .package = "",
-       .advice = fmt::format(
-           "Pack the folders 00001 and 00005 of GTSRB's training images, with their region files, as "
-           "gtsrb_30_80.tar.xz. {}",
-           kPutIt),
+       .advice = fmt::format("It holds the folders GTSRB/Final_Training/Images/00001 and 00005 of "
+                             "the training images, with their region "
+                             "files. {}",
+                             kPutIt),
        .folder = "",
        .files = {{"gtsrb_30_80.tar.xz", 21877636,
                   "ae7f646c328ff03b81e8198f27d7a22afdfa1e63c4ffaa8a0468fb399fa1e08a"}}},
@@ -138,6 +143,9 @@ fs::path data_cache() {
 
 std::vector<fs::path> data_folders(const std::string& data_dir) {
   std::vector<fs::path> folders;
+  std::error_code error;
+  if (!data_dir.empty() && !fs::is_directory(data_dir, error))
+    throw InputError(fmt::format("data-dir = {}: is not a folder", data_dir));
   if (!data_dir.empty()) folders.emplace_back(data_dir);
   if (const auto data = environment("YOSIDA_DATA")) folders.emplace_back(*data);
   if (environment("XDG_CACHE_HOME") || environment("HOME")) folders.push_back(data_cache());
@@ -157,9 +165,9 @@ std::optional<fs::path> find_data_file(const CatalogEntry& entry, const CatalogF
 void verify_data_file(const CatalogFile& file, const fs::path& path) {
   const std::uintmax_t bytes = fs::file_size(path);
   if (bytes != file.bytes)
-    throw InputError(
-        fmt::format("{}: has {} bytes: must have {} (half a download?); remove it and get it again",
-                    path.string(), bytes, file.bytes));
+    throw InputError(fmt::format(
+        "{}: has {} bytes: must have {} ({}); remove it and get it again", path.string(), bytes, file.bytes,
+        bytes < file.bytes ? "half a download?" : "another file, or packed otherwise"));
   if (const std::string sha256 = sha256_of_file(path.string()); sha256 != file.sha256)
     throw InputError(
         fmt::format("{}: sha256 = {}: must be {}; it is another file, remove it and get it again",

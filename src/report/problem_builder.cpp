@@ -56,10 +56,11 @@ std::vector<WorkTo> work_to(const Runs& runs) {
     return {};
   std::vector<WorkTo> result;
   for (std::size_t i = 0; i < kGaps.size(); ++i) {
-    // Half of all runs must have reached it: those that have not count as infinite.
+    // Half of all runs must have reached it: those that have not count as infinite, and so do those that only
+    // passed by.
     std::vector<double> work;
     for (const RunDigest* run : runs)
-      if (std::isfinite(run->work_to[i])) work.push_back(run->work_to[i]);
+      if (run->state == State::ok && std::isfinite(run->work_to[i])) work.push_back(run->work_to[i]);
     const std::size_t reached = work.size();
     WorkTo next{.gap = kGaps[i],
                 .reached = static_cast<std::int64_t>(reached),

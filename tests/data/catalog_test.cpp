@@ -73,8 +73,8 @@ TEST_F(Catalog, WrongFilesAreNamedWithWhatWasExpected) {
 TEST_F(Catalog, TheFoldersAreThoseOfFlagEnvironmentAndCache) {
   ::setenv("YOSIDA_DATA", "/of/the/environment", 1);
   ::setenv("XDG_CACHE_HOME", "/cache", 1);
-  EXPECT_EQ(data_folders("/given"),
-            (std::vector<fs::path>{"/given", "/of/the/environment", "/cache/yosida"}));
+  EXPECT_EQ(data_folders("."), (std::vector<fs::path>{".", "/of/the/environment", "/cache/yosida"}));
+  EXPECT_THROW(data_folders("/not/there"), InputError);
   ::unsetenv("XDG_CACHE_HOME");
   ::setenv("HOME", "/home/me", 1);
   ::setenv("YOSIDA_DATA", "", 1);

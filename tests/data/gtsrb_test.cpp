@@ -333,7 +333,7 @@ TEST_F(Kept, AFolderThatCannotBeIsAnOutputError) {
 
 TEST_F(Kept, WithoutTheArchiveTheAdviceOfTheCatalogIsGiven) {
   EXPECT_HAS(refusal([&] { gtsrb_features({files.directory()}, folder); }),
-             "gtsrb_30_80.tar.xz not found. Pack the folders");
+             "gtsrb_30_80.tar.xz not found. It holds the folders");
   files.write("gtsrb_30_80.tar.xz", "half");
   EXPECT_HAS(refusal([&] { gtsrb_features({files.directory()}, folder); }),
              "has 4 bytes: must have 21877636");

@@ -10,6 +10,7 @@
 #include "live_server.hpp"
 #include "output.hpp"
 #include "progress.hpp"
+#include "say.hpp"
 #include "yosida/error.hpp"
 #include "yosida/report/page.hpp"
 #include "yosida/report/study_view.hpp"
@@ -78,6 +79,8 @@ int run_dashboard(const DashboardFlags& flags) {
                      .data = [&] { return study.now(); }});
   const Interruption interruption;  // before anybody can know that this is up
   const bool is_version_6 = flags.host.find(':') != std::string::npos;
+  if (!is_loopback(flags.host))
+    say("yosida: whoever can reach this machine at port {} can read the study\n", server.port());
   fmt::print("{} as it grows: http://{}:{}/ (Ctrl-C ends this)\n", printable(flags.study),
              is_version_6 ? fmt::format("[{}]", flags.host) : flags.host, server.port());
   std::fflush(stdout);

@@ -176,9 +176,13 @@ int run_fetch(const CatalogFlags& flags) {
   const std::filesystem::path to =
       flags.data_dir.empty() ? data_cache() : std::filesystem::path(flags.data_dir);
   for (const CatalogEntry* entry : flags.entries()) {
-    if (entry->origin != Origin::built_in && files_found(*entry, flags.folders()) == entry->files.size()) {
-      require_data(*entry, flags.folders());
-      fmt::print("{} is here already, and right\n", entry->name);
+    // Where a folder is named, that is the one to be filled.
+    const std::vector<std::filesystem::path> places =
+        flags.data_dir.empty() ? flags.folders() : std::vector<std::filesystem::path>{flags.data_dir};
+    if (entry->origin != Origin::built_in && files_found(*entry, places) == entry->files.size()) {
+      const auto files = require_data(*entry, places);
+      fmt::print("{} is in {} already, and right\n", entry->name,
+                 printable(files.at(0).parent_path().string()));
       continue;
     }
     if (entry->origin == Origin::npm || entry->origin == Origin::debian_package)

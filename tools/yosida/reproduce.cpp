@@ -167,7 +167,7 @@ std::vector<std::unique_ptr<Arena>> open_arenas(const std::vector<Experiment>& c
       } catch (const InputError& error) {
         if (!flags.problems.empty())
           throw InputError(fmt::format("problem {}: {}", experiment.name, error.what()));
-        say("yosida: {} is left out, its data is missing: {}\n", experiment.name, printable(error.what()));
+        say("yosida: {} is left out: {}\n", experiment.name, printable(error.what()));
         continue;
       }
     if (at->second == nullptr) {
@@ -200,6 +200,9 @@ int run_reproduce(const ReproduceFlags& flags) {
     });
   }
   study::Store store(flags.study, study::Store::Mode::create);
+  if (!flags.quiet)
+    say("yosida: {} runs on {} problem{}, kept in {}; Ctrl-C loses none that has ended\n", specs.size(),
+        arenas.size(), arenas.size() == 1 ? "" : "s", printable(flags.study));
   const StudyWork work{.name = "reproduce", .study = flags.study, .jobs = jobs, .quiet = flags.quiet};
   const study::RunnerReport report =
       work.run(store, specs, [&](const study::RunSpec& spec, const Interruption& interruption) {

@@ -30,7 +30,8 @@ constexpr auto kLeft = Table::Align::left, kRight = Table::Align::right;
 std::string times_100(const Cell& cell, bool median) {
   if (median) return fmt::format("{:.4g} (median)", 100.0 * cell.median);
   if (cell.count < 2) return fmt::format("{:.4g}", 100.0 * cell.mean);
-  return fmt::format("{:.4g} ± {:.2g}", 100.0 * cell.mean, 100.0 * cell.deviation);
+  const double deviation = 100.0 * cell.deviation;
+  return fmt::format("{:.4g} ± {:.{}g}", 100.0 * cell.mean, deviation, deviation < 99.5 ? 2 : 4);
 }
 
 std::string times_100(const MethodRow& row, const std::optional<Cell>& cell) {
@@ -102,7 +103,7 @@ void print_details(const ProblemContents& problem, int table_number) {
                {"validation", kRight},
                {"test", kRight},
                {"gap", kRight},
-               {"lambda gap", kRight},
+               {"λ gap", kRight},
                {"to 1 %", kRight},
                {"to 0.1 %", kRight},
                {"gradients", kRight},
@@ -238,10 +239,12 @@ void print_tables(const report::StudyContents& study, const std::vector<Experime
     const ProblemContents* problem = contents_of(experiment);
     if (problem == nullptr) continue;
     shown.push_back(problem);
-    const int details = experiment.tables.empty() ? 0 : experiment.tables.back();
-    if (details == 0 ? tables.empty() : is_asked(tables, details)) print_details(*problem, details);
-    if (has_table(experiment, kSummary)) summary.push_back(problem);
-    if (has_table(experiment, kFull)) full.push_back(problem);
+    const bool is_of_paper =
+        !experiment.tables.empty() && problem->name == experiment.name;  // not another pretreatment
+    const int details = is_of_paper ? experiment.tables.back() : 0;
+    if (details == 0 || is_asked(tables, details)) print_details(*problem, details);
+    if (is_of_paper && has_table(experiment, kSummary)) summary.push_back(problem);
+    if (is_of_paper && has_table(experiment, kFull)) full.push_back(problem);
   }
   if (is_asked(tables, kFull) && !full.empty()) print_full(full);
   if (is_asked(tables, kSummary) && !summary.empty()) print_summary(summary);

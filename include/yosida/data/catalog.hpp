@@ -42,7 +42,7 @@ const CatalogEntry& catalog_entry(const std::string& name);
 
 /// Where data sets are looked for, in this order: the folder given (unless empty), $YOSIDA_DATA, the user's
 /// cache
-/// ($XDG_CACHE_HOME/yosida or ~/.cache/yosida).
+/// ($XDG_CACHE_HOME/yosida or ~/.cache/yosida). Throws InputError where the one given is none.
 std::vector<std::filesystem::path> data_folders(const std::string& data_dir);
 /// The last of these.
 std::filesystem::path data_cache();
