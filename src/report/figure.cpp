@@ -19,7 +19,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // ---- how rows look ----
 
-/// Told apart by those who see no difference of red and green, and in print without colour by the dashes.
+/// Told apart by those who see no difference of red and green. Dashes tell the settings of a method apart,
+/// and methods of one colour.
 constexpr std::array kColours = {"#d55e00", "#56b4e9", "#0072b2", "#009e73", "#8c8c8c",
                                  "#e69f00", "#cc79a7", "#7a5195", "#5b4636", "#000000"};
 constexpr std::array kDashes = {"", "6 2.5", "2 2", "8 2 2 2", "4 1.5 1 1.5 1 1.5", "12 3"};
@@ -37,8 +38,9 @@ std::vector<Stroke> strokes_of(const ProblemContents& problem) {
     auto found = std::find(methods.begin(), methods.end(), row.method);
     if (found == methods.end()) found = methods.insert(found, row.method);
     const auto method = static_cast<std::size_t>(found - methods.begin());
-    strokes.push_back({.colour = kColours[method % kColours.size()],
-                       .dashes = kDashes[settings[row.method]++ % kDashes.size()]});
+    strokes.push_back(
+        {.colour = kColours[method % kColours.size()],
+         .dashes = kDashes[(settings[row.method]++ + method / kColours.size()) % kDashes.size()]});
   }
   return strokes;
 }

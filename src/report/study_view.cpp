@@ -109,6 +109,7 @@ bool StudyView::refresh() {
   std::copy_if(there.begin(), there.end(), std::back_inserter(added),
                [&](const std::string& key) { return !impl_->runs.contains(key); });
   if (impl_->is_built && removed == 0 && added.empty()) return false;
+  impl_->is_built = false;  // until all of it is: a damaged run may end the reading
   impl_->read_all(added);
   impl_->build();
   impl_->is_built = true;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "yosida/error.hpp"
 
@@ -36,7 +37,7 @@ std::optional<Cell> cell_of(std::vector<double> values) {
   if (values.empty()) return {};
   Cell cell;
   const auto n = static_cast<double>(values.size());
-  for (const double value : values) cell.mean += value / n;
+  cell.mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
   double squares = 0.0;
   for (const double value : values) squares += (value - cell.mean) * (value - cell.mean);
   if (values.size() > 1) cell.deviation = std::sqrt(squares / (n - 1.0));

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <mutex>
 
@@ -35,15 +37,32 @@ void check(const DashboardFlags& flags) {
         flags.host));
 }
 
+/// The file behind a path: another one has another identity.
+using FileIdentity = std::pair<dev_t, ino_t>;
+FileIdentity identity_of(const std::string& path) {
+  struct stat file {};
+  if (::stat(path.c_str(), &file) != 0) throw InputError(fmt::format("{}: is gone", path));
+  return {file.st_dev, file.st_ino};
+}
+
 /// The study as it was a moment ago, whoever asks. Looking again takes at most a tenth of a core: it must not
 /// slow what it watches.
 class LiveStudy {
  public:
-  explicit LiveStudy(const std::string& path) : view_(path), started_(study::utc_now()) { look(); }
+  explicit LiveStudy(std::string path) : path_(std::move(path)), started_(study::utc_now()) { look(); }
 
+  /// Throws what is wrong with the study.
   LiveAnswer now() {
     const std::lock_guard guard(mutex_);
-    if (Clock::now() >= next_look_) look();
+    if (Clock::now() >= next_look_) {
+      fault_.clear();
+      try {
+        look();
+      } catch (const std::exception& error) {
+        fault_ = error.what();
+      }
+    }
+    if (!fault_.empty()) throw InputError(fault_);
     return {.tag = fmt::format("\"{} {}\"", started_, revision_), .json = json_};
   }
 
@@ -52,20 +71,28 @@ class LiveStudy {
 
   void look() {
     const Clock::time_point begin = Clock::now();
-    if (view_.refresh() || !json_) {
-      json_ = std::make_shared<const std::string>(view_.json());
+    constexpr Clock::duration kLeast = std::chrono::milliseconds(500);
+    next_look_ = begin + kLeast;  // also where the following fails
+    if (!view_ || identity_of(path_) != file_) {
+      view_ = std::make_unique<report::StudyView>(path_);
+      file_ = identity_of(path_);
+    }
+    if (view_->refresh() || !json_) {
+      json_ = std::make_shared<const std::string>(view_->json());
       ++revision_;
     }
-    constexpr Clock::duration kLeast = std::chrono::milliseconds(500);
     const Clock::time_point end = Clock::now();
     next_look_ = end + std::max(kLeast, 9 * (end - begin));
   }
 
   std::mutex mutex_;
-  report::StudyView view_;
+  std::string path_;
+  FileIdentity file_;
+  std::unique_ptr<report::StudyView> view_;
   std::string started_;
   std::int64_t revision_ = 0;
   std::shared_ptr<const std::string> json_;
+  std::string fault_;
   Clock::time_point next_look_;
 };
 
@@ -84,7 +111,7 @@ int run_dashboard(const DashboardFlags& flags) {
   fmt::print("{} as it grows: http://{}:{}/ (Ctrl-C ends this)\n", printable(flags.study),
              is_version_6 ? fmt::format("[{}]", flags.host) : flags.host, server.port());
   std::fflush(stdout);
-  server.serve_until(Interruption::was_asked);
+  if (!server.serve_until(Interruption::was_asked)) std::_Exit(kOk);  // nothing is written that could be lost
   return kOk;
 }
 

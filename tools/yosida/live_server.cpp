@@ -47,13 +47,27 @@ std::string host_name(const std::string& header) {
 
 }  // namespace
 
+namespace {
+
+/// As it is: to compress megabytes for a reader on the same machine would take longer than to send them.
+void send(std::shared_ptr<const std::string> text, const char* type, Response& response) {
+  const std::size_t size = text->size();
+  response.set_content_provider(
+      size, type, [text = std::move(text)](std::size_t offset, std::size_t length, httplib::DataSink& sink) {
+        sink.write(text->data() + offset, length);
+        return true;
+      });
+}
+
+}  // namespace
+
 void LiveServer::Impl::answer_data(const Request& request, Response& response) const try {
   const LiveAnswer answer = options.data();
   response.set_header("ETag", answer.tag);
   if (request.get_header_value("If-None-Match") == answer.tag) {
     response.status = 304;
   } else {
-    response.set_content(*answer.json, "application/json");
+    send(answer.json, "application/json", response);
   }
 } catch (const std::exception& error) {  // the page says so and asks again
   using nlohmann::json;
@@ -74,6 +88,10 @@ void LiveServer::Impl::limit_connections() {
 void LiveServer::Impl::set_routes() {
   // A page of another site could reach a loopback address by a name of its own that leads there.
   server.set_pre_routing_handler([this](const Request& request, Response& response) {
+    if (request.method != "GET" && request.method != "HEAD") {  // before a body is read
+      response.status = 405;
+      return Handled::Handled;
+    }
     if (options.answers_any_name || is_loopback(host_name(request.get_header_value("Host"))))
       return Handled::Unhandled;
     response.status = 403;
@@ -84,9 +102,10 @@ void LiveServer::Impl::set_routes() {
                               {"X-Content-Type-Options", "nosniff"},
                               {"Referrer-Policy", "no-referrer"},
                               {"Cross-Origin-Resource-Policy", "same-origin"}});
-  server.Get("/", [this](const Request&, Response& response) {
-    response.set_content(options.page, "text/html; charset=utf-8");
-  });
+  server.Get("/",
+             [page = std::make_shared<const std::string>(options.page)](const Request&, Response& response) {
+               send(page, "text/html; charset=utf-8", response);
+             });
   server.Get("/data.json",
              [this](const Request& request, Response& response) { answer_data(request, response); });
 }
@@ -108,7 +127,7 @@ int LiveServer::Impl::listen() {
       options.port, errno == 0 ? std::string() : fmt::format(": {}", std::strerror(errno))));
 }
 
-LiveServer::LiveServer(const Options& options) : impl_(std::make_unique<Impl>()) {
+LiveServer::LiveServer(const Options& options) : impl_(std::make_shared<Impl>()) {
   impl_->options = options;
   impl_->limit_connections();
   impl_->set_routes();
@@ -119,17 +138,24 @@ LiveServer::~LiveServer() = default;
 
 int LiveServer::port() const { return impl_->port; }
 
-void LiveServer::serve_until(const std::function<bool()>& stop) {
-  std::atomic<bool> ended = false;
-  std::thread listener([&] {
-    impl_->server.listen_after_bind();
-    ended = true;
+bool LiveServer::serve_until(const std::function<bool()>& stop) {
+  // Shared with a thread that may outlive this call.
+  const auto has_ended = std::make_shared<std::atomic<bool>>(false);
+  std::thread listener([impl = impl_, has_ended] {
+    impl->server.listen_after_bind();
+    *has_ended = true;
   });
+  constexpr auto kMoment = std::chrono::milliseconds(50);
   // A server that has not begun cannot be stopped.
-  while (!ended && !(stop() && impl_->server.is_running()))
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  while (!*has_ended && !(stop() && impl_->server.is_running())) std::this_thread::sleep_for(kMoment);
   impl_->server.stop();
+  for (int moments = 0; moments < 20 && !*has_ended; ++moments) std::this_thread::sleep_for(kMoment);
+  if (!*has_ended) {
+    listener.detach();
+    return false;
+  }
   listener.join();
+  return true;
 }
 
 }  // namespace yosida::cli

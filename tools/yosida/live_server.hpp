@@ -34,12 +34,13 @@ class LiveServer {
   LiveServer& operator=(const LiveServer&) = delete;
 
   int port() const;
-  /// Answers until `stop` says so, which is asked ten times a second.
-  void serve_until(const std::function<bool()>& stop);
+  /// Answers until `stop` says so, which is asked many times a second. False where a client that will not
+  /// finish is still being answered a second later: the process should then end without ceremony.
+  bool serve_until(const std::function<bool()>& stop);
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::shared_ptr<Impl> impl_;
 };
 
 }  // namespace yosida::cli

@@ -95,7 +95,7 @@ class Convergence {
 
   oracle_value() {
     const {problem} = this.state;
-    return whole_cell(problem.oracle?.validation?.[problem.curve_measure])?.mean ?? null;
+    return whole_cell(problem.oracle?.validation?.[problem.curve_measure])?.median ?? null;
   }
 
   draw_oracle(y) {
@@ -103,7 +103,7 @@ class Convergence {
     if (!is_number(value) || (this.state.y_log && value <= 0)) return;
     const {plot, left, right} = this.frame;
     plot.append("line").attr("class", "oracle").attr("x1", left).attr("x2", right).attr("y1", y(value)).attr("y2", y(value));
-    plot.append("text").attr("class", "oracle-name").attr("x", left + 6).attr("y", y(value) - 5).text("oracle, mean");
+    plot.append("text").attr("class", "oracle-name").attr("x", left + 6).attr("y", y(value) - 5).text("oracle");
   }
 
   points_of(curve) {
@@ -127,7 +127,8 @@ class Convergence {
     const {x, y} = this.scales;
     const style = this.state.styles[curve.row];
     const points = this.points_of(curve);
-    const place = (i) => [x(curve[this.state.x][i]), y(curve.median[i])];
+    const ceiling = this.frame.top - 4 * this.frame.height;  // browsers lose lines whose ends are too far away
+    const place = (i) => [x(curve[this.state.x][i]), Math.max(y(curve.median[i]), ceiling)];
     const group = this.frame.plot.append("g").datum(curve.row).attr("class", "line").attr("data-row", curve.row)
         .style("color", style.colour);
     group.append("path").attr("d", d3.line()(points.map(place))).attr("stroke-dasharray", style.dash);

@@ -78,6 +78,17 @@ class LazyPart {
     if (this.is_seen) this.draw();
   }
 
+  /** Draws what nobody has come to yet, when there is time: Tab, search and links then find it. Not in a page of very many rows. */
+  static show_in_time(then) {
+    const next = [...LazyPart.parts].find((part) => !part.is_seen);
+    if (!next) return then();
+    const idle = window.requestIdleCallback ?? ((call) => setTimeout(call, 50));
+    idle(() => {
+      next.show();
+      LazyPart.show_in_time(then);
+    });
+  }
+
   static show_all() {
     for (const part of LazyPart.parts) part.show();
   }

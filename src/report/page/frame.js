@@ -95,7 +95,8 @@ class Frame {
   listen({point, key, leave}) {
     this.node.addEventListener("pointermove", (event) => point(this.place_of(event)));
     this.node.addEventListener("pointerdown", (event) => point(this.place_of(event)));
-    this.node.addEventListener("pointerleave", leave);
+    // A finger that is lifted has not left: what it pointed at can be read then.
+    this.node.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && leave());
     this.node.addEventListener("blur", leave);
     this.node.addEventListener("keydown", (event) => {
       if (event.ctrlKey || event.altKey || event.metaKey) return;

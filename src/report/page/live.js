@@ -45,7 +45,9 @@ class LiveFeed {
         this.tag = answer.headers.get("ETag");
         this.changed = new Date();
       } else if (answer.status !== 304) {
-        throw new Error(`the server answers ${answer.status}`);
+        this.reason = (await answer.json().catch(() => null))?.error ?? `the server answers ${answer.status}`;
+        this.state = "unreadable";
+        return;
       }
       this.state = "live";
       this.period = PERIOD;
@@ -60,7 +62,8 @@ class LiveFeed {
     // Only the state is read aloud, not every change.
     const [state, change] = this.node.children;
     this.node.dataset.state = this.state;
-    set_text(state, {connecting: "connecting …", live: "live", gone: "server gone, retrying"}[this.state]);
+    set_text(state, {connecting: "connecting …", live: "live", gone: "server gone, retrying",
+      unreadable: `the study cannot be read: ${this.reason}`}[this.state]);
     set_text(change, this.changed ? `(last change ${this.changed.toTimeString().slice(0, 8)})` : "");
     this.node.title = this.state === "gone" ? this.reason : "";
   }

@@ -2,7 +2,7 @@
 
 const GLOSSARY = [
   ["validation", "The loss on the validation rows. Tuning tries to make it small; the test loss shows whether that was luck."],
-  ["scaled loss", "The loss divided by the variance of the targets of the same rows: 1 is what predicting their mean gives."],
+  ["scaled loss", "The loss divided by the variance of the targets of the same rows: 0.5 is what predicting their mean gives."],
   ["oracle", "The best λ there is, found by an exhaustive search with weights trained to the end."],
   ["gap", "How much the validation loss of a run's own weights is above the oracle's. It can be negative: weights stopped early " +
       "may do better than any that are trained to the end."],
@@ -35,7 +35,7 @@ class Made {
     this.shown = wanted;
     this.sessions.replaceChildren(element("h3", {}, "Commands"), ...this.commands(list(data.sessions)));
     const files = d3.merge(states.map(({problem}) => list(problem.files).map((file) => [problem.name, ...file])));
-    this.files.replaceChildren(...(files.length > 0 ? [element("h3", {}, "Data"), this.table(["Problem", "Data", "sha256"], files)] : []));
+    this.files.replaceChildren(...(files.length > 0 ? [element("h3", {}, "Data"), this.table(["Problem", "Data", "sha256 or name"], files)] : []));
   }
 
   commands(sessions) {
@@ -48,7 +48,7 @@ class Made {
   }
 
   table(titles, rows) {
-    const is_code = (title) => title === "Command" || title === "sha256";
+    const is_code = (title) => title === "Command" || title.startsWith("sha256");
     return element("div", {class: "scroller", role: "region", tabindex: "0", "aria-label": titles[1]},
         element("table", {class: "plain"},
             element("thead", {}, element("tr", {}, ...titles.map((title) => element("th", {scope: "col"}, title)))),

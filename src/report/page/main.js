@@ -1,5 +1,7 @@
 // The page: it is given data, once or again and again, and hands each problem to its section.
 
+const MOST_ROWS_DRAWN_AHEAD = 400;
+
 class Page {
   constructor() {
     this.sections = new Map();
@@ -40,6 +42,15 @@ class Page {
     this.update_contents(states);
     this.summary.update(states);
     this.made.update(data, states);
+  }
+
+  /** Draws the rest of an ordinary page, and goes where its address says once that has its place. */
+  finish() {
+    const rows = d3.sum([...this.sections.values()], ({state}) => state.rows.length);
+    if (rows > MOST_ROWS_DRAWN_AHEAD) return;
+    LazyPart.show_in_time(() => {
+      if (location.hash && scrollY > 0) document.querySelector(`#${CSS.escape(location.hash.slice(1))}`)?.scrollIntoView();
+    });
   }
 
   update_head(data) {
@@ -122,4 +133,5 @@ if (document.body.dataset.mode === "live") {
   new LiveFeed(document.querySelector("#live"), (data) => page.update(data)).follow();
 } else {
   page.update(JSON.parse(document.querySelector("#data").textContent));
+  page.finish();
 }

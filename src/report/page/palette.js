@@ -1,4 +1,5 @@
-// Colour says which method, dash and shade which of its settings. A method has one colour on the whole page.
+// Colour says which method, dash and shade which of its settings. A method has one colour on the whole page; where there are more
+// methods than colours, those of one colour begin with another dash.
 
 const COLOURS = 10;
 const DASHES = [null, "7 3", "2 3", "10 3 2 3", "5 2", "1 4", "12 4", "8 2 2 2 2 2"];
@@ -36,7 +37,7 @@ function row_styles(rows) {
       const colour = method_colour(method);
       styles[index] = {
         colour: share === 100 ? colour : `color-mix(in oklab, ${colour} ${share}%, var(--ink))`,
-        dash: DASHES[place % DASHES.length],
+        dash: DASHES[(place + Math.floor(method_index(method) / COLOURS)) % DASHES.length],
         symbol: method_symbol(method),
       };
     });

@@ -23,6 +23,10 @@ class ResponsePicture {
     state.listeners.add(() => this.draw());
   }
 
+  measure() {
+    return measure_text(this.state.problem.curve_measure ?? "loss");
+  }
+
   responses() {
     return list(this.state.problem.responses);
   }
@@ -60,7 +64,7 @@ class ResponsePicture {
     }
     const {x, y} = scales;
     const place = ([lambda, loss]) => [x(lambda), y(loss)];
-    frame.draw_axes(x, y, ["λ, the logarithm of the penalty", "validation loss"]);
+    frame.draw_axes(x, y, ["λ, the logarithm of the penalty", `validation, ${this.measure()}`]);
     frame.plot.selectAll("*").remove();
     frame.plot.append("path").attr("class", "exact").attr("d", d3.line()(curve.map(place)));
     for (const {row, points} of paths) this.draw_path(row, points.map(place));
@@ -109,7 +113,7 @@ class ResponsePicture {
     return [
       element("div", {class: "tooltip-title", dir: "auto"}, title),
       element("div", {}, `λ ${number_text(mark.point[0])}`),
-      element("div", {}, `validation loss ${number_text(mark.point[1])}`),
+      element("div", {}, `validation, ${this.measure()} ${number_text(mark.point[1])}`),
     ];
   }
 

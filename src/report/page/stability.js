@@ -60,7 +60,7 @@ class StabilityPicture {
     const x = scale_over(true, [x_extent[0] / 1.7, x_extent[1] * 1.7], [frame.left, frame.right]);
     const y = scale_over(true, y_extent ? [y_extent[0] / 1.3, y_extent[1] * 1.3] : [0.1, 1], [frame.bottom, top]);
     frame.draw_axes(x, y, ["step size α", `final validation, ${measure_text(state.problem.curve_measure ?? "loss")}`], top,
-        steps.length <= 6 ? steps : undefined);
+        steps.length <= 6 ? apart(steps, x) : undefined);
     frame.plot.selectAll("*").remove();
     frame.clip_box.attr("y", 0).attr("height", frame.bottom + 5);
     this.draw_strip(top);
@@ -77,7 +77,8 @@ class StabilityPicture {
     const {axes, left, right} = this.frame;
     axes.append("rect").attr("class", "strip").attr("x", left).attr("width", right - left).attr("y", this.frame.top)
         .attr("height", top - this.frame.top - 8);
-    this.frame.axis_text(left + 6, this.frame.top + 11, "start", "diverged or failed").attr("class", "strip-name");
+    if (right - left > 360)  // on a phone the caption says it
+      this.frame.axis_text(left + 6, this.frame.top + 11, "start", "diverged or failed").attr("class", "strip-name");
   }
 
   draw_levels(levels, y) {
@@ -96,7 +97,9 @@ class StabilityPicture {
 
   /** Rows of one step stand side by side, and the seeds of a row beside each other. */
   marks_of({row, step, outcomes}, neighbours, x, y) {
-    const width = Math.min(24, 120 / neighbours.length);
+    // As wide as the space between two steps of a factor of 1.7, which is also what the frame has beyond the outermost.
+    const room = Math.min(120, 0.9 * (x(1.7) - x(1)) * 2);
+    const width = Math.min(24, room / neighbours.length);
     const left = x(step) + (neighbours.indexOf(row) - neighbours.length / 2 + 0.1) * width;
     return outcomes.map(([seed, value, status], place) => {
       const is_shown = status === "ok" && is_number(value) && value > 0;
@@ -130,6 +133,16 @@ class StabilityPicture {
       element("div", {}, mark.is_shown ? `validation ${number_text(mark.value)}` : String(mark.status)),
     ];
   }
+}
+
+/** Of the steps those whose numbers do not touch. */
+function apart(steps, x) {
+  let last = -Infinity;
+  return steps.slice().sort(d3.ascending).filter((step) => {
+    const has_room = x(step) - last > 38;
+    if (has_room) last = x(step);
+    return has_room;
+  });
 }
 
 /** Places for the names of the lowest levels, apart from each other, none below `bottom`. */
