@@ -9,6 +9,7 @@ class ProblemState {
     this.anchor = anchor;
     this.listeners = new Set();
     this.visible = new Map();  // by key of the row
+    this.is_selection = false;  // the reader has said which rows, so that new ones wait to be asked for
     this.measure = null;
     this.which = "final";
     this.sort = {column: null, is_descending: false};
@@ -57,6 +58,7 @@ class ProblemState {
   show_only(indices) {
     const wanted = new Set(indices);
     this.keys.forEach((key, index) => this.visible.set(key, wanted.has(index)));
+    this.is_selection = wanted.size < this.keys.length;
     this.notify();
   }
 
@@ -98,7 +100,7 @@ class ProblemState {
   /** Rows that are new are shown as long as there is room; what the reader chose stays. */
   choose_first_rows() {
     if (this.keys.every((key) => this.visible.has(key))) return;
-    let room = VISIBLE_AT_FIRST - this.keys.filter((key) => this.visible.get(key)).length;
+    let room = this.is_selection ? 0 : VISIBLE_AT_FIRST - this.keys.filter((key) => this.visible.get(key)).length;
     for (const index of this.ranked_rows()) {
       if (this.visible.has(this.keys[index])) continue;
       this.visible.set(this.keys[index], room > 0);

@@ -37,6 +37,7 @@ class Legend {
       const [toggle, only] = this.querySelectorAll("button");
       toggle.setAttribute("aria-pressed", state.is_visible(index));
       set_text(toggle.querySelector(".name"), label);
+      toggle.title = label;
       only.setAttribute("aria-label", `Only ${label}`);
       legend.paint(toggle, state.styles[index]);
     });

@@ -38,6 +38,10 @@ class Page {
       return section.state;
     });
     for (const {state, node} of this.sections.values()) node.hidden = !states.includes(state);
+    // In the order of the data. What stands right is not touched: it may have the focus.
+    states.map(({anchor}) => document.getElementById(anchor)).forEach((node, index) => {
+      if (place.children[index] !== node) place.insertBefore(node, place.children[index] ?? null);
+    });
     this.update_head(data);
     this.update_contents(states);
     this.summary.update(states);
