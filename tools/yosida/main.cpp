@@ -85,7 +85,9 @@ int main(int argc, char** argv) {
       "  yosida tune --data spectra --oracle\n"
       "  yosida tune --train train.csv --target price --save model.json\n"
       "  yosida compare --data spectra --methods my-hpo,random,tpe --study spectra.study\n"
+      "  yosida report spectra.study\n"
       "  yosida predict --from model.json --data new.csv --out predictions.csv\n"
+      "  yosida reproduce                     the experiments of the paper\n"
       "Each command has its own --help.");
   int exit_code = cli::kOk;
   cli::command_text() = "yosida";
