@@ -101,11 +101,6 @@ std::vector<Entry> parse_entries(const CompareFlags& flags) {
 
 // ---- what decides a result ----
 
-template <typename T>
-json or_null(const std::optional<T>& value) {
-  return value ? json(*value) : json(nullptr);
-}
-
 /// Everything but method, settings and seed. Paths are not in it: the files may move, their contents count.
 json common_spec(const CompareFlags& flags, const DataIdentity& identity, const Prepared& prepared) {
   const DataFlags& data = flags.data;

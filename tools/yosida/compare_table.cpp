@@ -32,14 +32,6 @@ std::string mean_count(const std::optional<Cell>& cell) {
   return cell ? fmt::format("{:.0f}", cell->mean) : "-";
 }
 
-std::string remark(const Row& row) {
-  std::string text;
-  if (row.diverged > 0) text = fmt::format("{} of {} diverged", row.diverged, row.runs);
-  if (row.failed > 0)
-    text += fmt::format("{}{} of {} failed", text.empty() ? "" : ", ", row.failed, row.runs);
-  return text;
-}
-
 /// Marks the best of a column, and what reads the same. A method that diverges is not called best.
 void emphasise_best(Table& table, const std::vector<Row>& rows, std::optional<Cell> Row::*member,
                     std::size_t column, bool larger) {
@@ -104,7 +96,7 @@ void print_comparison(const Comparison& comparison, const std::vector<study::Rec
     cells.push_back(mean_count(row.gradients));
     cells.push_back(mean_count(row.work));
     cells.push_back(row.seconds ? fmt::format("{:.2g}", row.seconds->mean) : "-");
-    cells.push_back(remark(row));
+    cells.push_back(faults_in_words(row.runs, row.diverged, row.failed));
     table.add(std::move(cells));
   }
   const bool larger = report::larger_is_better(comparison.measure);
@@ -118,6 +110,13 @@ void print_comparison(const Comparison& comparison, const std::vector<study::Rec
   if (of_others > 0)
     fmt::print("\nnote: {} of these runs were made by another version of yosida than {}\n", of_others,
                YOSIDA_VERSION);
+}
+
+std::string faults_in_words(std::int64_t runs, std::int64_t diverged, std::int64_t failed) {
+  std::string text;
+  if (diverged > 0) text = fmt::format("{} of {} diverged", diverged, runs);
+  if (failed > 0) text += fmt::format("{}{} of {} failed", text.empty() ? "" : ", ", failed, runs);
+  return text;
 }
 
 std::string failures_in_words(const std::vector<study::Record>& records) {

@@ -24,6 +24,8 @@ void require_measure(const std::string& name, const Model& model, const Loss& lo
 /// Mean ± standard deviation over the seeds of each method, as a table on standard output.
 void print_comparison(const Comparison& comparison, const std::vector<study::Record>& records);
 
+/// "2 of 10 diverged, 1 of 10 failed"; empty where all ended well.
+std::string faults_in_words(std::int64_t runs, std::int64_t diverged, std::int64_t failed);
 /// A line for each kind of failure among the runs; empty where there is none.
 std::string failures_in_words(const std::vector<study::Record>& records);
 

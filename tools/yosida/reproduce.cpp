@@ -106,11 +106,6 @@ struct Planned {
   study::RunSpec spec;
 };
 
-template <typename T>
-json or_null(const std::optional<T>& value) {
-  return value ? json(*value) : json(nullptr);
-}
-
 Planned plan(Arena& arena, const Contestant& contestant, std::uint64_t seed) {
   const Experiment& experiment = arena.experiment;
   const auto& [train, validation, test, classes] = experiment.partition;

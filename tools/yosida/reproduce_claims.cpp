@@ -11,33 +11,7 @@
 namespace yosida::cli {
 
 using report::MethodRow;
-using report::PartCells;
 using report::ProblemContents;
-
-const PartCells& final_of(const MethodRow& row) {
-  static const PartCells none;
-  return row.final.empty() ? none : row.final[0];
-}
-
-std::optional<double> mean_validation(const MethodRow& row) {
-  const std::optional<report::Cell>& cell = final_of(row).validation;
-  if (!cell || row.diverged + row.failed > 0) return {};
-  return cell->mean;
-}
-
-bool has(const MethodRow& row, const char* setting, const char* value) {
-  const auto found = row.settings.find(setting);
-  return found != row.settings.end() && found->second == value;
-}
-
-const MethodRow* best_row(const ProblemContents& problem,
-                          const std::function<bool(const MethodRow&)>& takes) {
-  const MethodRow* best = nullptr;
-  for (const MethodRow& row : problem.rows)
-    if (const auto value = mean_validation(row); value && takes(row))
-      if (best == nullptr || *value < *mean_validation(*best)) best = &row;
-  return best;
-}
 
 namespace {
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "compare_table.hpp"
 #include "output.hpp"
 #include "reproduce_claims.hpp"
 #include "reproduce_rows.hpp"
@@ -58,13 +59,7 @@ std::string work_to(const MethodRow& row, std::size_t target) {
   return work.reached == 0 ? "never" : fmt::format("{} of {}", work.reached, work.of);
 }
 
-std::string remark(const MethodRow& row) {
-  std::string text;
-  if (row.diverged > 0) text = fmt::format("{} of {} diverged", row.diverged, row.runs);
-  if (row.failed > 0)
-    text += fmt::format("{}{} of {} failed", text.empty() ? "" : ", ", row.failed, row.runs);
-  return text;
-}
+std::string remark(const MethodRow& row) { return faults_in_words(row.runs, row.diverged, row.failed); }
 
 std::int64_t seeds_of(const ProblemContents& problem) {
   std::int64_t most = 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <unordered_map>
 
 #include "progress.hpp"
@@ -7,6 +8,12 @@
 #include "yosida/study/runner.hpp"
 
 namespace yosida::cli {
+
+/// As a value of a spec.
+template <typename T>
+nlohmann::json or_null(const std::optional<T>& value) {
+  return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
+}
 
 /// The method with every setting that is not its default's: "sho:alpha=0.05".
 std::string name_with_settings(const Method& method, const SettingValues& all_settings);
