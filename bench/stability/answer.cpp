@@ -1,0 +1,94 @@
+#include "answer.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "statistics.hpp"
+#include "yosida/problem/collapse.hpp"
+#include "yosida/problem/elastic_net_problem.hpp"
+#include "yosida/problem/k_fold_problem.hpp"
+#include "yosida/solver/methods.hpp"
+#include "yosida/solver/oracle.hpp"
+
+namespace yosida::bench {
+namespace {
+
+std::shared_ptr<const BilevelProblem> make_problem(const Case& drawn, const Method& method,
+                                                   bool may_collapse) {
+  using Kind = ElasticNetProblem::Kind;
+  const double iterations = method.expected_work > 0.0     ? method.expected_work
+                            : method.solves_inner_problems ? std::numeric_limits<double>::infinity()
+                                                           : static_cast<double>(method.default_iterations);
+  std::vector<std::shared_ptr<const BilevelProblem>> problems;
+  for (const Split& split : drawn.splits) {
+    if (!drawn.penalty) {
+      const bool is_lasso = drawn.model->penalty == PenaltyForm::l1;
+      problems.push_back(std::make_shared<const ElasticNetProblem>(
+          split, *drawn.loss, drawn.intercept, is_lasso ? Kind::lasso : Kind::elastic_net));
+      continue;
+    }
+    const auto linear =
+        std::make_shared<const LinearProblem>(split, *drawn.loss, drawn.intercept, *drawn.penalty);
+    problems.push_back(may_collapse ? collapse_if_cheaper(linear, iterations) : linear);
+  }
+  if (drawn.folds == 0) return problems[0];
+  return std::make_shared<const KFoldProblem>(std::move(problems), drawn.share);
+}
+
+/// The method's own λ or, for a problem that knows where its λ lie, a place among these.
+Vector start_of(const BilevelProblem& problem, const Method& method) {
+  constexpr double kFromHigh = 0.3;
+  if (const auto own = problem.own_bounds()) return own->high + kFromHigh * (own->low - own->high);
+  return Vector::Constant(problem.hyperparameters(), method.lambda0);
+}
+
+/// The bounds that a λ is judged in: the data's own where it lies inside.
+Start judged_inside(const BilevelProblem& problem, const Start& start, const Method& method,
+                    const Vector& lambda) {
+  Start own = start;
+  own.lambda = start_of(problem, method);
+  own = with_bounds(problem, own);
+  const bool is_inside =
+      (lambda.array() >= own.low.array()).all() && (lambda.array() <= own.high.array()).all();
+  return is_inside ? own : start;
+}
+
+}  // namespace
+
+Answer answer(const Case& drawn, const std::string& method_name) {
+  Answer answer;
+  const auto begin = std::chrono::steady_clock::now();
+  try {
+    const Method& chosen = method(method_name);
+    const std::unique_ptr<Solver> solver = chosen.make({});
+    const auto problem = make_problem(drawn, chosen, solver->stays_in_row_space());
+    SolveOptions options;
+    options.start.lambda = drawn.lambda0 ? Vector::Constant(problem->hyperparameters(), *drawn.lambda0)
+                                         : start_of(*problem, chosen);
+    options.start.seed = drawn.seed;
+    if (!chosen.counts_trials) options.budget.iterations = chosen.default_iterations_of({});
+    options.trace_every = std::numeric_limits<std::int64_t>::max();  // the first point and the last
+    answer.lambda0 = options.start.lambda;
+    const Outcome outcome = solve(*solver, *problem, options);
+    answer.seconds = seconds_since(begin);
+    answer.status = to_string(outcome.status);
+    answer.message = outcome.message;
+    answer.lambda = outcome.best.lambda;
+    answer.validation = outcome.best.loss.validation;
+    answer.start_loss = outcome.trace.front().loss.validation;
+    answer.work = outcome.work.gradient_equivalents();
+    const Certificate certificate =
+        certify(*problem, outcome.best, judged_inside(*problem, options.start, chosen, answer.lambda));
+    answer.verdict = to_string(certificate.verdict);
+    answer.reason = certificate.reason;
+  } catch (const std::exception& error) {
+    answer.seconds = seconds_since(begin);
+    answer.is_error = true;
+    answer.status = "error";
+    answer.message = error.what();
+  }
+  return answer;
+}
+
+}  // namespace yosida::bench

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string>
+
+#include "answer.hpp"
+
+namespace yosida::bench {
+
+/// One run and what the truth says of it.
+struct Judged {
+  std::string kind;
+  std::uint64_t seed = 0;
+  std::string model;
+  Sharing sharing = Sharing::one;
+  Index folds = 0;
+  std::string problem;
+  Answer answer;
+  double truth_seconds = 0.0;
+  double best_lambda = 0.0;  ///< the best shared λ
+  double best = 0.0;         ///< its h
+  double value = 0.0;        ///< h of the answer's λ
+  double start_value = 0.0;  ///< h of the first λ
+  /// h of the answer over that of the best shared λ, − 1: with one λ the λ gap. Not negative.
+  double gap = 0.0;
+  bool is_truth_incomplete = false;
+  bool is_not_finite = false;
+  bool is_worse_than_start = false;
+  bool is_worse_than_shared = false;
+  bool is_false_certificate = false;  ///< certified, though a small change of λ lowers h by over 0.1 %
+
+  bool has_one_lambda() const { return sharing == Sharing::one; }
+};
+
+Judged judge(const Case& drawn, const std::string& method, double floor);
+
+void print_table(const std::vector<Judged>& runs);
+void print_worst(const std::vector<Judged>& runs, std::size_t count);
+void print_words(const Judged& run);
+void write_csv(const std::string& file, const std::vector<Judged>& runs);
+
+}  // namespace yosida::bench
