@@ -1,6 +1,5 @@
 #include "answer.hpp"
 
-#include <chrono>
 #include <cmath>
 #include <limits>
 
@@ -58,7 +57,7 @@ Start judged_inside(const BilevelProblem& problem, const Start& start, const Met
 
 Answer answer(const Case& drawn, const std::string& method_name) {
   Answer answer;
-  const auto begin = std::chrono::steady_clock::now();
+  const double begin = cpu_seconds();
   try {
     const Method& chosen = method(method_name);
     const std::unique_ptr<Solver> solver = chosen.make({});
@@ -71,7 +70,7 @@ Answer answer(const Case& drawn, const std::string& method_name) {
     options.trace_every = std::numeric_limits<std::int64_t>::max();  // the first point and the last
     answer.lambda0 = options.start.lambda;
     const Outcome outcome = solve(*solver, *problem, options);
-    answer.seconds = seconds_since(begin);
+    answer.seconds = cpu_seconds() - begin;
     answer.status = to_string(outcome.status);
     answer.message = outcome.message;
     answer.lambda = outcome.best.lambda;
@@ -83,7 +82,7 @@ Answer answer(const Case& drawn, const std::string& method_name) {
     answer.verdict = to_string(certificate.verdict);
     answer.reason = certificate.reason;
   } catch (const std::exception& error) {
-    answer.seconds = seconds_since(begin);
+    answer.seconds = cpu_seconds() - begin;
     answer.is_error = true;
     answer.status = "error";
     answer.message = error.what();

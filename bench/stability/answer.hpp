@@ -19,7 +19,7 @@ struct Answer {
   double validation = 0.0;  ///< L_V of the weights returned
   double start_loss = 0.0;  ///< L_V of the first iterate
   double work = 0.0;        ///< gradient equivalents
-  double seconds = 0.0;
+  double seconds = 0.0;     ///< of the processor, without the certificate
 
   bool is_certified() const { return verdict == to_string(Verdict::certified); }
   bool is_at_bound() const { return verdict == to_string(Verdict::at_bound); }

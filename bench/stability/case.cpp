@@ -15,7 +15,7 @@ namespace {
 
 Size size_of(const std::string& model) {
   if (model == "ridge") return Size::large;
-  return model == "softmax" ? Size::small : Size::medium;
+  return model == "softmax" || model == "elastic-net" ? Size::small : Size::medium;
 }
 
 /// Kinds of the same seed have nothing in common (FNV-1a of the name).
@@ -152,7 +152,8 @@ Case draw_case(const std::string& kind_name, std::uint64_t seed, const CaseOptio
   const std::string name = draw_model(from.models, options, random, kind_name);
   drawn.model = &model(name);
   const bool is_hold_out = random.below(2) == 0;
-  const auto k = 3 + static_cast<Index>(random.below(8));
+  // A softmax and the elastic net take the longest to scan.
+  const auto k = 3 + static_cast<Index>(random.below(size_of(name) == Size::small ? 3 : 8));
   drawn.folds = options.folds == Folds::hold_out || (options.folds == Folds::any && is_hold_out) ? 0 : k;
   drawn.intercept = random.below(4) != 0;
   const std::string x_steps = pick(from.x_steps, random);

@@ -40,7 +40,7 @@ void print_row(const std::string& kind, const std::string& model, const std::str
       count(group, [](const Judged& r) { return r.is_not_finite; }),
       count(group, [](const Judged& r) { return r.is_worse_than_start; }),
       count(group, [](const Judged& r) { return r.is_worse_than_shared; }), share(1e-2), share(1e-3),
-      count(group, [](const Judged& r) { return !(r.gap <= 1e-3) && !r.is_truth_incomplete; }),
+      count(group, [](const Judged& r) { return !(r.gap <= 1e-3); }),
       count(group, [](const Judged& r) { return r.answer.is_certified(); }),
       count(group, [](const Judged& r) { return r.answer.is_at_bound(); }),
       count(group, [](const Judged& r) { return !r.answer.is_certified() && !r.answer.is_at_bound(); }),
@@ -98,7 +98,7 @@ void print_table(const std::vector<Judged>& runs) {
 void print_worst(const std::vector<Judged>& runs, std::size_t most) {
   Group order;
   for (const Judged& run : runs)
-    if (!run.is_truth_incomplete) order.push_back(&run);
+    if (!std::isnan(run.gap)) order.push_back(&run);
   std::stable_sort(order.begin(), order.end(),
                    [](const Judged* a, const Judged* b) { return a->gap > b->gap; });
   order.resize(std::min(most, order.size()));
@@ -132,20 +132,22 @@ void print_words(const Judged& run) {
 void write_csv(const std::string& file, const std::vector<Judged>& runs) {
   auto out = fmt::output_file(file);
   out.print(
-      "kind,seed,model,lambdas,folds,status,message,verdict,lambda,best_lambda,value,best,start_value,start_"
+      "kind,seed,model,lambdas,folds,status,message,verdict,lambda,best_lambda,value,validation,best,null_"
+      "loss,start_value,start_"
       "loss,"
       "gap,not_finite,worse_than_start,worse_than_shared,false_certificate,truth_incomplete,gradient_"
       "equivalents,"
       "seconds,truth_seconds,problem\n");
   for (const Judged& r : runs)
     out.print(
-        "{},{},{},{},{},{},\"{}\",{},{},{:.10g},{:.10g},{:.10g},{:.10g},{:.10g},{:.6g},{:d},{:d},{:d},{:d},"
+        "{},{},{},{},{},{},\"{}\",{},{},{:.10g},{:.10g},{:.10g},{:.10g},{:.10g},{:.10g},{:.10g},{:.6g},{:d},{"
+        ":d},{:d},{:d},"
         "{:d},{:.6g},{:.4g},{:.4g},\"{}\"\n",
         r.kind, r.seed, r.model, kSharingNames[static_cast<int>(r.sharing)], r.folds, r.answer.status,
-        r.answer.message, r.answer.verdict, list(r.answer.lambda), r.best_lambda, r.value, r.best,
-        r.start_value, r.answer.start_loss, r.gap, r.is_not_finite, r.is_worse_than_start,
-        r.is_worse_than_shared, r.is_false_certificate, r.is_truth_incomplete, r.answer.work,
-        r.answer.seconds, r.truth_seconds, r.problem);
+        r.answer.message, r.answer.verdict, list(r.answer.lambda), r.best_lambda, r.value,
+        r.answer.validation, r.best, r.null_loss, r.start_value, r.answer.start_loss, r.gap, r.is_not_finite,
+        r.is_worse_than_start, r.is_worse_than_shared, r.is_false_certificate, r.is_truth_incomplete,
+        r.answer.work, r.answer.seconds, r.truth_seconds, r.problem);
 }
 
 }  // namespace yosida::bench

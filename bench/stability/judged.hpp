@@ -18,6 +18,7 @@ struct Judged {
   double truth_seconds = 0.0;
   double best_lambda = 0.0;  ///< the best shared λ
   double best = 0.0;         ///< its h
+  double null_loss = 0.0;    ///< h of w = 0
   double value = 0.0;        ///< h of the answer's λ
   double start_value = 0.0;  ///< h of the first λ
   /// h of the answer over that of the best shared λ, − 1: with one λ the λ gap. Not negative.

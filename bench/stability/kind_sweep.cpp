@@ -40,10 +40,11 @@ Judged judge(const Case& drawn, const std::string& method, double floor) {
   run.folds = drawn.folds;
   run.problem = drawn.text;
   run.answer = answer(drawn, method);
-  const auto begin = std::chrono::steady_clock::now();
+  const double begin = cpu_seconds();
   Truth truth(drawn, floor);
   run.best = truth.best();
   run.best_lambda = truth.best_lambda();
+  run.null_loss = truth.null_loss();
   run.is_truth_incomplete = truth.is_incomplete();
   const Vector& lambda = run.answer.lambda;
   run.is_not_finite = run.answer.is_error || !lambda.allFinite() || !std::isfinite(run.answer.validation);
@@ -58,7 +59,7 @@ Judged judge(const Case& drawn, const std::string& method, double floor) {
     if (run.answer.is_certified() && lambda.size() <= kFewLambdas)
       run.is_false_certificate = has_better_neighbour(truth, lambda, run.value);
   }
-  run.truth_seconds = seconds_since(begin);
+  run.truth_seconds = cpu_seconds() - begin;
   return run;
 }
 
@@ -84,7 +85,7 @@ void sweep_kinds(const KindSweep& flags) {
   print_table(judged);
   double truth_seconds = 0.0;
   for (const Judged& run : judged) truth_seconds += run.truth_seconds;
-  fmt::print("seeds {} to {}; truth {:.0f} ms a run; {:.0f} s in all with {} jobs\n", first,
+  fmt::print("seeds {} to {}; truth {:.0f} ms of a processor a run; {:.0f} s in all with {} jobs\n", first,
              first + static_cast<std::uint64_t>(runs) - 1,
              1e3 * truth_seconds / static_cast<double>(judged.size()), seconds_since(begin), flags.jobs);
   if (flags.worst > 0) print_worst(judged, static_cast<std::size_t>(flags.worst));

@@ -119,8 +119,11 @@ DrawnRows draw_descriptors(Random& random, Size size) {
 
 /// Near-infrared spectra: a few broad bands, a baseline, scatter and little noise.
 DrawnRows draw_spectra(Random& random, Size size) {
-  const Index n = log_uniform_size(random, 30, size == Size::small ? 60 : 100);
-  const Index channels = log_uniform_size(random, 100, size == Size::large ? 700 : 300);
+  const Index n = log_uniform_size(random, 30, size == Size::small ? 50 : 100);
+  const Index channels = log_uniform_size(random, 100,
+                                          size == Size::large    ? 700
+                                          : size == Size::medium ? 300
+                                                                 : 150);
   const auto bands = 3 + static_cast<Index>(random.below(6));
   Matrix shapes(bands, channels);
   for (Index k = 0; k < bands; ++k) {
@@ -202,7 +205,8 @@ DrawnRows draw_iris(Random& random, Size size) {
   return rows;
 }
 
-const std::vector<std::string> kAll = {"ridge", "logistic", "softmax", "svm", "huber", "poisson"};
+const std::vector<std::string> kAll = {"ridge",   "lasso", "elastic-net", "logistic",
+                                       "softmax", "svm",   "huber",       "poisson"};
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 #include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 namespace yosida::bench {
@@ -15,6 +16,31 @@ std::unique_ptr<FoldTruth> make_fold(const Case& drawn, const Split& split, cons
   if (drawn.loss->is_quadratic()) return least_squares_truth(split, drawn.intercept, column_scale);
   return newton_truth(split, std::string(drawn.model->name), drawn.loss->outputs(), drawn.intercept,
                       column_scale);
+}
+
+/// Evaluates `value` at points that close in on a minimum of it in [a, b].
+template <typename Function>
+void golden_section(Function&& value, double a, double b, double width) {
+  constexpr double kGolden = 0.6180339887498949;
+  double c = b - kGolden * (b - a);
+  double d = a + kGolden * (b - a);
+  double f_c = value(c);
+  double f_d = value(d);
+  while (b - a > width) {
+    if (f_c < f_d) {
+      b = d;
+      d = c;
+      f_d = f_c;
+      c = b - kGolden * (b - a);
+      f_c = value(c);
+    } else {
+      a = c;
+      c = d;
+      f_c = f_d;
+      d = a + kGolden * (b - a);
+      f_d = value(d);
+    }
+  }
 }
 
 }  // namespace
@@ -56,27 +82,130 @@ Rotated::Rotated(const Split& split, bool intercept, const Vector& column_scale)
   penalty = static_cast<double>(n) * singular_values.cwiseAbs2().cwiseInverse();
 }
 
-Truth::Truth(const Case& drawn, double floor) : case_(drawn) {
-  for (const Split& split : drawn.splits)
-    folds_.push_back(make_fold(drawn, split, Vector::Ones(split.train.features())));
-  scan();
-  unit_ = std::max(best_, floor * at(kInfinity));
-}
-
-double Truth::at(double lambda) {
+double Path::at(double lambda) const {
   double sum = 0.0;
-  for (std::size_t k = 0; k < folds_.size(); ++k) sum += case_.share[k] * folds_[k]->at(lambda);
+  for (std::size_t k = 0; k < folds_.size(); ++k) sum += share_[k] * folds_[k]->at(lambda);
   return sum;
 }
 
-double Truth::at(const Vector& lambda) {
-  if (case_.sharing == Sharing::one) return at(lambda[0]);
+double Path::at_classes(const Vector& lambda) const {
   double sum = 0.0;
-  for (std::size_t k = 0; k < folds_.size(); ++k) {
-    if (case_.sharing == Sharing::groups && case_.loss->outputs() > 1) {
-      sum += case_.share[k] * folds_[k]->at_classes(lambda);
-      continue;
+  for (std::size_t k = 0; k < folds_.size(); ++k) sum += share_[k] * folds_[k]->at_classes(lambda);
+  return sum;
+}
+
+std::vector<double> Path::grid() const {
+  double low = kInfinity;
+  double high = -kInfinity;
+  double step = kInfinity;
+  std::vector<double> points;
+  for (const auto& fold : folds_) {
+    low = std::min(low, fold->low);
+    high = std::max(high, fold->high);
+    step = std::min(step, fold->step);
+    points.insert(points.end(), fold->kinks.begin(), fold->kinks.end());
+  }
+  for (double next = high; next > low - step; next -= step) points.push_back(next);
+  std::sort(points.begin(), points.end(), std::greater<>());
+  return points;
+}
+
+Path::Lowest Path::lowest() const {
+  constexpr double kPromising = 1.02;  // valleys up to 2 % above the lowest are polished
+  constexpr double kFarAbove = 1.5;    // a path that ends so much above its lowest has said enough
+  constexpr int kGivenUp = 3;          // unsolved one after the other
+  std::vector<double> lambda, value;
+  Lowest best{.value = kInfinity, .lambda = kInfinity};
+  int unsolved = 0;
+  for (const double next : grid()) {
+    const double h = at(next);
+    unsolved = std::isnan(h) ? unsolved + 1 : 0;
+    if (unsolved == kGivenUp) break;
+    if (std::isnan(h)) continue;
+    lambda.push_back(next);
+    value.push_back(h);
+    if (h < best.value) {
+      best.value = h;
+      best.lambda = next;
     }
+  }
+  best.is_incomplete = value.empty() || (unsolved > 0 && !(value.back() > kFarAbove * best.value));
+  const double promising = kPromising * best.value;
+  for (std::size_t i = 1; i + 1 < value.size(); ++i)
+    if (value[i] <= value[i - 1] && value[i] <= value[i + 1] && value[i] <= promising)
+      polish(lambda[i + 1], lambda[i - 1], best);
+  return best;
+}
+
+void Path::polish(double a, double b, Lowest& best) const {
+  constexpr double kWidth = 1e-3;  // h is flat to second order there: its own error is about 1e-7
+  golden_section(
+      [&](double lambda) {
+        const double h = at(lambda);
+        if (h < best.value) {
+          best.value = h;
+          best.lambda = lambda;
+        }
+        return h;
+      },
+      a, b, kWidth);
+}
+
+Path Truth::path(double ridge) const {
+  std::vector<std::unique_ptr<FoldTruth>> folds;
+  for (const Split& split : case_.splits)
+    folds.push_back(case_.penalty ? make_fold(case_, split, Vector::Ones(split.train.features()))
+                                  : lasso_truth(split, case_.intercept, ridge));
+  return {std::move(folds), case_.share};
+}
+
+Truth::Truth(const Case& drawn, double floor) : case_(drawn) {
+  path_ = std::make_unique<Path>(path(0.0));
+  const Path::Lowest lowest = path_->lowest();
+  best_ = lowest.value;
+  best_lambda_ = lowest.lambda;
+  is_incomplete_ = lowest.is_incomplete;
+  null_loss_ = path_->at(kInfinity);
+  if (drawn.model->penalty == PenaltyForm::l1_l2) search_two();
+  unit_ = std::max(best_, floor * null_loss_);
+}
+
+void Truth::search_two() {
+  constexpr double kStep = 2.5;
+  constexpr double kWidth = 0.3;
+  double largest = 0.0;
+  double smallest = kInfinity;
+  for (const Split& split : case_.splits) {
+    const auto x = split.train.x.dense().matrix();
+    const Vector squares = x.colwise().squaredNorm().transpose() / static_cast<double>(x.rows());
+    largest = std::max(largest, squares.sum());
+    for (const double square : squares)
+      if (square > 0.0) smallest = std::min(smallest, square);
+  }
+  double best_ridge = std::log(largest);
+  double best = kInfinity;
+  const auto value = [&](double lambda) {
+    const Path::Lowest lowest = path(std::exp(lambda)).lowest();
+    if (lowest.value < best_) {
+      best_ = lowest.value;
+      best_lambda_ = lowest.lambda;
+    }
+    return lowest.value;
+  };
+  for (double lambda = std::log(largest) + 3.0; lambda > std::log(smallest) - 12.0; lambda -= kStep)
+    if (const double h = value(lambda); h < best) {
+      best = h;
+      best_ridge = lambda;
+    }
+  golden_section(value, best_ridge - kStep, best_ridge + kStep, kWidth);
+}
+
+double Truth::at(const Vector& lambda) {
+  if (case_.model->penalty == PenaltyForm::l1_l2) return path(std::exp(lambda[1])).at(lambda[0]);
+  if (case_.sharing == Sharing::one) return path_->at(lambda[0]);
+  if (case_.sharing == Sharing::groups && case_.loss->outputs() > 1) return path_->at_classes(lambda);
+  double sum = 0.0;
+  for (std::size_t k = 0; k < case_.splits.size(); ++k) {
     // Weights times e^{λ/2} have a penalty of 1: the same problem with other columns.
     const Split& split = case_.splits[k];
     Vector column_scale(split.train.features());
@@ -88,73 +217,9 @@ double Truth::at(const Vector& lambda) {
 }
 
 double Truth::gap(double value) const {
-  const double excess = value - best_;
   if (std::isnan(value)) return kNotSolved;
+  const double excess = value - best_;
   return excess <= 0.0 ? 0.0 : excess / unit_;
-}
-
-void Truth::scan() {
-  constexpr double kPromising = 1.02;  // valleys up to 2 % above the lowest are polished
-  constexpr int kGivenUp = 3;          // unsolved one after the other
-  double low = kInfinity;
-  double high = -kInfinity;
-  double step = kInfinity;
-  for (const auto& fold : folds_) {
-    low = std::min(low, fold->low);
-    high = std::max(high, fold->high);
-    step = std::min(step, fold->step);
-  }
-  std::vector<double> lambda, value;
-  best_ = kInfinity;
-  int unsolved = 0;
-  for (double next = high; next > low - step && unsolved < kGivenUp; next -= step) {
-    const double h = at(next);
-    unsolved = std::isnan(h) ? unsolved + 1 : 0;
-    is_incomplete_ |= std::isnan(h);
-    if (std::isnan(h)) continue;
-    lambda.push_back(next);
-    value.push_back(h);
-    if (h < best_) {
-      best_ = h;
-      best_lambda_ = next;
-    }
-  }
-  const double promising = kPromising * best_;
-  for (std::size_t i = 1; i + 1 < value.size(); ++i)
-    if (value[i] <= value[i - 1] && value[i] <= value[i + 1] && value[i] <= promising)
-      polish(lambda[i + 1], lambda[i - 1]);
-}
-
-void Truth::polish(double a, double b) {
-  constexpr double kGolden = 0.6180339887498949;
-  constexpr double kWidth = 1e-3;  // h is flat to second order there: its own error is about 1e-7
-  const auto value = [&](double lambda) {
-    const double h = at(lambda);
-    if (h < best_) {
-      best_ = h;
-      best_lambda_ = lambda;
-    }
-    return h;
-  };
-  double c = b - kGolden * (b - a);
-  double d = a + kGolden * (b - a);
-  double f_c = value(c);
-  double f_d = value(d);
-  while (b - a > kWidth) {
-    if (f_c < f_d) {
-      b = d;
-      d = c;
-      f_d = f_c;
-      c = b - kGolden * (b - a);
-      f_c = value(c);
-    } else {
-      a = c;
-      c = d;
-      f_c = f_d;
-      d = a + kGolden * (b - a);
-      f_d = value(d);
-    }
-  }
 }
 
 }  // namespace yosida::bench

@@ -82,6 +82,7 @@ class NewtonTruth final : public FoldTruth {
     Dense u = from != nullptr ? from->u : Dense::Zero(rotated_.train.cols(), outputs_);
     const double begin = from != nullptr ? from->lambda.minCoeff() : std::max(high, reach);
     for (double above = begin - kStride; above > reach; above -= kStride) solve(asked.cwiseMax(above), u);
+    extrapolate(asked, u);
     if (!solve(asked, u)) return std::numeric_limits<double>::quiet_NaN();
     known_.push_back({asked, u});
     return mean_loss(rotated_.validation * u, validation_y_);
@@ -185,13 +186,33 @@ class NewtonTruth final : public FoldTruth {
     return 0.5 * shift_weights(penalty).cwiseProduct(u).rowwise().sum().squaredNorm();
   }
 
+  Dense penalties(const Vector& lambda) const {
+    const Index rank = rotated_.penalty.size();
+    Dense penalty = Dense::Zero(rotated_.train.cols(), outputs_);
+    for (Index k = 0; k < outputs_; ++k) penalty.col(k).head(rank) = std::exp(lambda[k]) * rotated_.penalty;
+    return penalty;
+  }
+
+  /// On with the line through the last two solutions, where that is a better start.
+  void extrapolate(const Vector& lambda, Dense& u) const {
+    if (known_.size() < 2) return;
+    const Known& last = known_.back();
+    const Known& before = known_[known_.size() - 2];
+    const double between = (last.lambda - before.lambda).norm();
+    const double ahead = (lambda - last.lambda).norm();
+    if (!(between > 0.0) || ahead > 2.0 * between) return;
+    const Dense penalty = penalties(lambda);
+    const Dense start = last.u + ahead / between * (last.u - before.u);
+    if (objective(start, penalty) + shift_term(start, penalty) <
+        objective(u, penalty) + shift_term(u, penalty))
+      u = start;
+  }
+
   bool solve(const Vector& lambda, Dense& u) const {
     constexpr int kMost = 100;
     constexpr double kTight = 1e-12;  // Newton's decrement beside the objective; the step after it is taken
     constexpr double kLoose = 1e-9;   // accepted where rounding allows no more
-    const Index rank = rotated_.penalty.size();
-    Dense penalty = Dense::Zero(rotated_.train.cols(), outputs_);
-    for (Index k = 0; k < outputs_; ++k) penalty.col(k).head(rank) = std::exp(lambda[k]) * rotated_.penalty;
+    const Dense penalty = penalties(lambda);
     double current = objective(u, penalty) + shift_term(u, penalty);
     Dense gradient, hessian;
     for (int iteration = 0; iteration < kMost; ++iteration) {
