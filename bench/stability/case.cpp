@@ -75,7 +75,7 @@ Vector target_of(const DrawnRows& rows, const std::string& name, double noise, R
   return y;
 }
 
-/// Every class at least twice as often as there are folds, so that each fold can train and validate on it.
+/// Every class in at least so many rows, so that each fold can train and validate on it.
 void fill_classes(Vector& y, const std::vector<double>& classes, Index least) {
   Index next = 0;
   for (const double each : classes) {
@@ -164,7 +164,7 @@ Case draw_case(const std::string& kind_name, std::uint64_t seed, const CaseOptio
   const DrawnRows rows = from.draw(random, size_of(name));
   Dataset data;
   data.y = target_of(rows, name, noise, random);
-  const Index least = 2 * std::max<Index>(drawn.folds, 4);
+  const Index least = std::max<Index>(drawn.folds, 4);
   const Index classes = rows.classes > 0 ? rows.classes : 3;
   if (name == "softmax") {
     std::vector<double> all;

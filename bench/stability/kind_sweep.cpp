@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
+#include <stdexcept>
 
 #include "judged.hpp"
 #include "statistics.hpp"
@@ -69,17 +71,24 @@ void sweep_kinds(const KindSweep& flags) {
   const auto kinds = static_cast<int>(flags.kinds.size());
   std::vector<Judged> judged(static_cast<std::size_t>(runs * kinds));
   const auto begin = std::chrono::steady_clock::now();
+  std::string failure;  // nothing may leave the loop but by its end
 #pragma omp parallel for schedule(dynamic, 1) num_threads(flags.jobs)
   for (int i = 0; i < runs * kinds; ++i) {
     const std::string& kind = flags.kinds[static_cast<std::size_t>(i % kinds)];
     const auto seed = first + static_cast<std::uint64_t>(i / kinds);
     Judged& run = judged[static_cast<std::size_t>(i)];
-    run = judge(draw_case(kind, seed, flags.options), flags.method, flags.floor);
+    try {
+      run = judge(draw_case(kind, seed, flags.options), flags.method, flags.floor);
+    } catch (const std::exception& error) {
+#pragma omp critical
+      failure = fmt::format("kind {}, seed {}: {}", kind, seed, error.what());
+    }
     if (flags.verbose) {
 #pragma omp critical
       print_words(run);
     }
   }
+  if (!failure.empty()) throw std::runtime_error(failure);
   if (!flags.csv.empty()) write_csv(flags.csv, judged);
   if (flags.seed && flags.verbose) return;  // all is said
   print_table(judged);
