@@ -42,10 +42,14 @@ Vector start_of(const BilevelProblem& problem, const Method& method) {
   return Vector::Constant(problem.hyperparameters(), method.lambda0);
 }
 
-/// The bounds that a λ is judged in: the data's own where it lies inside.
+/// The bounds that a λ is judged in: those the run has kept to, else the data's own where it lies inside.
 Start judged_inside(const BilevelProblem& problem, const Start& start, const Method& method,
-                    const Vector& lambda) {
+                    const Outcome& outcome) {
+  const Vector& lambda = outcome.best.lambda;
   Start own = start;
+  own.low = outcome.low;
+  own.high = outcome.high;
+  if (own.is_bounded()) return own;
   own.lambda = start_of(problem, method);
   own = with_bounds(problem, own);
   const bool is_inside =
@@ -78,7 +82,7 @@ Answer answer(const Case& drawn, const std::string& method_name) {
     answer.start_loss = outcome.trace.front().loss.validation;
     answer.work = outcome.work.gradient_equivalents();
     const Certificate certificate =
-        certify(*problem, outcome.best, judged_inside(*problem, options.start, chosen, answer.lambda));
+        certify(*problem, outcome.best, judged_inside(*problem, options.start, chosen, outcome));
     answer.verdict = to_string(certificate.verdict);
     answer.reason = certificate.reason;
   } catch (const std::exception& error) {

@@ -203,7 +203,8 @@ Matrix product(const Eigen::Ref<const Matrix>& a, const Eigen::Ref<const Matrix>
 }
 
 CgReport conjugate_gradients(FunctionRef<void(const Vector&, Vector&)> apply, const Vector& b, Vector& x,
-                             double tolerance, Index max_products, const Vector* diagonal) {
+                             double tolerance, Index max_products, const Vector* diagonal,
+                             bool in_its_units) {
   CgReport report;
   Vector product(b.size());
   Vector residual = b;
@@ -218,7 +219,8 @@ CgReport conjugate_gradients(FunctionRef<void(const Vector&, Vector&)> apply, co
   Vector scaled = inverse.cwiseProduct(residual);
   Vector direction = scaled;
   double square = residual.dot(scaled);
-  report.residual_norm = residual.norm();
+  const auto size = [&] { return in_its_units ? std::sqrt(square) : residual.norm(); };
+  report.residual_norm = size();
   while (report.products < max_products && report.residual_norm > tolerance) {
     apply(direction, product);
     ++report.products;
@@ -227,11 +229,11 @@ CgReport conjugate_gradients(FunctionRef<void(const Vector&, Vector&)> apply, co
     const double step = square / curvature;
     x += step * direction;
     residual -= step * product;
-    report.residual_norm = residual.norm();
     scaled = inverse.cwiseProduct(residual);
     const double next = residual.dot(scaled);
     direction = scaled + (next / square) * direction;
     square = next;
+    report.residual_norm = size();
   }
   return report;
 }

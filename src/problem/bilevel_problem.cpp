@@ -1,6 +1,7 @@
 #include "yosida/problem/bilevel_problem.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "yosida/linalg/factor.hpp"
 
@@ -40,6 +41,10 @@ LinearReport BilevelProblem::hessian_solve_many(const Vector& w, const Vector& l
     left.max_count = std::max<std::int64_t>(options.max_count - all.work.paper_count(), 1);
   }
   return all;
+}
+
+CurvePoint BilevelProblem::closed_form(double) const {
+  throw std::logic_error("closed_form: this problem has none");
 }
 
 void BilevelProblem::certificate_scale(const Vector&, const Vector&, Vector& out) const { out.setOnes(); }

@@ -107,8 +107,15 @@ InnerReport CleaningProblem::inner_solve(const Vector& lambda, const InnerOption
     linear = options.proximal->u - options.proximal->rho * options.proximal->v;
   }
   const double tolerance = options.tolerance * std::max(gradient_at_zero_, linear.norm());
-  InnerReport report = newton({term(split_.train, row_weights), c, linear, tolerance,
-                               options.tolerance <= kExactTolerance, options.max_count, gradient_flops()},
+  InnerReport report = newton({.data = term(split_.train, row_weights),
+                               .c = c,
+                               .linear = linear,
+                               .relative = options.tolerance,
+                               .tolerance = tolerance,
+                               .blur = 0.0,  // no penalty that moves with λ to measure it by
+                               .exact = options.tolerance <= kExactTolerance,
+                               .max_count = options.max_count,
+                               .flops_per_gradient = gradient_flops()},
                               w);
   report.setup = 1.0;  // the gradient at 0
   return report;
@@ -118,7 +125,7 @@ LinearReport CleaningProblem::hessian_solve(const Vector& w, const Vector& lambd
                                             const LinearOptions& options, Vector& x) const {
   const Vector row_weights = trust(split_.train, lambda);
   return yosida::hessian_solve(term(split_.train, row_weights), 2.0 * c_ * ones_, w, b, options,
-                               gradient_flops(), x);
+                               gradient_flops(), nullptr, x);
 }
 
 void CleaningProblem::certificate_scale(const Vector&, const Vector& lambda, Vector& out) const {

@@ -10,6 +10,9 @@ namespace {
 /// Factoring holds about this many matrices of the size of the basis at once.
 constexpr double kCopiesOfBasis = 14.0;
 
+/// So many operations take a fraction of a second: exact answers are worth that whatever iterations cost.
+constexpr double kLittle = 1e9;
+
 /// A small problem may use a gigabyte to collapse; a large design only a fraction of its own size
 /// (a run is held to 1.2 times the design and 64 MB).
 double memory_allowed(double design_bytes) {
@@ -27,6 +30,7 @@ bool collapse_is_cheaper(const LinearProblem& problem, double iterations) {
   const double design_bytes = 8.0 * d * static_cast<double>(train.rows() + validation.rows());
   if (kCopiesOfBasis * 8.0 * d * rank > memory_allowed(design_bytes)) return false;
   const auto cost = CollapsedLeastSquares::cost(problem);
+  if (cost.setup <= kLittle) return true;
   return cost.setup + iterations * cost.collapsed_iteration <= iterations * cost.direct_iteration;
 }
 

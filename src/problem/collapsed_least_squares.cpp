@@ -254,6 +254,35 @@ LinearReport CollapsedLeastSquares::hessian_solve(const Vector&, const Vector& l
   return report;
 }
 
+CurvePoint CollapsedLeastSquares::closed_form(double lambda) const {
+  // a = (s z/N) / (s²/N + 2e^λ),  da/dλ = −2e^λ a / (s²/N + 2e^λ); the intercept is exact: t = 0
+  const double c = 2.0 * std::exp(lambda);
+  const auto s = singular_values_.array();
+  const Eigen::ArrayXd curvature = s.square() / train_rows_ + c;
+  Eigen::Matrix<double, Eigen::Dynamic, 2> a(rank(), 2);
+  a.col(0) = (curvature > 0.0).select(s * z_.array() / train_rows_ / curvature, 0.0);
+  a.col(1) = (curvature > 0.0).select(-c * a.col(0).array() / curvature, 0.0);
+  const Eigen::Matrix<double, Eigen::Dynamic, 2> m = validation_.dense().matrix().leftCols(rank()) * a;
+  const Vector residual = m.col(0) - validation_z_;
+  CurvePoint point;
+  point.value = 0.5 * (residual.squaredNorm() + validation_rest_) / validation_rows_;
+  point.slope = residual.dot(m.col(1)) / validation_rows_;
+  const double flops = 8.0 * static_cast<double>(rank()) +
+                       4.0 * static_cast<double>(rank()) * static_cast<double>(validation_z_.size());
+  point.work = flops / (2.0 * direct_->split().train.x.product_flops());
+  return point;
+}
+
+std::optional<Vector> CollapsedLeastSquares::least_curvatures() const {
+  const double largest = singular_values_.maxCoeff();
+  const double rounding =
+      std::numeric_limits<double>::epsilon() * largest * std::sqrt(static_cast<double>(rank()));
+  double least = largest;
+  for (const double s : singular_values_)
+    if (s > rounding) least = std::min(least, s);
+  return Vector::Constant(1, least * least / train_rows_);
+}
+
 /// A closed form is no gradient: it counts by its operations.
 double CollapsedLeastSquares::closed_form_work() const {
   return 8.0 * static_cast<double>(rank()) / (2.0 * direct_->split().train.x.product_flops());

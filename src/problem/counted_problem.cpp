@@ -97,6 +97,12 @@ LinearReport CountedProblem::within_limit(const LinearOptions& options,
   return report;
 }
 
+CurvePoint CountedProblem::closed_form(double lambda) const {
+  const CurvePoint point = problem_.closed_form(lambda);
+  work_.factorisations += point.work;
+  return point;
+}
+
 void CountedProblem::certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const {
   const Work work = problem_.certificate_work();
   if (work.paper_count() > 0 && work_.paper_count() + work.paper_count() > limit_) throw BudgetSpent{};

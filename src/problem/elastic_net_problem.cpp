@@ -21,8 +21,8 @@ constexpr double kJustBelow = 0.999;
 constexpr double kRounding = 1e-14;
 /// Beyond this, relative to the gradient at 0, a solve is tight whatever e^λ₁ is.
 constexpr double kTight = 1e-11;
-/// The share of an absolute tolerance that is made use of. Getting there costs little; support and L_V of a
-/// solve as coarse as solvers permit (a tenth of the penalty's own slope) are another λ's.
+/// The share of a blur that is made use of. Getting there costs little; support and L_V of a solve as coarse as
+/// solvers permit (a tenth of the penalty's own slope) are another λ's.
 constexpr double kPermitted = 0.1;
 constexpr int kPowerIterations = 8;
 
@@ -166,7 +166,9 @@ InnerReport ElasticNetProblem::inner_solve(const Vector& lambda, const InnerOpti
   // A subgradient is small beside e^λ₁ alone: one of that size leaves weights out that belong in.
   const double relative = std::max(options.tolerance * std::min(size, l1(lambda)),
                                    std::clamp(options.tolerance, kRounding, kTight) * size);
-  const double tolerance = std::max(relative, kPermitted * options.absolute);
+  Vector turn(weights());
+  cross_product(w, lambda, Vector::Ones(hyperparameters()), turn);
+  const double tolerance = std::max(relative, kPermitted * options.blur * turn.norm());
   const Matrix* hessian = kept_hessian();
   const DataTerm data = train_term(linear_);
   InnerReport report =
@@ -241,10 +243,13 @@ std::optional<Bounds> ElasticNetProblem::own_bounds() const {
   Bounds bounds{Vector(hyperparameters()), Vector(hyperparameters())};
   const double slope = largest_slope_ > 0.0 ? largest_slope_ : 1.0;
   bounds.high[0] = std::log(kJustBelow * slope);
-  bounds.low[0] = std::log(slope) - kUnitsBelow;
+  // A column of a smaller scale enters at an e^λ₁ smaller by as much.
+  const Bounds columns = linear_.column_curvatures();
+  const double spread = columns.high[0] > 0.0 ? std::log(columns.high[0] / columns.low[0]) : 0.0;
+  bounds.low[0] = std::log(slope) - kUnitsBelow - 0.5 * spread;
   if (kind_ == Kind::elastic_net) {
     const double curvature = largest_curvature_ > 0.0 ? largest_curvature_ : 1.0;
-    bounds.low[1] = std::log(kLeastPenalty * curvature);
+    bounds.low[1] = std::log(kLeastPenalty * curvature) - spread;
     bounds.high[1] = std::log(kMostPenalty * curvature);
   }
   return bounds;

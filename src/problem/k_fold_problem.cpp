@@ -179,7 +179,7 @@ InnerReport KFoldProblem::inner_solve(const Vector& lambda, const InnerOptions& 
   for_each_fold([&](const Fold& fold, Scratch& own) {
     InnerOptions part{.proximal = {},
                       .tolerance = options.tolerance,
-                      .absolute = options.absolute / std::sqrt(static_cast<double>(folds())),
+                      .blur = options.blur,
                       .max_count = options.max_count};
     gather(fold, w, own.a);
     if (options.proximal) {
@@ -190,6 +190,7 @@ InnerReport KFoldProblem::inner_solve(const Vector& lambda, const InnerOptions& 
     const InnerReport report = fold.problem->inner_solve(lambda, part, own.a);
     scatter(fold, own.a, w);
     all.converged &= report.converged;
+    all.blur = std::max(all.blur, report.blur);
     all.setup += report.setup;
     all.work += report.work;
     square += report.gradient_norm * report.gradient_norm;
@@ -279,6 +280,38 @@ std::optional<Bounds> KFoldProblem::own_bounds() const {
 bool KFoldProblem::has_closed_form() const {
   return std::all_of(folds_.begin(), folds_.end(),
                      [](const Fold& fold) { return fold.problem->has_closed_form(); });
+}
+
+CurvePoint KFoldProblem::closed_form(double lambda) const {
+  CurvePoint sum;
+  for (const Fold& fold : folds_) {
+    const CurvePoint own = fold.problem->closed_form(lambda);
+    sum.value += fold.share * own.value;
+    sum.slope += fold.share * own.slope;
+    sum.work += own.work / static_cast<double>(folds());
+  }
+  return sum;
+}
+
+bool KFoldProblem::factors_cheaply() const {
+  return std::all_of(folds_.begin(), folds_.end(),
+                     [](const Fold& fold) { return fold.problem->factors_cheaply(); });
+}
+
+std::optional<Vector> KFoldProblem::least_curvatures() const {
+  std::optional<Vector> all;
+  for (const Fold& fold : folds_) {
+    const std::optional<Vector> own = fold.problem->least_curvatures();
+    if (!own) return {};
+    all = all ? Vector(all->cwiseMin(*own)) : own;
+  }
+  return all;
+}
+
+Work KFoldProblem::certificate_work() const {
+  Work sum;
+  for (const Fold& fold : folds_) sum += fold.problem->certificate_work();
+  return mean_of(sum, folds());
 }
 
 std::optional<double> KFoldProblem::largest_curvature() const {

@@ -14,6 +14,9 @@ namespace {
 /// With more groups than this their curvatures come from the diagonal of the Hessian.
 constexpr Index kMaxExactGroups = 64;
 
+/// Columns whose curvatures differ by more than this are of different scales.
+constexpr double kDifferentScales = 1e4;
+
 constexpr int kMaxMagnitudeDigits = 150;
 const double kMaxMagnitude = std::pow(10.0, kMaxMagnitudeDigits);
 
@@ -106,10 +109,72 @@ void LinearProblem::prepare() {
     target_mean_ = mean.dot(split_.train.y);
   }
   Vector zero = Vector::Zero(weights());
-  Vector g(weights());
+  gradient_at_zero_.resize(weights());
   fit_intercept(zero);
-  train_term().gradient(zero, g);
-  gradient_at_zero_ = g.norm();
+  train_term().gradient(zero, gradient_at_zero_);
+}
+
+/// The scales of the columns, as curvatures of the data term at 0.
+struct LinearProblem::Columns {
+  Vector curvatures;     // the diagonal of its Hessian
+  Vector centred;        // the same with intercepts refitted, without these
+  bool differ = false;   // by so much that solves take note of it
+};
+
+const LinearProblem::Columns& LinearProblem::columns() const {
+  std::call_once(columns_once_, [&] { columns_ = std::make_unique<Columns>(measured_columns()); });
+  return *columns_;
+}
+
+const Vector* LinearProblem::units() const { return columns().differ ? &columns().curvatures : nullptr; }
+
+LinearProblem::Columns LinearProblem::measured_columns() const {
+  const DataTerm data = train_term();
+  Columns measured;
+  Vector& curvatures = measured.curvatures;
+  Vector& centred = measured.centred;
+  const Index k = loss_.outputs();
+  Vector zero = Vector::Zero(weights());
+  fit_intercept(zero);
+  Vector m;
+  Vector state;
+  data.margins(zero, m);
+  data.state_at(m, state);
+  data.hessian_diagonal_at(state, curvatures);
+  centred = curvatures.head(penalty_.weights());
+  if (intercept_) {
+    // What an intercept takes of a column: its mean, weighted by the curvatures of the rows.
+    Vector mean(weights());
+    for (Index o = 0; o < k; ++o) {
+      data.hessian_product_at(state, Vector::Unit(weights(), penalty_.weights() + o), mean);
+      const double own = mean[penalty_.weights() + o];
+      if (!(own > 0.0)) continue;
+      for (Index i = o; i < penalty_.weights(); i += k)
+        centred[i] -= std::min(mean[i] * mean[i] / own, curvatures[i] * (1.0 - 1e-15));
+    }
+  }
+  double least = std::numeric_limits<double>::infinity();
+  double most = 0.0;
+  for (Index i = 0; i < penalty_.weights(); ++i) {
+    if (!(curvatures[i] > 0.0)) continue;
+    least = std::min(least, curvatures[i]);
+    most = std::max(most, curvatures[i]);
+  }
+  measured.differ = most > kDifferentScales * least;
+  return measured;
+}
+
+Bounds LinearProblem::column_curvatures() const {
+  Bounds range{Vector::Constant(hyperparameters(), std::numeric_limits<double>::infinity()),
+               Vector::Zero(hyperparameters())};
+  for (Index i = 0; i < penalty_.weights(); ++i) {
+    const Index g = penalty_.group(i);
+    const double own = columns().centred[i];
+    if (g == Penalty::kNone || !(own > 0.0)) continue;
+    range.low[g] = std::min(range.low[g], own);
+    range.high[g] = std::max(range.high[g], own);
+  }
+  return range;
 }
 
 LinearProblem::~LinearProblem() = default;
@@ -186,10 +251,8 @@ InnerReport LinearProblem::inner_solve(const Vector& lambda, const InnerOptions&
     linear = (options.proximal->u - options.proximal->rho * options.proximal->v).cwiseProduct(ones_);
   }
   const double flops = gradient_flops();
-  const double tolerance =
-      std::max(options.tolerance * std::max(gradient_at_zero_, linear.norm()), options.absolute);
   InnerReport report;
-  const bool exact = options.tolerance <= kExactTolerance && options.absolute == 0.0;
+  const bool exact = options.tolerance <= kExactTolerance && options.blur == 0.0;
   if (exact && solves_in_row_space()) {
     const Index d = features();
     const RowSpace& space = row_space();
@@ -203,7 +266,17 @@ InnerReport LinearProblem::inner_solve(const Vector& lambda, const InnerOptions&
     a.head(rank) = space.q.transpose() * w.head(d);
     a.tail(intercepts()) = w.tail(intercepts());
     const DataTerm data(space.design, split_.train.y, split_.train.weight, loss_, intercept_);
-    report = newton({data, reduced_c, reduced_linear, tolerance, exact, options.max_count, flops}, a);
+    const double tolerance = options.tolerance * std::max(gradient_at_zero_.norm(), linear.norm());
+    report = newton({.data = data,
+                     .c = reduced_c,
+                     .linear = reduced_linear,
+                     .relative = options.tolerance,
+                     .tolerance = tolerance,
+                     .blur = options.blur,
+                     .exact = exact,
+                     .max_count = options.max_count,
+                     .flops_per_gradient = flops},
+                    a);
     w.head(d) = space.q * a.head(rank);
     if (options.proximal) w.head(d) -= (linear.head(d) - space.q * reduced_linear.head(rank)) / c[0];
     w.tail(intercepts()) = a.tail(intercepts());
@@ -211,15 +284,28 @@ InnerReport LinearProblem::inner_solve(const Vector& lambda, const InnerOptions&
     // Q R of d × n with Q formed: 4 d n² operations, a gradient 4 n d.
     report.setup = static_cast<double>(split_.train.rows());
   } else {
-    report = newton({train_term(), c, linear, tolerance, exact, options.max_count, flops}, w);
+    const double tolerance = options.tolerance * std::max(gradient_norm(gradient_at_zero_, c, units()),
+                                                          gradient_norm(linear, c, units()));
+    report = newton({.data = train_term(),
+                     .c = c,
+                     .linear = linear,
+                     .relative = options.tolerance,
+                     .tolerance = tolerance,
+                     .blur = options.blur,
+                     .exact = exact,
+                     .max_count = options.max_count,
+                     .flops_per_gradient = flops,
+                     .curvatures = units()},
+                    w);
   }
-  report.setup += 1.0;  // the gradient at 0
+  report.setup += 1.5 + (intercept_ ? 1.0 : 0.0);  // the gradient at 0, the curvatures of the columns
   return report;
 }
 
 LinearReport LinearProblem::hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
                                           const LinearOptions& options, Vector& x) const {
-  return yosida::hessian_solve(train_term(), penalty_curvatures(lambda), w, b, options, gradient_flops(), x);
+  return yosida::hessian_solve(train_term(), penalty_curvatures(lambda), w, b, options, gradient_flops(),
+                               units(), x);
 }
 
 LinearReport LinearProblem::hessian_solve_many(const Vector& w, const Vector& lambda, const Matrix& b,
@@ -284,7 +370,11 @@ void LinearProblem::certificate_scale(const Vector& w, const Vector& lambda, Vec
 
 bool LinearProblem::factors_cheaply() const {
   const DataTerm data = train_term();
-  const bool few_rows = solves_in_row_space() && static_cast<double>(split_.train.rows()) <= kCheapFactor;
+  const auto n = static_cast<double>(split_.train.rows());
+  const auto d = static_cast<double>(features());
+  // In row space: the orthogonal factors once, then a system of n unknowns.
+  const bool instant = 4.0 * d * n * n <= 10.0 * kInstantFlops && 1.4 * n * n * n <= kInstantFlops;
+  const bool few_rows = solves_in_row_space() && (n <= kCheapFactor || instant);
   return few_rows || HessianSystem{data, ones_, ones_, gradient_flops()}.factors(kCheapFactor);
 }
 

@@ -11,6 +11,8 @@ namespace {
 constexpr int kMaxIterations = 200;
 constexpr int kMaxStalled = 5;
 constexpr double kBesidePenalty = 1e-6;
+/// An objective is known to this share of itself: what a Newton step gains below it cannot be seen.
+constexpr double kRounding = 1e-15;
 
 class Newton {
  public:
@@ -21,32 +23,53 @@ class Newton {
     p_.data.margins(a_, margins_);
     update_gradient();
     int stalled = 0;
+    double last_decrement = std::numeric_limits<double>::infinity();
     for (int iteration = 0; iteration < kMaxIterations; ++iteration) {
-      if (gradient_.norm() <= tolerance()) break;
+      if (!p_.exact && norm() <= tolerance()) break;
       if (report_.work.paper_count() >= p_.max_count) break;
       const Vector direction = newton_direction();
-      if (!(gradient_.dot(direction) < 0.0) || !descend(direction)) break;
-      const bool at_rounding = -gradient_.dot(direction) <= 1e-16 * std::abs(value_);
-      const double last_norm = gradient_.norm();
+      const double decrement = -gradient_.dot(direction);
+      // −gᵀd = gᵀH⁻¹g is twice what is left to gain, whatever the scales of columns and penalty: an exact solve
+      // ends where it is small beside the objective itself, or as small as rounding lets it be.
+      if (factored_ && p_.exact) {
+        const double size = std::abs(objective(margins_, a_));
+        const bool at_rounding = decrement <= kRounding * size && decrement > 0.25 * last_decrement;
+        if (decrement <= p_.relative * p_.relative * size || at_rounding) {
+          report_.converged = true;
+          if (decrement > 0.0) descend(direction);
+          break;
+        }
+        last_decrement = decrement;
+      } else if (p_.exact && norm() <= tolerance()) {
+        break;
+      }
+      if (!(decrement > 0.0) || !descend(direction)) break;
+      const bool at_rounding = decrement <= 1e-16 * std::abs(value_);
+      const double last_norm = norm();
       update_gradient();
       // Neither the objective nor the gradient can see a step any more.
-      stalled = at_rounding && gradient_.norm() > 0.5 * last_norm ? stalled + 1 : 0;
+      stalled = at_rounding && norm() > 0.5 * last_norm ? stalled + 1 : 0;
       if (stalled == kMaxStalled) break;
     }
     p_.data.centre_free_weights(p_.c, a_);
     report_.gradient_norm = gradient_.norm();
-    report_.converged = report_.gradient_norm <= p_.tolerance;
+    report_.converged = report_.converged || norm() <= tolerance();
+    if (!p_.exact) report_.blur = norm() / std::max(pull(), std::numeric_limits<double>::min());
     return report_;
   }
 
  private:
+  double norm() const { return gradient_norm(gradient_, p_.c, p_.curvatures); }
+
   /// Where a small penalty alone holds the weights (separable classes), a gradient small beside that at 0
   /// says nothing: an exact solve is small beside the penalty's own pull too.
   double tolerance() const {
-    if (!p_.exact) return p_.tolerance;
-    const double pull = p_.c.cwiseProduct(a_).norm();
-    return pull > 0.0 ? std::min(p_.tolerance, kBesidePenalty * pull) : p_.tolerance;
+    if (!p_.exact) return std::max(p_.tolerance, p_.blur * pull());
+    return pull() > 0.0 ? std::min(p_.tolerance, kBesidePenalty * pull()) : p_.tolerance;
   }
+
+  /// ‖c∘a‖: how fast the gradient turns as λ moves.
+  double pull() const { return gradient_norm(p_.c.cwiseProduct(a_), p_.c, p_.curvatures); }
 
   double objective(const Vector& margins, const Vector& a) const {
     return p_.data.value_at(margins) + 0.5 * p_.c.dot(a.cwiseAbs2()) + p_.linear.dot(a);
@@ -61,18 +84,19 @@ class Newton {
 
   Vector newton_direction() {
     p_.data.state_at(margins_, state_);
-    const HessianSystem hessian{p_.data, p_.c, state_, p_.flops_per_gradient};
+    const HessianSystem hessian{p_.data, p_.c, state_, p_.flops_per_gradient, p_.curvatures};
     // Superlinear (Eisenstat and Walker): the nearer, the more exact.
-    const double norm = gradient_.norm();
+    const double size = norm();
     // A quadratic is its own model.
     const double forcing =
-        p_.data.loss().is_quadratic() ? 0.0 : std::min(0.1, std::sqrt(norm / std::max(first_norm_, norm)));
-    if (first_norm_ == 0.0) first_norm_ = norm;
+        p_.data.loss().is_quadratic() ? 0.0 : std::min(0.1, std::sqrt(size / std::max(first_norm_, size)));
+    if (first_norm_ == 0.0) first_norm_ = size;
     Vector direction = Vector::Zero(a_.size());
     const std::int64_t left = p_.max_count - report_.work.paper_count() - 1;  // the next gradient is the last
     const LinearReport solved =
-        hessian.solve(-gradient_, std::max(forcing * norm, 0.3 * p_.tolerance), left, p_.exact, direction);
+        hessian.solve(-gradient_, std::max(forcing * size, 0.3 * tolerance()), left, p_.exact, direction);
     report_.work += solved.work;
+    factored_ = solved.work.hessian_products == 0;
     return direction.isZero(0.0) ? Vector(-gradient_) : direction;
   }
 
@@ -102,6 +126,7 @@ class Newton {
   Vector& a_;
   Vector margins_, move_, slopes_, state_, gradient_;
   double first_norm_ = 0.0;
+  bool factored_ = false;  // the last direction came from a factorisation
   double value_ = 0.0;  // the objective before the last step
   InnerReport report_;
 };
@@ -109,10 +134,11 @@ class Newton {
 /// Where rounding has made H indefinite, a small multiple of the identity keeps a Newton direction one of
 /// descent; the line search and the next iterations do the rest.
 bool factor_and_solve(const Matrix& hessian, const Eigen::MatrixXd& b, Eigen::MatrixXd& x) {
-  const double scale = hessian.diagonal().maxCoeff();
+  // Of each weight's own curvature: columns may be of very different scales, which Cholesky does not mind.
+  const Vector scale = hessian.diagonal().array() + 1e-16 * hessian.diagonal().maxCoeff();
   for (double jitter = 0.0; jitter < 1.0; jitter = std::max(1e-15, 100.0 * jitter)) {
     Matrix factor = hessian;
-    factor.diagonal().array() += jitter * scale;
+    factor.diagonal() += jitter * scale;
     x = b;
     if (cholesky_solve(factor, x)) return true;
   }
@@ -122,16 +148,30 @@ bool factor_and_solve(const Matrix& hessian, const Eigen::MatrixXd& b, Eigen::Ma
 
 }  // namespace
 
-double HessianSystem::factor_work() const {
-  const double size = static_cast<double>(data.design().cols());
-  return (0.5 * data.design().product_flops() * size + size * size * size / 3.0) / flops_per_gradient;
+double gradient_norm(const Vector& gradient, const Vector& c, const Vector* curvatures) {
+  if (curvatures == nullptr) return gradient.norm();
+  double square = 0.0;
+  for (Index i = 0; i < gradient.size(); ++i) {
+    const double size = (*curvatures)[i] + c[i];
+    if (size > 0.0) square += gradient[i] * gradient[i] / size;
+  }
+  return std::sqrt(square);
+}
+
+double HessianSystem::factor_flops() const {
+  const double size = static_cast<double>(data.penalisable());
+  // The upper half of XᵀDX; with several outputs a product with H for each weight.
+  const double forming = data.outputs() == 1 ? 0.5 : 2.0 * static_cast<double>(data.outputs());
+  return forming * data.design().product_flops() * size + size * size * size / 3.0;
 }
 
 bool HessianSystem::factors(double worth) const {
-  return data.design().cols() <= kMaxCholesky && data.outputs() == 1 && factor_work() <= worth;
+  if (data.penalisable() > kMaxCholesky) return false;
+  return factor_flops() <= kInstantFlops || (data.outputs() == 1 && factor_work() <= worth);
 }
 
 Matrix HessianSystem::matrix() const {
+  if (data.outputs() > 1) return matrix_by_products();
   const Index d = data.design().cols();
   Vector h;
   data.row_curvatures(state, h);
@@ -147,6 +187,24 @@ Matrix HessianSystem::matrix() const {
   return hessian;
 }
 
+/// With several outputs: column by column.
+Matrix HessianSystem::matrix_by_products() const {
+  const Index size = c.size();
+  Matrix hessian(size, size);
+  Vector column;
+  for (Index i = 0; i < size; ++i) {
+    data.hessian_product_at(state, Vector::Unit(size, i), column);
+    hessian.col(i) = column;
+  }
+  hessian.diagonal() += c;
+  if (!data.loss().ignores_shifts()) return hessian;
+  const Index k = data.outputs();
+  for (Index i = 0; i < size; i += k)
+    if (c.segment(i, k).isZero(0.0))
+      hessian.block(i, i, k, k).array() += hessian.diagonal().segment(i, k).maxCoeff();
+  return hessian;
+}
+
 LinearReport HessianSystem::solve(const Vector& b, double tolerance, std::int64_t max_count, bool exact,
                                   Vector& x) const {
   LinearReport report;
@@ -156,25 +214,28 @@ LinearReport HessianSystem::solve(const Vector& b, double tolerance, std::int64_
     factor_and_solve(hessian, b, solution);
     x = solution;
     report.work.factorisations = factor_work();
-    report.residual_norm = (b - hessian * x).norm();
+    report.residual_norm = gradient_norm(b - hessian * x, c, curvatures);
   } else {
     // The diagonal of H helps where penalties differ; under one penalty the features' own scales are nearly
     // equal.
     Vector diagonal;
     const auto penalties = c.head(data.penalisable());
-    const bool precondition = data.outputs() > 1 || penalties.minCoeff() != penalties.maxCoeff();
-    if (precondition) {
+    const bool differ = data.outputs() > 1 || penalties.minCoeff() != penalties.maxCoeff();
+    if (differ) {
       data.hessian_diagonal_at(state, diagonal);
-      diagonal += c;
       report.work.factorisations = 0.5;  // it reads the data once, as a product does
+    } else if (curvatures != nullptr) {
+      diagonal = *curvatures;
     }
+    const bool precondition = diagonal.size() > 0;
+    if (precondition) diagonal += c;
     const auto apply = [&](const Vector& p, Vector& out) {
       data.hessian_product_at(state, p, out);
       out += c.cwiseProduct(p);
     };
     const CgReport cg =
         conjugate_gradients(apply, b, x, tolerance, std::min<std::int64_t>(max_count, 10 * b.size()),
-                            precondition ? &diagonal : nullptr);
+                            precondition ? &diagonal : nullptr, curvatures != nullptr);
     report.work.hessian_products = cg.products;
     report.residual_norm = cg.residual_norm;
   }
@@ -197,14 +258,16 @@ LinearReport HessianSystem::solve_many(const Matrix& b, double tolerance, Matrix
 }
 
 LinearReport hessian_solve(const DataTerm& data, const Vector& c, const Vector& w, const Vector& b,
-                           const LinearOptions& options, double flops_per_gradient, Vector& x) {
+                           const LinearOptions& options, double flops_per_gradient, const Vector* curvatures,
+                           Vector& x) {
   Vector margins;
   Vector state;
   data.margins(w, margins);
   data.state_at(margins, state);
-  const HessianSystem hessian{data, c, state, flops_per_gradient};
-  LinearReport report = hessian.solve(b, options.tolerance * b.norm(), options.max_count,
-                                      options.tolerance <= kExactTolerance, x);
+  const HessianSystem hessian{data, c, state, flops_per_gradient, curvatures};
+  LinearReport report =
+      hessian.solve(b, options.tolerance * gradient_norm(b, c, curvatures), options.max_count,
+                    options.tolerance <= kExactTolerance, x);
   report.work.factorisations += 0.5;  // the margins: a product with the design
   return report;
 }

@@ -10,11 +10,19 @@ struct InnerProblem {
   const DataTerm& data;
   const Vector& c;            // one per weight, 0 where unpenalised
   const Vector& linear;       // likewise
+  double relative;            // tolerance relative to the problem's own size
   double tolerance;           // on the norm of the gradient
+  double blur;                // or on its size beside c∘a, how fast it turns with λ
   bool exact;                 // tight enough to be worth factorisations
   std::int64_t max_count;     // gradients and Hessian products
   double flops_per_gradient;  // of the problem the work is counted for
+  /// Curvatures of f along each weight, where columns are of different scales: gradients are then measured in,
+  /// and conjugate gradients preconditioned by, these and c. Null where all are alike.
+  const Vector* curvatures = nullptr;
 };
+
+/// The norm of a gradient: plain, or in units that do not depend on the scales of the columns.
+double gradient_norm(const Vector& gradient, const Vector& c, const Vector* curvatures);
 
 /// H x = b for H = ∇²f + diag c: the Hessian of an InnerProblem at the margins its state was made from.
 struct HessianSystem {
@@ -22,17 +30,23 @@ struct HessianSystem {
   const Vector& c;
   const Vector& state;
   double flops_per_gradient;
+  const Vector* curvatures = nullptr;  // as in InnerProblem
 
-  /// What forming and factoring H costs, in gradients.
-  double factor_work() const;
-  /// True where one factorisation is possible and costs no more gradients than this.
+  /// What forming and factoring H costs, in operations and in gradients.
+  double factor_flops() const;
+  double factor_work() const { return factor_flops() / flops_per_gradient; }
+  /// True where one factorisation takes a few milliseconds or, with one output, costs no more gradients than
+  /// this.
   bool factors(double worth) const;
+  /// H; where nothing determines a common shift of the outputs, with a multiple of 11ᵀ there, which leaves
+  /// solves as they are.
   Matrix matrix() const;
+  Matrix matrix_by_products() const;
   /// H X = B by one factorisation; tolerance relative to the largest column. Only where factors().
   LinearReport solve_many(const Matrix& b, double tolerance, Matrix& x) const;
-  /// By Cholesky where that is cheap beside a few dozen products, or where `exact` is asked for and the
-  /// system is not large; elsewhere, and always where there are several outputs, by conjugate gradients from
-  /// the x given, preconditioned by the diagonal of H where penalties differ. Stops at ‖b − Hx‖ ≤ tolerance.
+  /// By Cholesky where that is cheap, or where `exact` is asked for and the system is not large; elsewhere by
+  /// conjugate gradients from the x given, preconditioned by the diagonal of H where penalties differ and by
+  /// `curvatures` where columns do. Stops at ‖b − Hx‖ ≤ tolerance, in the norm of gradient_norm().
   LinearReport solve(const Vector& b, double tolerance, std::int64_t max_count, bool exact, Vector& x) const;
 };
 
@@ -42,12 +56,15 @@ InnerReport newton(const InnerProblem& problem, Vector& a);
 
 /// x = H⁻¹b at the weights w, as BilevelProblem::hessian_solve wants it.
 LinearReport hessian_solve(const DataTerm& data, const Vector& c, const Vector& w, const Vector& b,
-                           const LinearOptions& options, double flops_per_gradient, Vector& x);
+                           const LinearOptions& options, double flops_per_gradient, const Vector* curvatures,
+                           Vector& x);
 
 inline constexpr Index kMaxCholesky = 2500;
+/// So many operations of a factorisation take a few milliseconds: then it is always made.
+inline constexpr double kInstantFlops = 3e7;
 /// A factorisation that costs no more than so many gradients is cheaper than conjugate gradients.
 inline constexpr double kCheapFactor = 40.0;
-/// A relative tolerance below this asks for exact solves, unless an absolute one is given.
+/// A relative tolerance below this asks for exact solves, unless a blur is given.
 inline constexpr double kExactTolerance = 1e-8;
 
 }  // namespace yosida

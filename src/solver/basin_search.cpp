@@ -13,20 +13,25 @@ using Sample = BasinSearch::Sample;
 /// A new point keeps this share of an interval from both of its ends, unless slopes say it is nearly there.
 constexpr double kEdge = 0.02;
 /// However far the bounds are apart.
-constexpr double kMaxIntervals = 200.0;
+constexpr double kMaxIntervals = 500.0;
 /// In a bracket narrower than this the slope is a line.
 constexpr double kNarrow = 0.5;
+constexpr double kShort = 0.25;  // a step, beside such a bracket
 /// The first step into an interval of which one slope is known.
 constexpr double kFirstShare = 0.4;
 /// A scanned value without a slope may hide a lower one beside it: by this share of the fall to it.
 constexpr double kHidden = 0.5;
+/// By how much a value may be wrong, as a share of it, for each unit of its blur, where it is compared with a
+/// sharper one.
+constexpr double kCaution = 0.3;
 
 /// The minimum of the cubic through values and slopes of both ends, inside [a, b]; nothing where it falls
 /// or rises all the way.
 std::optional<std::pair<double, double>> cubic_minimum(const Sample& a, const Sample& b) {
   const double h = b.x - a.x;
-  if (*a.slope < 0.0 && *b.slope > 0.0 && std::max(a.blur, b.blur) > 0.0 && h < kNarrow) {
+  if (std::max(a.blur, b.blur) > 0.0 && h < kNarrow) {
     // Values solved to different tolerances differ by more than the fall between them: slopes alone.
+    if (!(*a.slope < 0.0 && *b.slope > 0.0)) return {};
     const double t = std::clamp(*a.slope / (*a.slope - *b.slope), kEdge, 1.0 - kEdge);
     return std::pair(a.x + t * h, std::min(a.value, b.value) - 0.5 * t * h * std::min(-*a.slope, *b.slope));
   }
@@ -84,7 +89,7 @@ double vertex(const Sample& left, const Sample& middle, const Sample& right) {
 }
 
 /// A blurred value may be too low by luck.
-double cautious(const Sample& sample) { return sample.value * (1.0 + 0.3 * sample.blur); }
+double cautious(const Sample& sample) { return sample.value * (1.0 + kCaution * sample.blur); }
 
 }  // namespace
 
@@ -94,6 +99,12 @@ BasinSearch::BasinSearch(double low, double high, double spacing, double start) 
   scan_.back() = low;
   const auto at = std::lower_bound(scan_.begin(), scan_.end(), start, std::greater<>());
   if (at != scan_.end() && *at != start) scan_.insert(at, start);
+}
+
+void BasinSearch::extend(double from, double to, double spacing) {
+  const double intervals = std::clamp(std::ceil(std::abs(to - from) / spacing), 1.0, kMaxIntervals);
+  for (double i = 1.0; i <= intervals; ++i) scan_.push_back(from + (to - from) * (i / intervals));
+  scan_.back() = to;
 }
 
 void BasinSearch::add(const Sample& sample) {
@@ -109,17 +120,7 @@ void BasinSearch::add(const Sample& sample) {
   } else {
     samples_.insert(at, sample);
   }
-  if (!scanning() || sample.x != scan_[next_scan_]) return;
-  ++next_scan_;
-  // Two points in a row that cannot be told apart from the last: nor can those beyond.
-  const bool blind = samples_.size() > 1 && samples_[0].value == kUnresolved &&
-                     samples_[1].value == kUnresolved &&
-                     std::any_of(samples_.begin(), samples_.end(),
-                                 [](const Sample& each) { return std::isfinite(each.value); });
-  if (blind && scanning()) {
-    next_scan_ = scan_.size();
-    samples_.insert(samples_.begin(), Sample{scan_.back(), kUnresolved, {}, 0.0});
-  }
+  if (scanning() && sample.x == scan_[next_scan_]) ++next_scan_;
 }
 
 const Sample& BasinSearch::best() const {
@@ -156,20 +157,41 @@ std::optional<BasinSearch::Candidate> BasinSearch::candidate(std::size_t i) cons
   const Sample& b = samples_[i + 1];
   const double width = b.x - a.x;
   std::optional<std::pair<double, double>> low;
+  // Slopes on one side of a minimum that come nearer to it in short steps: their own line leads across it sooner
+  // than one to the far side.
+  const auto creeps = [&](const Sample& end, const Sample* behind) {
+    return end.blur > 0.0 && behind != nullptr && behind->slope && *behind->slope * *end.slope > 0.0 &&
+           std::abs(behind->x - end.x) < kShort * width;
+  };
+  const Sample* before = i > 0 ? &samples_[i - 1] : nullptr;
+  const Sample* after = i + 2 < samples_.size() ? &samples_[i + 2] : nullptr;
   if (a.slope && b.slope) {
     low = cubic_minimum(a, b);
+    if (low && *a.slope < 0.0 && *b.slope > 0.0) {
+      if (creeps(b, after)) {
+        low = beyond(b, after, a);
+      } else if (creeps(a, before)) {
+        low = beyond(a, before, b);
+      }
+    }
   } else if (a.slope && *a.slope < 0.0) {
-    low = beyond(a, i > 0 ? &samples_[i - 1] : nullptr, b);
+    low = beyond(a, before, b);
   } else if (b.slope && *b.slope > 0.0) {
-    low = beyond(b, i + 2 < samples_.size() ? &samples_[i + 2] : nullptr, a);
+    low = beyond(b, after, a);
   }
   if (!low) return {};
   return Candidate{low->first, low->second, width};
 }
 
-std::optional<BasinSearch::Proposal> BasinSearch::propose(double relative_gain, double tolerance) const {
+std::optional<BasinSearch::Proposal> BasinSearch::propose(double relative_gain, double tolerance,
+                                                          double blur_of_value) const {
   if (scanning()) return Proposal{scan_[next_scan_], true};
   const double worth = best().value - relative_gain * std::abs(best().value);
+  // Values of inexact solves differ by more than what is still to be gained between them.
+  const auto margin = [&](std::size_t i) {
+    const double blur = std::max(samples_[i].blur, i + 1 < samples_.size() ? samples_[i + 1].blur : 0.0);
+    return samples_[i].slope ? blur_of_value * blur * std::abs(best().value) : 0.0;
+  };
   std::optional<Candidate> most;
   std::size_t at = 0;
   for (std::size_t i = 0; i < samples_.size(); ++i) {
@@ -177,7 +199,7 @@ std::optional<BasinSearch::Proposal> BasinSearch::propose(double relative_gain, 
     if (!each || (most && each->value >= most->value)) continue;
     const bool unknown = each->width == 0.0;  // a scanned point to be refined
     if (!unknown && each->width < tolerance) continue;
-    if (best().slope && each->value >= worth) continue;
+    if (best().slope && each->value >= worth - margin(i)) continue;
     most = each;
     at = i;
   }

@@ -12,39 +12,91 @@ namespace {
 /// Inner and linear solves of a certificate: far below what it certifies, finer where that costs little.
 constexpr double kInner = 1e-7;
 constexpr double kExact = 1e-10;
+constexpr int kMaxRefinements = 3;
+/// Where the slope at λ is not small, its signs on both sides of it may still show a minimum.
+constexpr double kBesideKink = 1e-5;
+constexpr double kBesidePrecision = 1e-2;
+/// A penalty by so much smaller is none, and a loss that differs by less than this share the same.
+constexpr double kWithout = 25.0;
+constexpr double kSame = 1e-6;
+constexpr double kNoLoss = 1e-9;  // of that of w = 0
+
+Vector zero_weights(const BilevelProblem& problem) {
+  Vector zero = Vector::Zero(problem.weights());
+  problem.fit_intercept(zero);
+  return zero;
+}
 
 double norm_at_zero(const BilevelProblem& problem, Vector& g) {
   const Vector unpenalised =
       Vector::Constant(problem.hyperparameters(), -std::numeric_limits<double>::infinity());
-  Vector zero = Vector::Zero(problem.weights());
-  problem.fit_intercept(zero);
-  problem.train_gradient(zero, unpenalised, g);
+  problem.train_gradient(zero_weights(problem), unpenalised, g);
   return g.norm();
 }
 
-void judge(Certificate& certificate, bool held, bool flat, double tolerance) {
-  const double worst = certificate.hypergradient + certificate.hypergradient_error;
-  certificate.verdict = Verdict::not_certified;
-  if (!std::isfinite(worst) || !std::isfinite(certificate.inner_gradient)) {
-    certificate.reason = "its gradients are not finite";
-  } else if (flat) {
-    certificate.reason =
-        "the weights do not depend on lambda here (all are 0, or the penalty is): a slope of 0 says nothing";
-  } else if (worst > tolerance) {
-    certificate.reason =
-        fmt::format("the validation loss has a slope here: scaled {:.2g} ± {:.1g}, at most {:.2g} is allowed",
-                    certificate.hypergradient, certificate.hypergradient_error, tolerance);
-  } else if (certificate.inner_gradient > tolerance) {
-    certificate.reason = fmt::format(
-        "the weights are not trained to their optimum: gradient {:.2g} of that at 0; lambda itself is "
-        "stationary",
-        certificate.inner_gradient);
-  } else {
-    certificate.verdict = held ? Verdict::at_bound : Verdict::certified;
-    certificate.reason = fmt::format(
-        "no small change of lambda{} helps: scaled slope {:.2g} ± {:.1g} of the validation loss",
-        held ? " inside its bounds" : "", certificate.hypergradient, certificate.hypergradient_error);
+/// h and its derivatives at a λ.
+struct Slopes {
+  double validation = 0.0;
+  Vector slope, error;
+  Vector scale;  // BilevelProblem::certificate_scale, relative to L_V
+};
+
+/// At w*(λ):  H q = ∇L_V,  ∇h = −Cᵀ q. What the residual r of that solve hides, −Cᵀ H⁻¹ r, is its error; it also
+/// refines q, as long as it is above what is allowed and falls.
+Slopes slopes_at(const BilevelProblem& problem, const Vector& lambda, double allowed, Vector& w) {
+  const double tight = problem.factors_cheaply() ? kExact : kInner;
+  problem.inner_solve(lambda, {.proximal = {}, .tolerance = tight}, w);
+  const Index count = problem.hyperparameters();
+  Slopes at{.validation = 0.0, .slope = Vector(count), .error = Vector(count), .scale = Vector(count)};
+  Vector g(problem.weights());
+  at.validation = problem.validation_gradient(w, g);
+  problem.certificate_scale(w, lambda, at.scale);
+  at.scale /= at.validation > 0.0 ? at.validation : 1.0;
+  Vector q = Vector::Zero(problem.weights());
+  problem.hessian_solve(w, lambda, g, {.tolerance = tight}, q);
+  Vector residual(problem.weights());
+  Vector correction(problem.weights());
+  double last = std::numeric_limits<double>::infinity();
+  for (int refinement = 0;; ++refinement) {
+    problem.hessian_product(w, lambda, q, residual);
+    residual = g - residual;
+    correction.setZero();
+    problem.hessian_solve(w, lambda, residual, {.tolerance = 0.1}, correction);
+    problem.cross_product_transposed(w, lambda, correction, at.error);
+    const double worst = at.error.cwiseAbs().cwiseProduct(at.scale).maxCoeff();
+    if (!(worst > 0.1 * allowed) || !(worst < 0.5 * last) || refinement == kMaxRefinements) break;
+    last = worst;
+    q += correction;
   }
+  problem.cross_product_transposed(w, lambda, q, at.slope);
+  at.slope = -at.slope;
+  return at;
+}
+
+/// One λ: h falls towards it from both sides, as seen from so far away.
+bool is_bracketed(const BilevelProblem& problem, double lambda, double beside, double allowed, Vector w) {
+  const auto slope_at = [&](double at) {
+    return slopes_at(problem, Vector::Constant(1, at), allowed, w).slope[0];
+  };
+  return slope_at(lambda - beside) <= 0.0 && slope_at(lambda + beside) >= 0.0;
+}
+
+/// What lies below the lower bounds that hold some of λ.
+std::string without_penalty(const BilevelProblem& problem, const Vector& lambda, const Slopes& at,
+                            const Start& start, Vector w) {
+  Vector lower = lambda;
+  for (Index j = 0; j < lambda.size(); ++j)
+    if (lambda[j] <= start.low[j]) lower[j] -= kWithout;
+  if (lower == lambda) return "";
+  problem.inner_solve(lower, {}, w);
+  const double without = problem.validation_loss(w);
+  const double size = std::max(at.validation, kNoLoss * problem.validation_loss(zero_weights(problem)));
+  if (!std::isfinite(without)) return "";
+  if (std::abs(without - at.validation) <= kSame * size)
+    return "; no penalty is needed there: without it the loss is the same";
+  return fmt::format("; without a penalty there the loss is {} by {:.2g} %",
+                     without < at.validation ? "lower" : "higher",
+                     100.0 * std::abs(without / at.validation - 1.0));
 }
 
 }  // namespace
@@ -55,6 +107,10 @@ std::string_view to_string(Verdict verdict) {
       return "certified";
     case Verdict::at_bound:
       return "certified at a bound";
+    case Verdict::at_kink:
+      return "certified at a kink";
+    case Verdict::at_precision:
+      return "certified at working precision";
     case Verdict::not_certified:
       return "not certified";
   }
@@ -71,40 +127,51 @@ Certificate certify(const BilevelProblem& problem, const Solution& solution, con
   problem.train_gradient(w, lambda, g);
   certificate.inner_gradient = g.norm() / (scale_of_gradients > 0.0 ? scale_of_gradients : 1.0);
 
-  const double tight = problem.factors_cheaply() ? kExact : kInner;
-  // At w*(λ):  H q = ∇L_V,  ∇h = −Cᵀ q
-  problem.inner_solve(lambda, {.proximal = {}, .tolerance = tight}, w);
-  const double validation = problem.validation_gradient(w, g);
-  Vector q = Vector::Zero(problem.weights());
-  problem.hessian_solve(w, lambda, g, {.tolerance = tight}, q);
-  Vector slope(problem.hyperparameters());
-  problem.cross_product_transposed(w, lambda, q, slope);
-  slope = -slope;
-  // What the residual r of that solve hides:  −Cᵀ H⁻¹ r
-  Vector residual(problem.weights());
-  problem.hessian_product(w, lambda, q, residual);
-  residual = g - residual;
-  Vector correction = Vector::Zero(problem.weights());
-  problem.hessian_solve(w, lambda, residual, {.tolerance = 0.1}, correction);
-  Vector error(problem.hyperparameters());
-  problem.cross_product_transposed(w, lambda, correction, error);
-
-  Vector scale(problem.hyperparameters());
-  problem.certificate_scale(w, lambda, scale);
-  const double size = validation > 0.0 ? validation : 1.0;
+  const Slopes at = slopes_at(problem, lambda, tolerance, w);
   bool held = false;
   for (Index j = 0; j < lambda.size(); ++j) {
-    const double factor = scale[j] / size;
-    const bool is_here = is_held(start, lambda[j], slope[j], j);
+    const bool is_here = is_held(start, lambda[j], at.slope[j], j, at.validation);
     held |= is_here;
-    if (!is_here)
-      certificate.hypergradient = std::max(certificate.hypergradient, std::abs(slope[j]) * factor);
-    certificate.hypergradient_error = std::max(certificate.hypergradient_error, std::abs(error[j]) * factor);
-    if (std::isnan(slope[j])) certificate.hypergradient = slope[j];
+    if (!is_here) {
+      certificate.hypergradient = std::max(certificate.hypergradient, std::abs(at.slope[j]) * at.scale[j]);
+      certificate.hypergradient_error =
+          std::max(certificate.hypergradient_error, std::abs(at.error[j]) * at.scale[j]);
+    }
+    if (std::isnan(at.slope[j])) certificate.hypergradient = at.slope[j];
   }
+  const double worst = certificate.hypergradient + certificate.hypergradient_error;
+  const std::string size = fmt::format("scaled slope {:.2g} ± {:.1g} of the validation loss",
+                                       certificate.hypergradient, certificate.hypergradient_error);
   // Denormal or zero throughout: not a small slope but none.
-  const bool flat = validation > 0.0 && slope.cwiseAbs().maxCoeff() <= std::numeric_limits<double>::min();
-  judge(certificate, held && !flat, flat, tolerance);
+  const bool flat = at.validation > 0.0 && at.slope.cwiseAbs().maxCoeff() <= std::numeric_limits<double>::min();
+  if (!std::isfinite(worst) || !std::isfinite(certificate.inner_gradient)) {
+    certificate.reason = "its gradients are not finite";
+  } else if (flat) {
+    certificate.reason =
+        "the weights do not depend on lambda here (all are 0, or the penalty is): a slope of 0 says nothing";
+  } else if (certificate.inner_gradient > tolerance) {
+    certificate.reason = fmt::format("the weights are not trained to their optimum: gradient {:.2g} of that at 0{}",
+                                     certificate.inner_gradient,
+                                     worst <= tolerance ? "; lambda itself is stationary" : "");
+  } else if (worst <= tolerance) {
+    certificate.verdict = held ? Verdict::at_bound : Verdict::certified;
+    certificate.reason =
+        fmt::format("no small change of lambda{} helps: {}{}", held ? " inside its bounds" : "", size,
+                    held ? without_penalty(problem, lambda, at, start, w) : "");
+  } else if (lambda.size() == 1 && is_bracketed(problem, lambda[0], kBesideKink, tolerance, w)) {
+    certificate.verdict = Verdict::at_kink;
+    certificate.reason =
+        fmt::format("the validation loss rises on both sides of lambda, within {:g}: {}", kBesideKink, size);
+  } else if (lambda.size() == 1 && certificate.hypergradient_error > tolerance &&
+             is_bracketed(problem, lambda[0], kBesidePrecision, tolerance, w)) {
+    certificate.verdict = Verdict::at_precision;
+    certificate.reason = fmt::format(
+        "the validation loss rises on both sides of lambda, within {:g}; nearer to it rounding hides the slope",
+        kBesidePrecision);
+  } else {
+    certificate.reason =
+        fmt::format("the validation loss has a slope here: {}, at most {:.2g} is allowed", size, tolerance);
+  }
   return certificate;
 }
 

@@ -4,14 +4,19 @@
 #include <algorithm>
 #include <cmath>
 
+#include "solver/along_line.hpp"
 #include "solver/box_quadratic.hpp"
+#include "solver/my_hpo_one.hpp"
 #include "solver/stationarity.hpp"
+#include "yosida/solver/oracle.hpp"
 
 namespace yosida {
 namespace {
 
-/// With at most so many hyperparameters the response Φ₁ is a matrix, one linear solve a column.
+/// With at most so many hyperparameters the response Φ₁ is a matrix, one linear solve a column; with more where one
+/// small factorisation serves all of these.
 constexpr Index kMaxDense = 64;
+constexpr Index kMaxDenseFactored = 300;
 /// No component of λ moves further than this in one iteration: e^λ by a factor of 50.
 constexpr double kMaxMove = 4.0;
 constexpr int kMaxRejections = 12;
@@ -33,6 +38,13 @@ constexpr double kFirstAdjoint = 0.1;
 constexpr double kShrink = 0.8;
 /// Pairs the limited-memory step remembers.
 constexpr std::size_t kMemory = 10;
+/// The ℓ₂ penalties of the lines of an elastic net, from the largest of its bounds to the least, and how much
+/// coarser their scans are.
+constexpr double kShares[] = {0.04, 0.1, 0.16, 0.24, 0.35, 0.6, 1.0};
+constexpr double kCoarser = 3.0;
+/// How often the answer of an elastic net is looked at again along its ℓ₁ penalty, and what a better one gains.
+constexpr int kMaxLineChecks = 3;
+constexpr double kWorthwhile = 1e-6;
 /// Its first step moves the steepest component by so much.
 constexpr double kFirstMove = 2.0;
 
@@ -66,7 +78,20 @@ void respond_by_matrix(const BilevelProblem& problem, State& state) {
     problem.validation_hessian_product(state.w, many.phi1.col(j), column);
     turned.col(j) = column;
   }
-  many.gauss_newton = many.phi1.transpose() * turned;
+  many.curvature = many.phi1.transpose() * turned;
+  if (many.kappa.size() == 0) return;
+  // Penalties e^λ on squares: ∇²_wλ L_T is linear in w, and of the second derivative of w* only what the data
+  // term's third derivative would add is left out:  ∇L_Vᵀ ∂²w*/∂λ_i∂λ_j = −qᵀ(C_i Φ_j + C_j Φ_i) + δ_ij ∂h/∂λ_i
+  Vector q = Vector::Zero(problem.weights());
+  problem.hessian_solve(state.w, state.lambda, state.g, {.tolerance = many.tolerance}, q);
+  Eigen::MatrixXd turning(count, count);
+  Vector along(count);
+  for (Index j = 0; j < count; ++j) {
+    problem.cross_product_transposed(many.phi1.col(j), state.lambda, q, along);
+    turning.col(j) = along;
+  }
+  many.curvature -= turning + turning.transpose();
+  many.curvature.diagonal() += many.g;
 }
 
 /// ∇h = −Cᵀ q, H q = ∇L_V: one linear solve, however many hyperparameters.
@@ -80,33 +105,96 @@ void respond_by_adjoint(const BilevelProblem& problem, State& state) {
   many.g = -many.g;
 }
 
-/// Rounding may have left a Gauss–Newton matrix with negative eigenvalues: they are cut off.
+/// The same matrix with the sizes of its eigenvalues: where h curves down, a step is held back as much as where it
+/// curves up.
 Eigen::MatrixXd convex(const Eigen::MatrixXd& matrix) {
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> parts(0.5 * (matrix + matrix.transpose()));
-  const Vector values = parts.eigenvalues().cwiseMax(1e-12 * parts.eigenvalues().cwiseAbs().maxCoeff());
+  const Vector sizes = parts.eigenvalues().cwiseAbs();
+  const Vector values = sizes.cwiseMax(1e-12 * sizes.maxCoeff());
   return parts.eigenvectors() * values.asDiagonal() * parts.eigenvectors().transpose();
 }
 
-/// λ⁺ = argmin L_V on the tangent + ρ/2 (‖Φ₁(λ' − λ)‖² + ε‖λ' − λ‖²) inside the bounds, accepted where
-/// L_V(w*(λ⁺)) falls; ρ follows the ratio of the actual to the predicted fall.
+/// The coordinates of a proximal step: the share θ = e^λ/(e^λ + κ) of a penalty beside the curvature κ it works on,
+/// from 0 (no penalty) to 1 (no weight). h is smooth in θ at both ends, where it is flat in λ: a step can reach a
+/// bound at once, and dh/dθ is the scaled hypergradient up to a factor of 4. Without a known κ, λ itself.
+struct Shares {
+  const Vector& kappa;
+
+  bool are_lambda() const { return kappa.size() == 0; }
+  Vector of(const Vector& lambda) const {
+    if (are_lambda()) return lambda;
+    return (1.0 + (kappa.array().log() - lambda.array()).exp()).inverse();
+  }
+  /// dλ/dθ
+  Vector rate(const Vector& lambda) const {
+    if (are_lambda()) return Vector::Ones(lambda.size());
+    const Eigen::ArrayXd ratio = (lambda.array() - kappa.array().log()).exp();
+    return (1.0 + ratio).square() / ratio;
+  }
+  /// λ + the move in θ; what reaches a bound is there exactly.
+  Vector moved(const Vector& lambda, const Vector& move, const Start& range) const {
+    if (are_lambda()) return (lambda + move).cwiseMax(range.low).cwiseMin(range.high);
+    const Vector theta = of(lambda);
+    Vector next(lambda.size());
+    for (Index j = 0; j < lambda.size(); ++j) {
+      // θ/(1 − θ) without cancellation near 1
+      const double ratio = (theta[j] + move[j]) / (1.0 / (1.0 + std::exp(lambda[j]) / kappa[j]) - move[j]);
+      next[j] = move[j] == 0.0 ? lambda[j]
+                : ratio > 0.0  ? std::clamp(std::log(kappa[j] * ratio), range.low[j], range.high[j])
+                : move[j] > 0.0 ? range.high[j]
+                                : range.low[j];
+    }
+    return next;
+  }
+};
+
+/// The step to λ⁺ in θ, exactly: without the rounding of 1 − θ.
+Vector difference(const Shares& shares, const Vector& from, const Vector& to) {
+  if (shares.are_lambda()) return to - from;
+  const Vector up = shares.of(to) - shares.of(from);
+  const Vector mirrored = (1.0 + (from.array().exp() / shares.kappa.array())).inverse() -
+                          (1.0 + (to.array().exp() / shares.kappa.array())).inverse();
+  return (up.array().abs() < mirrored.array().abs()).select(up, mirrored);
+}
+
+/// λ⁺ = argmin of the model of h + ρ/2 (‖Φ₁(λ' − λ)‖² + ε‖λ' − λ‖²) inside the bounds, in shares θ; accepted where
+/// L_V(w*(λ⁺)) falls; ρ follows the ratio of the actual to the predicted fall. The model has the slope of h and what
+/// is known of its curvature.
 bool proximal_step(const BilevelProblem& problem, const MyHpo::Settings& settings, State& state) {
   auto& many = state.many;
   const Index count = state.lambda.size();
-  const Eigen::MatrixXd model = convex(many.gauss_newton);
-  Eigen::MatrixXd prox = many.phi1.transpose() * many.phi1;
+  const Shares shares{many.kappa};
+  const Vector rate = shares.rate(state.lambda);
+  const auto scaled = [&](const Eigen::MatrixXd& matrix) {
+    return Eigen::MatrixXd(rate.asDiagonal() * matrix * rate.asDiagonal());
+  };
+  const Vector g = rate.cwiseProduct(many.g);
+  Eigen::MatrixXd curvature = scaled(many.curvature);
+  if (!shares.are_lambda())  // d²λ/dθ² = −(1 − 2θ) (dλ/dθ)²
+    curvature.diagonal().array() -=
+        (1.0 - 2.0 * shares.of(state.lambda).array()) * rate.array().square() * many.g.array();
+  const Eigen::MatrixXd model = convex(curvature);
+  Eigen::MatrixXd prox = scaled(many.phi1.transpose() * many.phi1);
   // Where a weight is near 0 so is its column of Φ₁: the second term limits the step there.
   const double typical = std::max(prox.trace() / static_cast<double>(count), 1e-300);
   prox.diagonal().array() += settings.epsilon * typical;
-  if (many.rho == 0.0) many.rho = many.gauss_newton.trace() / std::max(prox.trace(), 1e-300);
-  const Vector low = (state.range.low - state.lambda).cwiseMax(-kMaxMove);
-  const Vector high = (state.range.high - state.lambda).cwiseMin(kMaxMove);
+  if (many.rho == 0.0) many.rho = model.trace() / std::max(prox.trace(), 1e-300);
+  Vector low = difference(shares, state.lambda, state.range.low);
+  Vector high = difference(shares, state.lambda, state.range.high);
+  if (shares.are_lambda()) {
+    low = low.cwiseMax(-kMaxMove);
+    high = high.cwiseMin(kMaxMove);
+  }
   Vector w(problem.weights());
   for (int rejection = 0; rejection < kMaxRejections; ++rejection) {
-    const Vector move = minimise_in_box(many.g, model + many.rho * prox, low, high);
-    const double predicted = -(many.g.dot(move) + 0.5 * move.dot(model * move));
+    const Vector move = minimise_in_box(g, model + many.rho * prox, low, high);
+    const double predicted = -(g.dot(move) + 0.5 * move.dot(model * move));
     if (!(predicted > 0.0)) return false;
-    const Vector lambda = (state.lambda + move).cwiseMax(state.range.low).cwiseMin(state.range.high);
-    w = state.w + many.phi1 * move;  // the tangent starts the inner solve
+    const Vector lambda = shares.moved(state.lambda, move, state.range);
+    // The tangent in θ starts the inner solve, unless it leads too far.
+    w = state.w;
+    if (rate.cwiseProduct(move).lpNorm<Eigen::Infinity>() <= kMaxMove)
+      w += many.phi1 * rate.cwiseProduct(move);
     const double validation = evaluate(problem, state, lambda, w);
     // Near the optimum both falls drown in rounding; then the step is taken at its word, and the certificate
     // judges.
@@ -133,7 +221,7 @@ Vector quasi_newton_direction(const State& state) {
   const auto& many = state.many;
   Vector direction = many.g;
   for (Index j = 0; j < direction.size(); ++j)
-    if (is_held(state.range, state.lambda[j], many.g[j], j)) direction[j] = 0.0;
+    if (is_held(state.range, state.lambda[j], many.g[j], j, many.validation)) direction[j] = 0.0;
   const Vector free = direction.cwiseAbs().cwiseSign();
   std::vector<double> alpha(many.pairs.size());
   for (std::size_t i = many.pairs.size(); i-- > 0;) {
@@ -234,16 +322,133 @@ bool snap_to_bounds(const BilevelProblem& problem, const MyHpo::Settings& settin
 
 }  // namespace
 
-void step_many(const BilevelProblem& problem, const MyHpo::Settings& settings, State& state) {
-  auto& many = state.many;
-  const bool dense = state.lambda.size() <= kMaxDense;
-  if (many.g.size() == 0) {
-    many.g = Vector::Zero(state.lambda.size());
-    many.tolerance = problem.factors_cheaply() ? kExact : dense ? kFirstTolerance : kFirstInner;
-    many.adjoint_tolerance = std::min(kFirstAdjoint, problem.factors_cheaply() ? kExact : 1.0);
-    many.validation = evaluate(problem, state, state.lambda, state.w);
-    respond(problem, state, dense);
+/// The lines along which λ is searched first, and the search along the last of them.
+struct MyHpo::Lines {
+  std::vector<std::unique_ptr<AlongLine>> left;
+  State search;
+  Start range;
+  double coarser = 1.0;                                          // the scans' spacing
+  double validation = std::numeric_limits<double>::infinity();  // the least so far
+  bool is_better = false;      // a line has led below what was known
+  bool was_converged = false;  // how the descent before had ended
+};
+
+namespace {
+
+/// Where e^λ are penalties on squares, one λ for all; for an elastic net, its ℓ₁ penalty under a few ℓ₂ ones; none
+/// for other problems.
+std::shared_ptr<MyHpo::Lines> lines_of(const BilevelProblem& problem, const State& state) {
+  const Index count = problem.hyperparameters();
+  auto lines = std::make_shared<MyHpo::Lines>();
+  lines->range = state.range;
+  lines->range.lambda = Vector::Constant(1, state.range.lambda.mean());
+  const std::optional<Bounds> own = problem.own_bounds();
+  if (state.range.is_bounded() && !own) {
+    lines->range.low = Vector::Constant(1, state.range.low.maxCoeff());
+    lines->range.high = Vector::Constant(1, state.range.high.minCoeff());
+    if (!(lines->range.low[0] < lines->range.high[0])) return nullptr;
+    lines->range.clamp(lines->range.lambda);
   }
+  if (own) {
+    if (count != 2) return nullptr;
+    lines->coarser = kCoarser;
+    lines->range.lambda = state.range.lambda.head(1);
+    lines->range.low = state.range.low.head(state.range.is_bounded() ? 1 : 0);
+    lines->range.high = state.range.high.head(state.range.is_bounded() ? 1 : 0);
+    for (const double share : kShares) {
+      Vector origin(2);
+      origin << 0.0, state.range.clamped(own->high[1] - share * (own->high[1] - own->low[1]), 1);
+      lines->left.push_back(std::make_unique<AlongLine>(problem, origin, Vector::Unit(2, 0)));
+    }
+  } else if (problem.least_curvatures()) {
+    lines->left.push_back(std::make_unique<AlongLine>(problem, Vector::Zero(count), Vector::Ones(count)));
+  }
+  if (lines->left.empty()) return nullptr;
+  return lines;
+}
+
+/// One iteration of the search along a line. True where all lines are done: λ and w are then the best found.
+bool step_lines(const MyHpo::Settings& settings, State& state) {
+  MyHpo::Lines& lines = *state.lines;
+  const AlongLine& line = *lines.left.back();
+  MyHpo::Settings coarse = settings;
+  coarse.spacing *= lines.coarser;
+  if (!lines.search.search) lines.search = MyHpo{coarse}.init(line, lines.range);
+  step_one(line, coarse, lines.search);
+  state.inexact_solves += lines.search.inexact_solves;
+  lines.search.inexact_solves = 0;
+  const double validation = lines.search.search->best_value();
+  if (validation < lines.validation && !lines.search.search->scanning()) {
+    lines.validation = validation;
+    lines.is_better = true;
+    state.many.is_left = true;
+    state.lambda = line.at(lines.search.lambda[0]);
+    state.w = lines.search.w;
+  }
+  if (!lines.search.converged && !lines.search.stalled) return false;
+  lines.left.pop_back();
+  lines.search = {};
+  return lines.left.empty();
+}
+
+/// An ℓ₁ penalty has narrow valleys: once more, finely, along it through the answer.
+bool checks_along_line(const BilevelProblem& problem, State& state) {
+  if (!problem.own_bounds() || state.lambda.size() != 2 || state.many.line_checks >= kMaxLineChecks) return false;
+  ++state.many.line_checks;
+  auto lines = std::make_shared<MyHpo::Lines>();
+  lines->range = Start{.lambda = Vector::Constant(1, state.lambda[0]),
+                       .low = state.range.low.head(1),
+                       .high = state.range.high.head(1)};
+  lines->validation = state.many.validation * (1.0 - kWorthwhile);
+  lines->was_converged = state.converged;
+  Vector origin(2);
+  origin << 0.0, state.lambda[1];
+  lines->left.push_back(std::make_unique<AlongLine>(problem, origin, Vector::Unit(2, 0)));
+  state.lines = std::move(lines);
+  return true;
+}
+
+/// The start given is the other contestant.
+void begin(const BilevelProblem& problem, State& state, bool dense, bool is_first) {
+  auto& many = state.many;
+  const int line_checks = many.line_checks;
+  many = {};
+  many.line_checks = line_checks;
+  const Vector given = state.range.lambda;
+  const bool has_own_bounds = !state.range.is_bounded();
+  state.range = with_bounds(problem, state.range);
+  if (has_own_bounds) {  // widened to hold what the lines have found
+    state.range.low = state.range.low.cwiseMin(state.lambda);
+    state.range.high = state.range.high.cwiseMax(state.lambda);
+  }
+  state.range.clamp(state.lambda);
+  many.g = Vector::Zero(state.lambda.size());
+  many.tolerance = problem.factors_cheaply() ? kExact : dense ? kFirstTolerance : kFirstInner;
+  many.adjoint_tolerance = std::min(kFirstAdjoint, problem.factors_cheaply() ? kExact : 1.0);
+  many.validation = evaluate(problem, state, state.lambda, state.w);
+  if (is_first && given != state.lambda) {
+    Vector w = state.w;
+    const double validation = evaluate(problem, state, given, w);
+    if (validation < many.validation) {
+      state.lambda = given;
+      state.w = w;
+      many.validation = validation;
+    }
+    problem.validation_gradient(state.w, state.g);
+  }
+  state.low = state.range.low;
+  state.high = state.range.high;
+  if (const auto least = problem.least_curvatures(); least && least->allFinite() && least->minCoeff() > 0.0)
+    many.kappa = *least;
+  respond(problem, state, dense);
+}
+
+}  // namespace
+
+namespace {
+
+void descend(const BilevelProblem& problem, const MyHpo::Settings& settings, State& state, bool dense) {
+  auto& many = state.many;
   const bool moved = dense ? proximal_step(problem, settings, state) : limited_memory_step(problem, state);
   const double certificate =
       scaled_hypergradient(problem, state.range, state.w, state.lambda, many.g, many.validation);
@@ -254,7 +459,7 @@ void step_many(const BilevelProblem& problem, const MyHpo::Settings& settings, S
   if (!state.converged && (finest || ((many.at_rounding || !moved) && many.stalled >= kMaxStalled))) {
     // h may fall towards a bound too slowly to be seen: go there.
     if (many.snaps >= kMaxSnaps || !snap_to_bounds(problem, settings, state, dense))
-      state.converged = state.at_precision = true;
+      state.stalled = true;
     ++many.snaps;
     many.stalled = 0;
     return;
@@ -271,6 +476,54 @@ void step_many(const BilevelProblem& problem, const MyHpo::Settings& settings, S
   } else {
     many.tolerance = std::max(kLeastTolerance, kShrink * many.tolerance);
     many.adjoint_tolerance = std::max(kLeastTolerance, kShrink * many.adjoint_tolerance);
+  }
+}
+
+/// Two descents for an elastic net, from its lines and from the start given: the lower one is the answer.
+void take_the_better(const BilevelProblem& problem, State& state, bool dense) {
+  const bool is_second = state.first.validation < std::numeric_limits<double>::infinity();
+  const MyHpo::Descent ended{.validation = state.many.validation,
+                             .lambda = state.lambda,
+                             .w = state.w,
+                             .converged = state.converged};
+  if (!is_second) {
+    state.first = ended;
+    state.lambda = state.range.lambda;
+    state.range.clamp(state.lambda);
+    state.converged = state.stalled = false;
+    const int checks = state.many.line_checks;
+    begin(problem, state, dense, false);
+    state.many.line_checks = checks;
+  } else if (state.first.validation <= ended.validation) {
+    state.lambda = state.first.lambda;
+    state.w = state.first.w;
+    state.converged = state.first.converged;
+    state.stalled = !state.converged;
+  }
+}
+
+}  // namespace
+
+void step_many(const BilevelProblem& problem, const MyHpo::Settings& settings, State& state) {
+  const bool dense = state.lambda.size() <= (problem.factors_cheaply() ? kMaxDenseFactored : kMaxDense);
+  const bool is_first = state.many.g.size() == 0;
+  if (is_first && !state.lines) state.lines = lines_of(problem, state);
+  if (state.lines) {
+    if (!step_lines(settings, state)) return;
+    const std::shared_ptr<MyHpo::Lines> done = std::move(state.lines);
+    if (!is_first && !done->is_better) {
+      state.converged = done->was_converged;
+      state.stalled = !done->was_converged;
+      return;
+    }
+  }
+  if (state.many.g.size() == 0 || state.many.is_left) begin(problem, state, dense, is_first);
+  descend(problem, settings, state, dense);
+  if (!state.converged && !state.stalled) return;
+  if (checks_along_line(problem, state)) {
+    state.converged = state.stalled = false;
+  } else if (problem.own_bounds()) {
+    take_the_better(problem, state, dense);
   }
 }
 

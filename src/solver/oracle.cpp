@@ -14,6 +14,11 @@ namespace {
 /// Points a unit of λ: a valley of h narrower than this has not been seen; polishing does the rest.
 constexpr double kPointsPerUnit = 8.0;
 constexpr double kPromising = 1.05;  // valleys up to 5 % above the lowest are polished
+/// Bounds on a penalty: shares of the largest curvature, and of the least one that a weight has.
+constexpr double kLeastOfLargest = 1e-12;
+constexpr double kMostOfLargest = 10.0;
+constexpr double kLeastOfLeast = 1e-6;
+constexpr double kLeastLambda = -600.0;  // e^λ and its square root are far from underflow
 constexpr int kPowerIterations = 8;  // from the gradient, which points there: good to a few per cent
 
 class Path {
@@ -135,24 +140,37 @@ double largest_curvature(const BilevelProblem& problem) {
   return curvature;
 }
 
-LambdaBounds default_bounds(const BilevelProblem& problem, double lambda0) {
-  double curvature = largest_curvature(problem);
-  if (!(curvature > 0.0)) curvature = 1.0;
-  return {.low = std::min(std::log(1e-12 * curvature), lambda0),
-          .high = std::max(std::log(10.0 * curvature), lambda0)};
+namespace {
+
+Bounds bounds_of(const BilevelProblem& problem) {
+  if (const auto own = problem.own_bounds()) return *own;
+  double largest = largest_curvature(problem);
+  if (!(largest > 0.0)) largest = 1.0;
+  const Index count = problem.hyperparameters();
+  Bounds bounds{Vector::Constant(count, std::log(kLeastOfLargest * largest)),
+                Vector::Constant(count, std::log(kMostOfLargest * largest))};
+  if (const auto least = problem.least_curvatures()) {
+    const double share = problem.factors_cheaply() ? kLeastOfLargest : kLeastOfLeast;
+    for (Index j = 0; j < count; ++j)
+      if (const double own = (*least)[j]; own > 0.0 && std::isfinite(own))
+        bounds.low[j] = std::max(std::min(bounds.low[j], std::log(share * own)), kLeastLambda);
+  }
+  return bounds;
 }
+
+}  // namespace
 
 Start with_bounds(const BilevelProblem& problem, Start start) {
   if (start.is_bounded()) return start;
-  if (const auto own = problem.own_bounds()) {
-    start.low = start.lambda.cwiseMin(own->low);
-    start.high = start.lambda.cwiseMax(own->high);
-  } else {
-    const LambdaBounds data = default_bounds(problem, start.lambda[0]);
-    start.low = start.lambda.cwiseMin(data.low);
-    start.high = start.lambda.cwiseMax(data.high);
-  }
+  const Bounds bounds = bounds_of(problem);
+  start.low = start.lambda.cwiseMin(bounds.low);
+  start.high = start.lambda.cwiseMax(bounds.high);
   return start;
+}
+
+LambdaBounds default_bounds(const BilevelProblem& problem, double lambda0) {
+  const Start start = with_bounds(problem, {.lambda = Vector::Constant(problem.hyperparameters(), lambda0)});
+  return {.low = start.low[0], .high = start.high[0]};
 }
 
 }  // namespace yosida

@@ -70,13 +70,14 @@ double validation_loss_of_zero(const BilevelProblem& problem) {
   return problem.validation_loss(zero);
 }
 
-std::string sentence(const Outcome& outcome, const Budget& budget, bool non_finite, bool flat_response,
-                     bool at_precision) {
+std::string sentence(const Outcome& outcome, const Budget& budget, bool non_finite, bool flat_response) {
   std::string text;
   switch (outcome.status) {
     case StopReason::converged:
-      text = at_precision ? "no further progress can be seen at working precision"
-                          : "the method's own test holds";
+      text = "the method's own test holds";
+      break;
+    case StopReason::stalled:
+      text = "no further progress can be seen at working precision";
       break;
     case StopReason::iteration_limit:
       text = fmt::format("reached the limit of {} iterations", budget.iterations);
@@ -188,6 +189,8 @@ class Loop {
     const Budget& budget = options_.budget;
     if (run_->iterate().converged) {
       outcome_.status = StopReason::converged;
+    } else if (run_->iterate().stalled) {
+      outcome_.status = StopReason::stalled;
     } else if (stop_asked_) {
       outcome_.status = StopReason::stopped;
     } else if (outcome_.iterations >= budget.iterations) {
@@ -245,7 +248,7 @@ class Loop {
     // A loss of 0 at w = 0 leaves nothing to compare with.
     if (loss_of_zero_ > 0.0 && last_.validation > kDivergedFactor * loss_of_zero_)
       outcome_.status = StopReason::diverged;
-    if (outcome_.status == StopReason::converged && run_->iterate().final_is_best) best_ = last_;
+    if (outcome_.status != StopReason::diverged && run_->iterate().final_is_best) best_ = last_;
     outcome_.best = best_.solution(problem_);
     outcome_.final = last_.solution(problem_);
     if (options_.trace_every > 0 && outcome_.trace.back().iteration != outcome_.iterations)
@@ -253,7 +256,9 @@ class Loop {
     outcome_.work = counted_.work();
     outcome_.seconds = clock_.seconds();
     outcome_.message =
-        sentence(outcome_, options_.budget, non_finite_, flat_response_, run_->iterate().at_precision);
+        sentence(outcome_, options_.budget, non_finite_, flat_response_);
+    outcome_.low = run_->iterate().low;
+    outcome_.high = run_->iterate().high;
     return std::move(outcome_);
   }
 
@@ -280,6 +285,8 @@ std::string_view to_string(StopReason reason) {
   switch (reason) {
     case StopReason::converged:
       return "converged";
+    case StopReason::stalled:
+      return "stalled";
     case StopReason::iteration_limit:
       return "iteration_limit";
     case StopReason::work_limit:

@@ -8,10 +8,15 @@
 
 namespace yosida {
 
-/// True where a bound keeps λ_j from following its slope.
-inline bool is_held(const Start& range, double lambda, double slope, Index j) {
+/// A slope of so small a share of L_V is none, as far as a bound is concerned: at the flat ends of h its sign is
+/// rounding.
+inline constexpr double kNoSlope = 1e-10;
+
+/// True where a bound keeps λ_j from following its slope; `validation` is L_V.
+inline bool is_held(const Start& range, double lambda, double slope, Index j, double validation) {
   if (!range.is_bounded()) return false;
-  return (lambda <= range.low[j] && slope >= 0.0) || (lambda >= range.high[j] && slope <= 0.0);
+  const double none = kNoSlope * std::abs(validation);
+  return (lambda <= range.low[j] && slope >= -none) || (lambda >= range.high[j] && slope <= none);
 }
 
 /// max_j |g_j| × BilevelProblem::certificate_scale over the λ_j that no bound holds, relative to L_V =
@@ -22,7 +27,7 @@ inline double scaled_hypergradient(const BilevelProblem& problem, const Start& r
   problem.certificate_scale(w, lambda, scale);
   double worst = 0.0;
   for (Index j = 0; j < lambda.size(); ++j)
-    if (!is_held(range, lambda[j], g[j], j)) worst = std::max(worst, std::abs(g[j]) * scale[j]);
+    if (!is_held(range, lambda[j], g[j], j, validation)) worst = std::max(worst, std::abs(g[j]) * scale[j]);
   return worst / std::abs(validation);
 }
 

@@ -262,12 +262,15 @@ TEST(ElasticNetProblem, HasBoundsOfItsOwn) {
   Vector w = Vector::Zero(lasso.weights());
   lasso.inner_solve(lasso.own_bounds()->high, {}, w);
   EXPECT_EQ((w.head(8).array() != 0.0).count(), 1);
-  EXPECT_EQ(net.own_bounds()->low[0], std::log(lasso.largest_slope()) - 14.0);
   const Eigen::MatrixXd x = test::matrix_of(split.train.x);
   const Eigen::MatrixXd centred = x.rowwise() - x.colwise().mean();
   const double curvature = std::pow(Eigen::JacobiSVD<Eigen::MatrixXd>(centred).singularValues()[0], 2) / 30.0;
   EXPECT_NEAR(net.own_bounds()->high[1], std::log(10.0 * curvature), 0.2);
-  EXPECT_NEAR(net.own_bounds()->low[1], std::log(1e-12 * curvature), 0.2);
+  // Further down by the ratio of the columns' curvatures, for an ℓ₁ penalty by that of their scales.
+  const Eigen::VectorXd columns = centred.colwise().squaredNorm();
+  const double spread = std::log(columns.maxCoeff() / columns.minCoeff());
+  EXPECT_NEAR(net.own_bounds()->low[0], std::log(lasso.largest_slope()) - 14.0 - 0.5 * spread, 1e-12);
+  EXPECT_NEAR(net.own_bounds()->low[1], std::log(1e-12 * curvature) - spread, 0.2);
 }
 
 TEST(ElasticNetProblem, RefusesSeveralOutputs) {

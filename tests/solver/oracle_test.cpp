@@ -205,8 +205,8 @@ TEST(Oracle, ReachesABoundWhereTheCurveFallsToIt) {
   EXPECT_GT(oracle.validation, whole.validation);
 }
 
-// e^low = 1e-12 κ and e^high = 10 κ, κ the largest eigenvalue of XᵀX/N (of the centred X with an intercept:
-// the exact intercept takes the mean's part), to what 30 power iterations give.
+// e^low = 1e-12 of the least column's curvature and e^high = 10 κ, κ the largest eigenvalue of XᵀX/N, to what 30
+// power iterations give; where a column is smaller by a factor, the lower bound follows by its square.
 TEST(DefaultBounds, SpanTheScaleOfTheData) {
   const Split split = test::smooth_split(34, 17, 0, 120, 4);
   const BuiltProblem built(split, least_squares(), false, false);
@@ -214,7 +214,7 @@ TEST(DefaultBounds, SpanTheScaleOfTheData) {
       built.plain.data_hessian(built.plain.x_train, built.plain.y_train, Vector::Zero(120));
   const double curvature = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(h).eigenvalues().maxCoeff();
   const LambdaBounds bounds = default_bounds(*built.problem, -1.0);
-  EXPECT_NEAR(bounds.low, std::log(1e-12 * curvature), 1e-6);
+  EXPECT_NEAR(bounds.low, std::log(1e-12 * h.diagonal().minCoeff()), 1e-6);
   EXPECT_NEAR(bounds.high, std::log(10.0 * curvature), 1e-6);
   EXPECT_EQ(default_bounds(*built.problem, -50.0).low, -50.0);
   EXPECT_EQ(default_bounds(*built.problem, 50.0).high, 50.0);

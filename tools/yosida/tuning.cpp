@@ -34,12 +34,16 @@ Vector default_start(const BilevelProblem& problem, const Method& method) {
   return Vector::Constant(problem.hyperparameters(), method.lambda0);
 }
 
-/// The bounds that a λ is judged in: those asked for, or the data's own, which most methods keep to by
-/// themselves. A λ outside these has been held by nothing.
+/// The bounds that a λ is judged in: those asked for or those the run has kept to, else the data's own, which
+/// most methods keep to by themselves. A λ outside these has been held by nothing.
 Start judged_inside(const BilevelProblem& problem, const Start& start, const Method& method,
-                    const Vector& lambda) {
+                    const Outcome& outcome) {
   if (start.is_bounded()) return start;
+  const Vector& lambda = outcome.best.lambda;
   Start own = start;
+  own.low = outcome.low;
+  own.high = outcome.high;
+  if (own.is_bounded()) return own;
   own.lambda = default_start(problem, method);
   own = with_bounds(problem, own);
   const bool is_inside =
@@ -204,7 +208,7 @@ Tuned MethodRun::run(const Task& task, SolveOptions options) const {
   if (tuned.outcome.status != StopReason::stopped)
     try_extra("the certificate", [&] {
       tuned.certificate =
-          certify(*problem, best, judged_inside(*problem, options.start, method, best.lambda));
+          certify(*problem, best, judged_inside(*problem, options.start, method, tuned.outcome));
     });
   return tuned;
 }

@@ -46,12 +46,14 @@ void add_gram(const Eigen::Ref<const Matrix>& a, Matrix& gram);
 Matrix product(const Eigen::Ref<const Matrix>& a, const Eigen::Ref<const Matrix>& b);
 
 /// Conjugate gradients for H x = b, from the x given. `apply(p, out)` writes H p to out. `diagonal`, where it
-/// is given, preconditions: that of H makes columns of different scales equal.
+/// is given, preconditions: that of H makes columns of different scales equal. With `in_its_units` the residual
+/// r is measured by √(rᵀ diagonal⁻¹ r), which does not depend on those scales.
 struct CgReport {
   Index products = 0;
   double residual_norm = 0.0;
 };
 CgReport conjugate_gradients(FunctionRef<void(const Vector&, Vector&)> apply, const Vector& b, Vector& x,
-                             double tolerance, Index max_products, const Vector* diagonal = nullptr);
+                             double tolerance, Index max_products, const Vector* diagonal = nullptr,
+                             bool in_its_units = false);
 
 }  // namespace yosida

@@ -27,8 +27,9 @@ struct InnerOptions {
   std::optional<ProximalTerm> proximal;
   /// Stop when ‖gradient‖ ≤ tolerance × max(‖∇L_T at w = 0, unpenalised‖, ‖u − ρv‖ of a proximal term).
   double tolerance = 1e-11;
-  /// Or when ‖gradient‖ ≤ this, for solves that need not be tight.
-  double absolute = 0.0;
+  /// Or when the weights are about those of a λ no further away than this: ‖gradient‖ ≤ blur × ‖∇²_wλ L_T 1‖,
+  /// how fast the gradient turns as λ moves. For solves that need not be tight.
+  double blur = 0.0;
   /// At most so many gradients and Hessian products.
   std::int64_t max_count = std::numeric_limits<std::int64_t>::max();
 };
@@ -36,6 +37,9 @@ struct InnerOptions {
 struct InnerReport {
   double gradient_norm = 0.0;
   bool converged = false;
+  /// How far away in λ the weights may be, as InnerOptions::blur measures it; 0 where they are exact or nothing
+  /// is known.
+  double blur = 0.0;
   /// What the solve needed that is computed once and kept, in gradient equivalents: a run pays for it once.
   double setup = 0.0;
   Work work;
@@ -44,6 +48,13 @@ struct InnerReport {
 /// Bounds, one value per hyperparameter.
 struct Bounds {
   Vector low, high;
+};
+
+/// A point of the curve h(λ) = L_V(w*(λ)), and what it cost in gradient equivalents.
+struct CurvePoint {
+  double value = 0.0;
+  double slope = 0.0;
+  double work = 0.0;
 };
 
 struct LinearOptions {
@@ -111,16 +122,22 @@ class BilevelProblem {
   virtual void certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const;
   /// Bounds on λ where e^λ is no penalty on squares, for which the data's scale gives them.
   virtual std::optional<Bounds> own_bounds() const { return {}; }
-  /// True where inner and linear solves cost less than a gradient: then slopes are free as well.
+  /// True where inner and linear solves cost less than a gradient, and closed_form() gives h(λ) itself.
   virtual bool has_closed_form() const { return false; }
-  /// True where inner solves factor a small Hessian, so that an exact one costs little more than a coarse
-  /// one.
+  /// h and its slope at a λ, without weights and without a pass over the data; of one hyperparameter and
+  /// where has_closed_form() only (it throws std::logic_error elsewhere). May allocate.
+  virtual CurvePoint closed_form(double lambda) const;
+  /// True where inner and linear solves factor a small Hessian: exact ones then cost little more than coarse
+  /// ones, and solvers ask for nothing else.
   virtual bool factors_cheaply() const { return false; }
   /// No feature of h in λ is narrower than about this: how near to each other a scan must look. Penalties on
   /// squares enter h by terms like 1/(s² + e^λ), a few units wide.
   virtual double feature_width() const { return 1.9; }
   /// The largest curvature of the unpenalised L_T at 0 with intercepts refitted, where it is known.
   virtual std::optional<double> largest_curvature() const { return {}; }
+  /// For each λ_j, the least curvature that the unpenalised L_T at 0, intercepts refitted, has along a weight
+  /// of its own; weights without any are left out. Penalties far below it change nothing. Where it is known.
+  virtual std::optional<Vector> least_curvatures() const { return {}; }
   /// What one certificate_scale costs: a product with the Hessian unless a problem says otherwise.
   virtual Work certificate_work() const;
   /// Sets the intercepts to their exact minimiser of L_T for the other weights given.

@@ -6,8 +6,8 @@
 
 namespace yosida {
 
-/// True where the loss is quadratic and collapsing pays for itself in so many iterations, within the memory that
-/// the size of the design allows.
+/// True where the loss is quadratic and collapsing takes a fraction of a second or pays for itself in so many
+/// iterations, within the memory that the size of the design allows.
 bool collapse_is_cheaper(const LinearProblem& problem, double iterations);
 
 /// The problem in the cheapest equal form for so many iterations: collapsed where the loss is

@@ -45,9 +45,12 @@ class CollapsedLeastSquares final : public BilevelProblem {
                              const LinearOptions& options, Vector& x) const override;
   void certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const override;
   bool has_closed_form() const override { return true; }
+  CurvePoint closed_form(double lambda) const override;
   std::optional<double> largest_curvature() const override {
     return singular_values_.cwiseAbs2().maxCoeff() / train_rows_;
   }
+  /// From the smallest singular value that is more than rounding.
+  std::optional<Vector> least_curvatures() const override;
   void fit_intercept(Vector& w) const override;
   const Vector& ones() const override { return ones_; }
   Vector expand(const Vector& w) const override;

@@ -27,6 +27,7 @@ class CountedProblem final : public ForwardingProblem {
   double validation_loss(const Vector& w) const override;
   double validation_gradient(const Vector& w, Vector& g) const override;
   void validation_hessian_product(const Vector& w, const Vector& p, Vector& out) const override;
+  CurvePoint closed_form(double lambda) const override;
   InnerReport inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const override;
   LinearReport hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
                              const LinearOptions& options, Vector& x) const override;

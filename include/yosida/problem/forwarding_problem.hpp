@@ -52,9 +52,11 @@ class ForwardingProblem : public BilevelProblem {
   }
   std::optional<Bounds> own_bounds() const override { return problem_.own_bounds(); }
   bool has_closed_form() const override { return problem_.has_closed_form(); }
+  CurvePoint closed_form(double lambda) const override { return problem_.closed_form(lambda); }
   bool factors_cheaply() const override { return problem_.factors_cheaply(); }
   double feature_width() const override { return problem_.feature_width(); }
   std::optional<double> largest_curvature() const override { return problem_.largest_curvature(); }
+  std::optional<Vector> least_curvatures() const override { return problem_.least_curvatures(); }
   Work certificate_work() const override { return problem_.certificate_work(); }
   void fit_intercept(Vector& w) const override { problem_.fit_intercept(w); }
   Work intercept_work() const override { return problem_.intercept_work(); }

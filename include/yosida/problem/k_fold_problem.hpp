@@ -39,7 +39,7 @@ class KFoldProblem final : public BilevelProblem {
   double validation_loss(const Vector& w) const override;
   double validation_gradient(const Vector& w, Vector& g) const override;
   void validation_hessian_product(const Vector& w, const Vector& p, Vector& out) const override;
-  /// Fold by fold, each to the relative tolerance given and to its part of an absolute one.
+  /// Fold by fold, each to the tolerances given.
   InnerReport inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const override;
   LinearReport hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
                              const LinearOptions& options, Vector& x) const override;
@@ -50,7 +50,11 @@ class KFoldProblem final : public BilevelProblem {
   /// The smallest bounds that hold those of every fold.
   std::optional<Bounds> own_bounds() const override;
   bool has_closed_form() const override;
+  CurvePoint closed_form(double lambda) const override;
+  bool factors_cheaply() const override;
   std::optional<double> largest_curvature() const override;
+  std::optional<Vector> least_curvatures() const override;
+  Work certificate_work() const override;
   void fit_intercept(Vector& w) const override;
   Work intercept_work() const override;
   Work cross_work() const override;

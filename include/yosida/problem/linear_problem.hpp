@@ -53,6 +53,10 @@ class LinearProblem : public BilevelProblem {
   /// taken for its diagonal, which costs one product whatever their number.
   void certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const override;
   bool factors_cheaply() const override;
+  /// The least and the largest curvature of the data term at 0 along a weight of each λ, intercepts refitted;
+  /// weights without any are left out.
+  Bounds column_curvatures() const;
+  std::optional<Vector> least_curvatures() const override { return column_curvatures().low; }
   Work certificate_work() const override;
   void fit_intercept(Vector& w) const override;
   Work intercept_work() const override;
@@ -61,6 +65,7 @@ class LinearProblem : public BilevelProblem {
 
  private:
   struct RowSpace;
+  struct Columns;
   /// Checks what it was given and computes what is kept.
   void prepare();
   DataTerm train_term() const;
@@ -68,6 +73,10 @@ class LinearProblem : public BilevelProblem {
   /// 2e^λ of every weight, 0 where it is not penalised.
   Vector penalty_curvatures(const Vector& lambda) const;
   double gradient_flops() const;
+  const Columns& columns() const;
+  Columns measured_columns() const;
+  /// What inner and linear solves measure gradients in: nothing where all columns are of one scale.
+  const Vector* units() const;
   Index features() const { return split_.train.features(); }
   const RowSpace& row_space() const;
   /// Inner solves go through the span of the training rows.
@@ -80,9 +89,11 @@ class LinearProblem : public BilevelProblem {
   Vector ones_;
   Vector train_mean_;              // x̄ of the training rows, where an intercept needs it
   double target_mean_ = 0.0;       // ȳ
-  double gradient_at_zero_ = 0.0;  // its norm: the measure of inner tolerances
+  Vector gradient_at_zero_;        // the measure of inner tolerances
   mutable std::once_flag row_space_once_;
   mutable std::unique_ptr<RowSpace> row_space_;
+  mutable std::once_flag columns_once_;
+  mutable std::unique_ptr<Columns> columns_;
 };
 
 /// Mean loss of w (intercepts last where `intercept`) over a data set, its rows by their weights.

@@ -34,10 +34,15 @@ class BasinSearch {
   /// The scan also looks at `start`.
   BasinSearch(double low, double high, double spacing, double start);
 
+  /// The scan goes on, from an end of the range to a new one.
+  void extend(double from, double to, double spacing);
+  void end_scan() { next_scan_ = scan_.size(); }
   bool scanning() const { return next_scan_ < scan_.size(); }
   /// Nothing where the scan is over and no basin promises more than `relative_gain` of the best value. With
   /// `tolerance` the least distance from samples at which another is worth its cost.
-  std::optional<Proposal> propose(double relative_gain, double tolerance) const;
+  /// `blur_of_value`: by what share of itself a value may be wrong for each unit of its blur; between slopes that
+  /// blurred, no less than that is worth a look.
+  std::optional<Proposal> propose(double relative_gain, double tolerance, double blur_of_value = 0.0) const;
   /// Adds a sample, or replaces the one at the same x.
   void add(const Sample& sample);
   /// The lowest refined sample (with a slope), the lowest of all where none has been refined.

@@ -11,7 +11,9 @@ namespace yosida {
 enum class Verdict {
   certified,      ///< hypergradient + error ≤ tolerance, inner_gradient ≤ tolerance
   at_bound,       ///< the same, with some λ_j held by its bound: beyond it may be a better one
-  not_certified,  ///< one of them is larger; `reason` says which
+  at_kink,        ///< one λ: h′(λ − 1e-5) ≤ 0 ≤ h′(λ + 1e-5), though h′ is not small at λ itself
+  at_precision,   ///< one λ: the same with 0.01, where hypergradient_error > tolerance by rounding
+  not_certified,  ///< none of these; `reason` says why
 };
 std::string_view to_string(Verdict verdict);
 
@@ -23,7 +25,7 @@ struct Certificate {
   /// bound holds λ_j against it counts 0. Without the scale it would be small wherever h is flat: at both
   /// ends.
   double hypergradient = 0.0;
-  /// How far the linear solve's residual may have it wrong.
+  /// How far the linear solve's residual may have it wrong, after the solve has been refined.
   double hypergradient_error = 0.0;
   /// To the oracle, where there is one: of the weights returned, and of w*(λ).
   std::optional<double> gap, lambda_gap;

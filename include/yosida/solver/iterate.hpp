@@ -47,10 +47,12 @@ struct Iterate {
   double primal_residual = std::numeric_limits<double>::quiet_NaN();
   double dual_residual = std::numeric_limits<double>::quiet_NaN();
   bool converged = false;
-  /// Converged only in that no further progress can be seen: the solver's own test is not met.
-  bool at_precision = false;
-  /// At convergence the last iterate is the answer, though one solved less exactly may have had a lower L_V.
+  /// No further progress can be seen, and the solver's own test is not met.
+  bool stalled = false;
+  /// The last iterate is the answer, though one solved less exactly may have had a lower L_V.
   bool final_is_best = false;
+  /// The bounds that the solver keeps λ in; empty where it has none.
+  Vector low = {}, high = {};
   /// Steps that backtracking gave up on.
   std::int64_t skipped_steps = 0;
   /// Inner problems that were not solved to their tolerance.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -31,7 +32,8 @@ struct MyHpo {
     Vector g;                 // ∇h(λ)
     double rho = 0.0;
     Matrix phi1;                   // Φ₁, few hyperparameters
-    Eigen::MatrixXd gauss_newton;  // Φ₁ᵀ∇²L_VΦ₁: the curvature of L_V on the tangent
+    Eigen::MatrixXd curvature;     // of h: Φ₁ᵀ∇²L_VΦ₁, that of L_V on the tangent, and what w* itself adds
+    Vector kappa;                  // curvatures by which λ is measured in shares; empty where it is not
     Vector q;                      // H⁻¹∇L_V, many hyperparameters
     std::vector<std::pair<Vector, Vector>> pairs;  // (Δλ, Δ∇h) of the last iterations
     double tolerance = 0.0, adjoint_tolerance = 0.0;
@@ -39,17 +41,39 @@ struct MyHpo {
     int stalled = 0;                                               // iterations that did not lower it
     bool at_rounding = false;  // the last step promised less than rounding
     int snaps = 0;             // times that λ has been moved to the bounds it crept to
+    int line_checks = 0;       // times that the answer has been looked at along a line
+    bool is_left = false;      // λ has been moved by such a look: all above is of another
+  };
+  /// Several hyperparameters start where the search for one along a line, or along a few, has ended: the best λ
+  /// shared by all, or the best ℓ₁ penalty under a few ℓ₂ ones.
+  struct Lines;
+  /// How a descent has ended.
+  struct Descent {
+    double validation = std::numeric_limits<double>::infinity();
+    Vector lambda, w;
+    bool converged = false;
   };
   struct State : Iterate {
     Start range;
     std::optional<BasinSearch> search;
     std::map<double, Tangent> visited;
     double last_scanned = 0.0;  // L_V
+    bool is_coarse_useless = false;  // the scan has come to where its coarse solves do not tell h
+    bool has_one_scale = false;      // the columns are alike
+    int rises = 0;                   // of the scan's last values, one after the other
     int refinements = 0;
     int closer_looks = 0;
     bool start_seen = false;
     std::optional<double> wanted;  // a λ to look at again, more exactly
+    bool is_confirming = false;    // ... as exactly as the answer
+    bool has_own_bounds = false;   // the bounds are the data's own: they may be moved
+    double value_of_zero = 0.0;    // L_V of the start, w = 0
+    double value_at_low_end = std::numeric_limits<double>::infinity();  // h where the bounds ended before
+    double value_at_high_end = std::numeric_limits<double>::infinity();
+    int extensions = 0;  // times that a bound has been moved
     Many many;
+    std::shared_ptr<Lines> lines;  // while they are searched
+    Descent first;                 // of an elastic net: the descent from its lines
     Vector g;
   };
   static const std::vector<Setting<Settings>>& table();

@@ -18,6 +18,7 @@ namespace yosida {
 /// Why a run ended. Each test stands beside its name.
 enum class StopReason {
   converged,        ///< the solver's own test: for MY-HPO ‖r‖ and ‖s‖ ≤ ε × the size of w
+  stalled,          ///< that test does not hold, and no step can be seen to bring it nearer
   iteration_limit,  ///< iterations ≥ Budget::iterations
   work_limit,       ///< the next step would bring paper_count above Budget::gradients
   time_limit,       ///< seconds ≥ Budget::seconds
@@ -65,7 +66,7 @@ struct Solution {
 struct Outcome {
   StopReason status = StopReason::stopped;
   std::string message;  ///< the status in a sentence
-  Solution best;        ///< the finite iterate of the smallest L_V
+  Solution best;        ///< the finite iterate of the smallest L_V, or the one the solver says is its answer
   Solution final;       ///< the last finite one
   Work work;
   double primal_residual = 0.0;
@@ -75,6 +76,7 @@ struct Outcome {
   std::int64_t inexact_solves = 0;  ///< inner problems not solved to their tolerance
   std::int64_t failed_trials = 0;   ///< of a black-box search, that gave no finite loss
   double seconds = 0.0;             ///< of the solver; watching is off the clock
+  Vector low = {}, high = {};       ///< the bounds that λ was kept in; empty where there were none
   Trace trace;
 
   bool has_only_failed_trials() const { return failed_trials > 0 && failed_trials == iterations; }

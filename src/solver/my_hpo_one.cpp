@@ -1,0 +1,335 @@
+#include "solver/my_hpo_one.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "solver/stationarity.hpp"
+#include "yosida/solver/oracle.hpp"
+
+namespace yosida {
+namespace {
+
+using State = MyHpo::State;
+using Sample = BasinSearch::Sample;
+
+/// Basins are refined while they promise to lower the best value by this share.
+constexpr double kWorthwhile = 1e-6;
+/// Samples nearer than this are one.
+constexpr double kNearest = 1e-7;
+constexpr int kMaxCloserLooks = 30;
+constexpr int kSmoothLooks = 4;  // so many of them suppose that h is smooth
+/// Slopes of opposite signs so near to each other hold a minimum between them that no λ is nearer to.
+constexpr double kAtKink = 5e-6;
+
+/// The scan's points are nearer to each other where h costs little, in shares of feature_width().
+constexpr double kClosedFormSpacing = 0.25;
+constexpr double kFactoredSpacing = 0.35;
+constexpr double kExact = 1e-9;  // inner solves that factor
+
+/// Inner solves that do not factor end at ‖∇L_T‖ ≤ τ ‖C‖: C is how fast the gradient turns with λ, so the
+/// weights found are about those of a λ within τ. The τ of the scan, of the first refinement, how much smaller
+/// each next one is, and that of the answer.
+constexpr double kScanTau = 0.1;
+constexpr double kFirstTau = 0.03;
+constexpr double kShrink = 0.3;
+constexpr double kLeastTau = 1e-5;
+constexpr double kFinalTau = 3e-4;
+/// A sample so many times more blurred than the next would be is looked at again before others beside it.
+constexpr double kSharper = 20.0;
+/// In the scan, where the last value is this far above the best, the solves are coarse: overfitted.
+constexpr double kUninteresting = 1.1;
+constexpr double kFine = 0.1;  // elsewhere they are by so much finer
+/// A solve whose weights may be those of a λ further away than this has not told h.
+constexpr double kResolved = 0.3;
+/// So many values that rise one after the other, to so far above the best, end such a scan.
+constexpr int kRises = 2;
+constexpr double kOverfitted = 1.2;
+constexpr double kFarOverfitted = 4.0;
+constexpr double kFarAbove = 1.5;  // a start seen coarsely is not looked at again
+/// The least curvature of columns of one scale, as a share of the largest of all directions.
+constexpr double kOneScale = 1e-11;
+
+/// How far the data's own bounds are moved at a time, and to where at most.
+constexpr double kFurther = 8.0;
+constexpr double kFarthest = 600.0;
+constexpr int kMaxExtensions = 5;  // one where inner problems do not factor: it is dear
+/// By what share of itself L_V may be wrong for each unit of blur, as measured on MNIST and GTSRB.
+constexpr double kBlurOfValue = 0.03;
+/// L_V of so small a share of that at w = 0 is none.
+constexpr double kNoLoss = 1e-9;
+
+bool is_exact(const BilevelProblem& problem) {
+  return problem.has_closed_form() || problem.factors_cheaply();
+}
+
+double spacing_of(const BilevelProblem& problem, const MyHpo::Settings& settings) {
+  const double width = settings.spacing * problem.feature_width();
+  if (problem.has_closed_form()) return kClosedFormSpacing * width;
+  return problem.factors_cheaply() ? kFactoredSpacing * width : width;
+}
+
+/// The visited point nearest to λ: where an inner solve starts.
+const Tangent* nearest(const std::map<double, Tangent>& visited, double lambda) {
+  const Tangent* near = nullptr;
+  for (const auto& [at, each] : visited)
+    if (near == nullptr || std::abs(at - lambda) <= std::abs(near->lambda - lambda)) near = &each;
+  return near;
+}
+
+struct Exactness {
+  double tau;        // InnerOptions::blur
+  double tolerance;  // InnerOptions::tolerance
+  bool with_slope;
+};
+
+/// h(λ) and, where asked for, its slope, by an inner solve.
+Sample evaluate(const BilevelProblem& problem, State& state, double lambda, const Exactness& wanted) {
+  if (problem.has_closed_form()) {
+    const CurvePoint point = problem.closed_form(lambda);
+    if (!std::isfinite(point.value) || !std::isfinite(point.slope))
+      return {lambda, BasinSearch::kUnresolved, {}, 0.0};
+    return {lambda, point.value, point.slope, 0.0};
+  }
+  // v = argmin L_T(·, λ), from the tangent of the nearest point
+  Tangent point;
+  point.lambda = lambda;
+  if (const Tangent* near = nearest(state.visited, lambda)) {
+    near->respond(lambda, point.v);
+    point.phi1 = near->phi1;
+  } else {
+    point.v = state.w;
+  }
+  const InnerReport inner = problem.inner_solve(
+      Vector::Constant(1, lambda),
+      {.proximal = {}, .tolerance = wanted.tolerance, .blur = wanted.tau}, point.v);
+  if (!inner.converged) {
+    ++state.inexact_solves;
+    // Where solves are exact, one that is not tells nothing: it may look better than any w*(λ).
+    if (is_exact(problem)) return {lambda, BasinSearch::kUnresolved, {}, 0.0};
+  }
+  Sample sample{lambda, 0.0, {}, std::max(wanted.tau, inner.blur)};
+  if (wanted.with_slope) {
+    // Φ₁ = −H⁻¹ C;  h′(λ) = ∇L_V(v)ᵀ Φ₁
+    sample.value = problem.validation_gradient(point.v, state.g);
+    const double tolerance = wanted.tau > 0.0 ? std::max(wanted.tau, kLeastTau) : kExact;
+    if (!point.anchor(problem, tolerance).converged) ++state.inexact_solves;
+    sample.slope = state.g.dot(point.phi1);
+  } else {
+    sample.value = problem.validation_loss(point.v);
+    point.phi1.resize(0);
+  }
+  if (!std::isfinite(sample.value) || !std::isfinite(sample.slope.value_or(0.0)))
+    return {lambda, BasinSearch::kUnresolved, {}, 0.0};
+  state.visited.insert_or_assign(lambda, std::move(point));
+  return sample;
+}
+
+/// The scan's next point.
+void scan(const BilevelProblem& problem, const MyHpo::Settings& settings, State& state) {
+  BasinSearch& search = *state.search;
+  const double lambda = search.propose(kWorthwhile, kNearest, kBlurOfValue)->x;
+  if (is_exact(problem)) {
+    search.add(evaluate(problem, state, lambda, {.tau = 0.0, .tolerance = kExact, .with_slope = true}));
+    return;
+  }
+  // A coarse solve is enough where it tells h: its weights may be those of a λ far away.
+  const double last = state.last_scanned;
+  const bool coarse = search.samples().empty() || last > kUninteresting * search.best_value();
+  Sample sample{lambda, 0.0, {}, std::numeric_limits<double>::infinity()};
+  if (!state.is_coarse_useless)
+    sample = evaluate(problem, state, lambda,
+                      {.tau = kScanTau,
+                       .tolerance = (coarse ? 1.0 : kFine) * settings.scan_tolerance,
+                       .with_slope = false});
+  if (sample.blur > kResolved) {
+    state.is_coarse_useless = true;
+    sample = evaluate(problem, state, lambda, {.tau = kResolved, .tolerance = 0.0, .with_slope = false});
+  }
+  if (std::isfinite(sample.value)) state.last_scanned = sample.value;
+  search.add(sample);
+  // Heuristic: where h rises and rises below its best, only overfitting is left. Columns of different scales
+  // may have a valley each, and are given more time.
+  state.rises = sample.value > last ? state.rises + 1 : 0;
+  const bool alike = state.has_one_scale;
+  if (state.rises >= (alike ? kRises : 2 * kRises) &&
+      sample.value > (alike ? kOverfitted : kFarOverfitted) * search.best_value())
+    search.end_scan();
+}
+
+/// τ of the next refinement.
+double next_tau(const State& state) {
+  return std::max(kFirstTau * std::pow(kShrink, state.refinements), kLeastTau);
+}
+
+/// A point of a basin, or one to be seen more exactly.
+void refine(const BilevelProblem& problem, State& state) {
+  BasinSearch& search = *state.search;
+  double tau = next_tau(state);
+  double lambda = search.best().x;
+  if (state.wanted) {
+    lambda = *state.wanted;
+    if (state.is_confirming) tau = std::min(tau, kFinalTau);
+    state.wanted.reset();
+  } else if (const auto proposal = search.propose(kWorthwhile, kNearest, kBlurOfValue)) {
+    lambda = proposal->x;
+  }
+  state.is_confirming = false;
+  const bool exact = is_exact(problem);
+  search.add(evaluate(problem, state, lambda,
+                      {.tau = exact ? 0.0 : tau, .tolerance = exact ? kExact : 0.0, .with_slope = true}));
+  ++state.refinements;
+}
+
+/// Where h is flat from the best sample to an end of the range and still falls towards it, rounding alone
+/// decides which of them is lowest: the end is the answer.
+const Sample& settled(const BasinSearch& search) {
+  const auto& samples = search.samples();
+  const Sample& best = search.best();
+  if (!best.slope) return best;
+  const double level = best.value + kWorthwhile * std::abs(best.value);
+  const auto is_flat = [&](bool down) {
+    return std::all_of(samples.begin(), samples.end(), [&](const Sample& each) {
+      return (down ? each.x >= best.x : each.x <= best.x) || (each.slope && each.value <= level);
+    });
+  };
+  const double none = kNoSlope * std::abs(best.value);
+  if (*best.slope > -none && is_flat(true)) return samples.front();
+  if (*best.slope < none && is_flat(false)) return samples.back();
+  return best;
+}
+
+void take(const BilevelProblem& problem, State& state, const Sample& best) {
+  if (const auto at = state.visited.find(best.x); at != state.visited.end()) {
+    state.w = at->second.v;
+  } else if (problem.has_closed_form()) {
+    problem.inner_solve(Vector::Constant(1, best.x), {}, state.w);
+  } else {
+    return;
+  }
+  state.lambda[0] = best.x;
+}
+
+/// |h′| scaled, relative to h; 0 where a bound holds λ against its slope.
+double certificate_of(const BilevelProblem& problem, const State& state, const Sample& best) {
+  if (!best.slope) return std::numeric_limits<double>::infinity();
+  if (is_held(state.range, best.x, *best.slope, 0, best.value)) return 0.0;
+  return scaled_hypergradient(problem, state.range, state.w, Vector::Constant(1, best.x),
+                              Vector::Constant(1, *best.slope), best.value);
+}
+
+/// The neighbour of the best sample on the side its slope falls to.
+const Sample* downhill_neighbour(const BasinSearch& search) {
+  const auto& samples = search.samples();
+  const Sample& best = search.best();
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (samples[i].x != best.x) continue;
+    if (best.slope.value_or(0.0) < 0.0 && i + 1 < samples.size()) return &samples[i + 1];
+    if (best.slope.value_or(0.0) > 0.0 && i > 0) return &samples[i - 1];
+  }
+  return nullptr;
+}
+
+/// There is a minimum between the best sample and the neighbour that its slope falls to.
+bool brackets(const Sample& best, const Sample* neighbour) {
+  return neighbour != nullptr && neighbour->slope && *best.slope * *neighbour->slope <= 0.0;
+}
+
+/// ... and nothing fits between them: a kink, or as near to the minimum as λ can be told.
+bool is_at_kink(const Sample& best, const Sample* neighbour) {
+  return brackets(best, neighbour) && std::abs(neighbour->x - best.x) <= kAtKink;
+}
+
+/// Moves one of the data's own bounds further away where h is lowest there and still falls: no penalty is said to
+/// be needed, or no weight, only where a smaller or a larger one has been seen to change nothing.
+bool reaches_further(const BilevelProblem& problem, const MyHpo::Settings& settings, State& state,
+                     const Sample& best) {
+  double& low = state.range.low[0];
+  double& high = state.range.high[0];
+  const bool is_low = best.x <= low + kNearest;
+  if (!state.has_own_bounds || problem.own_bounds() || (!is_low && best.x < high - kNearest)) return false;
+  double& last = is_low ? state.value_at_low_end : state.value_at_high_end;
+  if (!(last - best.value > kWorthwhile * std::abs(best.value)) || best.value <= kNoLoss * state.value_of_zero)
+    return false;
+  if (state.extensions >= (is_exact(problem) ? kMaxExtensions : 1)) return false;
+  ++state.extensions;
+  last = best.value;
+  double& end = is_low ? low : high;
+  const double from = end;
+  end = std::clamp(end + (is_low ? -kFurther : kFurther), -kFarthest, kFarthest);
+  if (end == from) return false;
+  state.search->extend(from, end, is_exact(problem) ? spacing_of(problem, settings) : kFurther);
+  return true;
+}
+
+/// True where the start has been seen coarsely only, and not far above the best: never worse than the start.
+bool wants_start(const State& state, const Sample& best) {
+  const auto& samples = state.search->samples();
+  const auto start = std::find_if(samples.begin(), samples.end(),
+                                  [&](const Sample& each) { return each.x == state.range.lambda[0]; });
+  if (start == samples.end() || !std::isfinite(start->value)) return true;
+  return !start->slope && start->value <= kFarAbove * best.value;
+}
+
+void begin(const BilevelProblem& problem, const MyHpo::Settings& settings, State& state) {
+  state.has_own_bounds = !state.range.is_bounded();
+  state.range = with_bounds(problem, state.range);
+  state.search.emplace(state.range.low[0], state.range.high[0], spacing_of(problem, settings),
+                       state.range.lambda[0]);
+  state.value_of_zero = problem.validation_loss(state.w);  // that of the start
+  const auto least = problem.least_curvatures();
+  state.has_one_scale = state.has_own_bounds && least && std::log((*least)[0] / kOneScale) > state.range.high[0];
+}
+
+}  // namespace
+
+void step_one(const BilevelProblem& problem, const MyHpo::Settings& settings, State& state) {
+  if (!state.search) begin(problem, settings, state);
+  BasinSearch& search = *state.search;
+  if (search.scanning()) {
+    // A closed form costs next to nothing: its scan is one iteration.
+    do scan(problem, settings, state);
+    while (problem.has_closed_form() && search.scanning());
+  } else {
+    refine(problem, state);
+  }
+  take(problem, state, search.best());
+  if (search.scanning() || search.propose(kWorthwhile, kNearest, kBlurOfValue)) return;
+
+  if (!state.start_seen && !is_exact(problem)) {
+    state.start_seen = true;
+    if (wants_start(state, search.best())) {
+      state.wanted = state.range.lambda[0];
+      return;
+    }
+  }
+  const Sample& best = settled(search);
+  take(problem, state, best);
+  state.low = state.range.low;
+  state.high = state.range.high;
+  if (reaches_further(problem, settings, state, best)) return;
+  // No basin promises more: stop on the certificate, or look closer, as long as rounding lets it.
+  const Sample* neighbour = downhill_neighbour(search);
+  if (certificate_of(problem, state, best) <= settings.tolerance || is_at_kink(best, neighbour)) {
+    if (best.blur > kFinalTau) {
+      // A coarse solve may have looked better than it is: the answer is confirmed by a fine one.
+      state.wanted = best.x;
+      state.is_confirming = true;
+    } else {
+      state.converged = true;
+    }
+  } else if (++state.closer_looks > kMaxCloserLooks) {
+    state.stalled = true;
+  } else if (best.blur > kSharper * next_tau(state)) {
+    state.wanted = best.x;  // it may be the best by the luck of a coarse solve alone
+  } else if (brackets(best, neighbour) && state.closer_looks > kSmoothLooks) {
+    state.wanted = 0.5 * (best.x + neighbour->x);  // a kink: no line or cubic through the slopes leads there
+  } else if (const auto next = search.propose(0.0, kNearest)) {
+    state.wanted = next->x;
+  } else if (neighbour == nullptr || std::abs(neighbour->x - best.x) < kNearest) {
+    state.stalled = true;
+  } else {
+    state.wanted = neighbour->x;
+  }
+}
+
+}  // namespace yosida
