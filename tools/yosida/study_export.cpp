@@ -89,7 +89,11 @@ json trace_columns(const Trace& trace, bool without_times) {
 
 /// Of a run of records(false), in the same snapshot.
 Trace trace_of(const Store& store, const Record& record) {
-  return std::move(store.record(record.spec.key()).value().trace);
+  std::optional<Record> whole = store.record(record.spec.key());
+  if (!whole)
+    throw InputError(
+        fmt::format("run {} is damaged: the index of the study does not lead to it", record.spec.key()));
+  return std::move(whole->trace);
 }
 
 std::string names_of(const char* name, Index count) {
@@ -180,9 +184,9 @@ class FlatRows {
     rows_.reserve(records.size());
     for (const Record& record : records) {
       std::vector<Field>& row = rows_.emplace_back();
-      flatten(parse_field(record, "outcome", record.outcome), "",
+      flatten(json::parse(record.outcome), "",
               [&](const std::string& name, const json& value) { add(row, free_name(name), value); });
-      flatten(parse_field(record, "spec", record.spec.json), "spec",
+      flatten(json::parse(record.spec.json), "spec",
               [&](const std::string& name, const json& value) { add(row, name, value); });
     }
     sort_columns();
@@ -265,8 +269,8 @@ json to_json(const Record& record, const ExportFlags& flags) {
               {"method", record.spec.method},
               {"seed", record.spec.seed},
               {"status", record.status}};
-  run["spec"] = parse_field(record, "spec", record.spec.json);
-  run["outcome"] = parse_field(record, "outcome", record.outcome);
+  run["spec"] = json::parse(record.spec.json);
+  run["outcome"] = json::parse(record.outcome);
   run["program"] = record.program;
   run["data_sha256"] = record.data_sha256;
   if (!flags.without_times) {
@@ -289,12 +293,6 @@ void export_objects(const Store& store, const std::vector<Record>& records, cons
 }
 
 }  // namespace
-
-json parse_field(const Record& record, const char* field, const std::string& text) try {
-  return json::parse(text);
-} catch (const json::exception&) {
-  throw InputError(fmt::format("run {}: its {} is damaged: no JSON", record.spec.key(), field));
-}
 
 std::string trace_table(const Trace& trace) {
   TraceShape shape;
