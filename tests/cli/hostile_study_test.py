@@ -127,6 +127,13 @@ class Traces(Hostile):
         self.of_trace(bytes(changed), "zlib")
         self.of_trace(whole + b"0", "zlib")
 
+    def test_a_table_of_empty_fields(self):
+        wide, long = run(seed=3, lambdas=[0.5] * 100_000), run(seed=4)
+        long["trace"] = [{**long["trace"][0], "iteration": number} for number in range(1200)]
+        self.fill(wide, long)
+        self.refused("study", "export", self.file, "--traces", "--out", "out", names=["lambdas", "--format json"])
+        self.yosida("study", "export", self.file, "--traces", "--format", "json", "--out", "out")
+
     def test_counts(self):
         text = self.text()
         for old, new, words in [(b'"iteration":[0,1,2]', b'"iteration":[0,2,1]', "order"),

@@ -59,12 +59,27 @@ json array_of(const Vector& values) {
 struct TraceShape {
   Index lambdas = 1;
   bool has_trials = false;  // of a search
+  double points = 0.0, values = 0.0;
 
   void hold(const Trace& trace) {
     for (const TracePoint& point : trace) {
       lambdas = std::max(lambdas, point.lambda.size());
       has_trials |= point.tried.size() > 0;
+      values += static_cast<double>(point.lambda.size());
     }
+    points += static_cast<double>(trace.size());
+  }
+
+  /// Throws InputError where nearly all of a huge table would be empty: one point of very many λ makes a
+  /// column for each of them in the lines of all others.
+  void require_filled() const {
+    constexpr double kMany = 1e8, kShare = 0.1;
+    const double fields = points * static_cast<double>(lambdas);
+    if (fields > kMany && values < kShare * fields)
+      throw InputError(fmt::format(
+          "a table of {:.3g} lambdas would hold {:.3g} of them: their numbers differ from point to point; "
+          "study export --format json has no empty fields",
+          fields, values));
   }
 };
 
@@ -104,6 +119,7 @@ std::string names_of(const char* name, Index count) {
 }
 
 std::string trace_header(const TraceShape& shape, bool without_times) {
+  shape.require_filled();
   std::string text = "iteration" + names_of("lambda", shape.lambdas);
   for (const TraceColumn& column : kTraceColumns)
     if (is_wanted(column, without_times)) text += fmt::format(",{}", column.name);
