@@ -95,6 +95,14 @@ class Json(Hostile):
                     self.yosida("report", self.file, "--out", "page.html", "--figures", "figures")
 
 
+    def test_a_failure_that_is_not_told_in_words(self):
+        self.yosida(*COMPARE, "own.db")
+        self.file = "own.db"
+        self.sql("UPDATE run SET status = 'failed', outcome = ?", '{"error":[1]}')
+        done = self.yosida(*COMPARE, self.file, code=2)
+        self.assertIn('1 run failed (sho seed 0): {"error":[1]}', done.stderr)
+
+
 class Traces(Hostile):
     def of_trace(self, blob, *names):
         self.sql("UPDATE run SET trace = ? WHERE seed = 2", blob)
@@ -207,10 +215,12 @@ class Tables(Hostile):
                 self.all_refuse(key(run(seed=2)), words)
 
     def test_a_run_that_the_index_does_not_know(self):
-        self.sql("PRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE name = 'sqlite_autoindex_run_1';"
-                 "UPDATE sqlite_schema SET sql = replace(sql, ' PRIMARY KEY', '') WHERE name = 'run'")
-        self.sql("INSERT INTO run SELECT replace(key, 'a', 'b'), method, seed, spec, status, outcome, trace, program, data_sha256, seconds, finished FROM run")
-        self.all_refuse(commands=[["study", "list", self.file], ["study", "export", self.file, "--traces", "--out", "out"]])
+        """One digit changed in the index, where a key stands without its method."""
+        whole, name = (self.folder / self.file).read_bytes(), key(run(seed=2)).encode()
+        place, = [at for at in range(len(whole)) if whole.startswith(name, at) and not whole.startswith(name + b"sho", at)]
+        self.write(self.file, whole[:place + 63] + (b"0" if name[-1:] != b"0" else b"1") + whole[place + 64:])
+        for form in ["csv", "json"]:
+            self.refused("study", "export", self.file, "--traces", "--format", form, "--out", "out", names=[self.file, name.decode(), "is damaged"])
 
 
 class Beside(Hostile):

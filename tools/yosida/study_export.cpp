@@ -103,11 +103,11 @@ json trace_columns(const Trace& trace, bool without_times) {
 }
 
 /// Of a run of records(false), in the same snapshot.
-Trace trace_of(const Store& store, const Record& record) {
+Trace trace_of(const Store& store, const Record& record, const ExportFlags& flags) {
   std::optional<Record> whole = store.record(record.spec.key());
   if (!whole)
-    throw InputError(
-        fmt::format("run {} is damaged: the index of the study does not lead to it", record.spec.key()));
+    throw InputError(fmt::format("{}: run {} is damaged: the index of the study does not lead to it",
+                                 flags.file, record.spec.key()));
   return std::move(whole->trace);
 }
 
@@ -271,10 +271,10 @@ void export_trace_rows(const Store& store, const std::vector<Record>& records, c
                        OutputStream& out) {
   // Each trace is read twice, so that no more than one is held.
   TraceShape shape;
-  for (const Record& record : records) shape.hold(trace_of(store, record));
+  for (const Record& record : records) shape.hold(trace_of(store, record, flags));
   out.write("key,method,seed," + trace_header(shape, flags.without_times));
   for (const Record& record : records)
-    for (const TracePoint& point : trace_of(store, record))
+    for (const TracePoint& point : trace_of(store, record, flags))
       out.write(first_fields(record) + "," + trace_line(point, shape, flags.without_times));
 }
 
@@ -301,7 +301,7 @@ void export_objects(const Store& store, const std::vector<Record>& records, cons
   std::string before = "[\n";
   for (const Record& record : records) {
     json run = to_json(record, flags);
-    if (flags.traces) run["trace"] = trace_columns(trace_of(store, record), flags.without_times);
+    if (flags.traces) run["trace"] = trace_columns(trace_of(store, record, flags), flags.without_times);
     out.write(before + run.dump(-1, ' ', false, json::error_handler_t::replace));
     before = ",\n";
   }
