@@ -12,10 +12,10 @@
 #include <system_error>
 #include <utility>
 
-#include "data/byte_stream.hpp"
 #include "yosida/data/reader.hpp"
 #include "yosida/data/sha256.hpp"
 #include "yosida/error.hpp"
+#include "yosida/whole_file.hpp"
 
 namespace yosida {
 namespace {
@@ -48,18 +48,10 @@ class FolderLock {
   int descriptor_;
 };
 
-/// The whole file or nothing; under the lock the side file has one writer, and what a killed one has left is
-/// written over.
 void write_whole(const fs::path& path, const std::string& bytes) {
-  const fs::path side = path.string() + ".part";
-  FileHandle file(std::fopen(side.c_str(), "wb"));
-  if (!file || std::fwrite(bytes.data(), 1, bytes.size(), file.get()) != bytes.size() ||
-      std::fclose(file.release()) != 0 || std::rename(side.c_str(), path.c_str()) != 0) {
-    const int error = errno;
-    std::remove(side.c_str());
-    errno = error;
-    fail(path);
-  }
+  WholeFile file(path);
+  file.write(bytes);
+  file.finish();
 }
 
 /// The values row by row as an array of NumPy (version 1 of its format).

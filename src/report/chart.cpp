@@ -117,7 +117,10 @@ double nice_step(double range, double count) {
 std::vector<double> linear_ticks(double low, double high) {
   const double step = nice_step(high - low, 6.0);
   std::vector<double> values;
-  for (double k = std::ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; ++k)
+  // There are no more than 7, unless the range is so narrow and far from 0 that k and k + 1 are the same
+  // number.
+  constexpr std::size_t kMost = 7;
+  for (double k = std::ceil(low / step - 1e-9); k * step <= high + 1e-9 * step && values.size() < kMost; ++k)
     values.push_back(k == 0.0 ? 0.0 : k * step);
   return values;
 }
@@ -176,7 +179,7 @@ double within_reason(double share) { return std::isnan(share) ? share : std::cla
 double share_of(const Axis& axis, double value) {
   if (axis.scale == Scale::linear) return within_reason((value - axis.low) / (axis.high - axis.low));
   if (value <= 0.0) return axis.has_zero ? 0.0 : -1.0;
-  const double share = std::log(value / axis.low) / std::log(axis.high / axis.low);
+  const double share = (std::log(value) - std::log(axis.low)) / (std::log(axis.high) - std::log(axis.low));
   return within_reason(axis.has_zero ? std::max(share, 0.0) : share);
 }
 
@@ -184,8 +187,8 @@ double share_of(const Axis& axis, double value) {
 
 std::vector<double> ticks(const Axis& axis) {
   if (axis.scale == Scale::linear) return linear_ticks(axis.low, axis.high);
-  const double decades = std::log10(axis.high / axis.low);
-  if (decades < 0.9) {  // hardly more than two of 1, 2, 5
+  const double decades = std::log10(axis.high) - std::log10(axis.low);  // their ratio may overflow
+  if (decades < 0.9) {                                                  // hardly more than two of 1, 2, 5
     std::vector<double> values = linear_ticks(axis.low, axis.high);
     std::erase_if(values, [](double value) { return value <= 0.0; });
     return values;

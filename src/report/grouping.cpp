@@ -243,9 +243,11 @@ ProblemContents described_problem(const std::string& text, const std::string& da
 
 void make_unique(std::vector<std::string>& names) {
   std::set<std::string> taken;
+  std::map<std::string, int> last;  // number that was given to a name
   for (std::string& name : names) {
     const std::string given = name;
-    for (int number = 2; !taken.insert(name).second; ++number) name = fmt::format("{} ({})", given, number);
+    int& number = last.try_emplace(given, 1).first->second;
+    while (!taken.insert(name).second) name = fmt::format("{} ({})", given, ++number);
   }
 }
 

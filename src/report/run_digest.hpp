@@ -55,7 +55,7 @@ struct RunDigest {
   double scale() const;
 };
 
-/// Throws InputError where spec or outcome are no JSON; what they have in them may be anything.
+/// Of a run of a Store, whose spec and outcome are JSON; what they have in them may be anything.
 RunDigest digest(const study::Record& record);
 
 }  // namespace yosida::report

@@ -28,7 +28,7 @@ std::vector<std::size_t> kept_of(std::span<const double> position,
                                  const std::vector<std::span<const double>>& series, std::size_t parts) {
   const double first = position.front(), width = position.back() - first;
   const auto part_of = [&](std::size_t i) {
-    const double share = width > 0.0 ? (position[i] - first) / width : 0.0;
+    const double share = width > 0.0 && std::isfinite(width) ? (position[i] - first) / width : 0.0;
     return std::min(parts - 1, static_cast<std::size_t>(share * static_cast<double>(parts)));
   };
   std::vector<std::size_t> kept;

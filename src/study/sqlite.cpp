@@ -1,9 +1,14 @@
 #include "study/sqlite.hpp"
 
+#include <algorithm>
+#include <limits>
+#include <utility>
+
 namespace yosida::study::sqlite {
 namespace {
 
 constexpr int kBusyMilliseconds = 10'000;
+constexpr int kMostBytesOfRow = 256 << 20;
 
 }  // namespace
 
@@ -16,6 +21,13 @@ Database::Database(const std::string& name, int flags) : handle_(nullptr, sqlite
   if (code != SQLITE_OK) fail(code);
   sqlite3_extended_result_codes(handle, 1);
   sqlite3_busy_timeout(handle, kBusyMilliseconds);
+  sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kMostBytesOfRow);
+  for (const auto& [option, value] : {std::pair(SQLITE_DBCONFIG_DEFENSIVE, 1),
+                                      {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+                                      {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
+                                      {SQLITE_DBCONFIG_ENABLE_VIEW, 0}})
+    sqlite3_db_config(handle, option, value, nullptr);
+  execute("PRAGMA cell_size_check = ON");
 }
 
 void Database::fail(int code) const {
@@ -45,6 +57,19 @@ std::string Database::file_name() const {
 }
 
 bool Database::is_read_only() const { return sqlite3_db_readonly(handle(), "main") == 1; }
+
+std::int64_t Database::size_in_bytes() const {
+  return integer("PRAGMA page_count") * integer("PRAGMA page_size");
+}
+
+void Database::limit_steps() const {
+  // A row takes some hundred bytes and some dozen steps.
+  constexpr std::int64_t kFewest = 100'000'000;
+  const std::int64_t most =
+      std::min<std::int64_t>(kFewest + size_in_bytes(), std::numeric_limits<int>::max());
+  sqlite3_progress_handler(
+      handle(), static_cast<int>(most), [](void*) { return 1; }, nullptr);
+}
 
 bool Database::has_moved() const {
   int moved = 0;  // stays so for a database in memory
@@ -98,6 +123,14 @@ std::string Statement::bytes(int column) const {
   const auto* data = static_cast<const char*>(sqlite3_column_blob(handle_.get(), column));
   const int size = sqlite3_column_bytes(handle_.get(), column);
   return data != nullptr ? std::string(data, static_cast<std::size_t>(size)) : std::string();
+}
+
+std::int64_t Statement::size_in_bytes() const {
+  std::int64_t size = 0;
+  for (int column = 0; column < sqlite3_column_count(handle_.get()); ++column)
+    if (type(column) == SQLITE_TEXT || type(column) == SQLITE_BLOB)
+      size += sqlite3_column_bytes(handle_.get(), column);
+  return size;
 }
 
 Transaction::Transaction(const Database& database, Kind kind)

@@ -23,6 +23,8 @@ struct Error : std::runtime_error {
   bool is_busy() const;
 };
 
+/// The file may come from anyone: nothing that its schema says is run, neither views nor triggers nor
+/// functions.
 class Database {
  public:
   /// Flags as of sqlite3_open_v2.
@@ -35,6 +37,11 @@ class Database {
   /// With links resolved.
   std::string file_name() const;
   bool is_read_only() const;
+  /// As this transaction sees it, whatever part of it is in the -wal file.
+  std::int64_t size_in_bytes() const;
+  /// Ends statements that take many more steps than a file of this size has to read. Not for those that
+  /// write: VACUUM takes as many as it likes.
+  void limit_steps() const;
   /// Whether the name of the file is that of another by now, or of none.
   bool has_moved() const;
 
@@ -59,7 +66,10 @@ class Statement {
 
   std::int64_t integer(int column) const { return sqlite3_column_int64(handle_.get(), column); }
   double real(int column) const { return sqlite3_column_double(handle_.get(), column); }
-  bool is_blob(int column) const { return sqlite3_column_type(handle_.get(), column) == SQLITE_BLOB; }
+  /// SQLITE_TEXT and the like.
+  int type(int column) const { return sqlite3_column_type(handle_.get(), column); }
+  /// Of all its texts and blobs together.
+  std::int64_t size_in_bytes() const;
   /// Of text or of a blob; empty where there is nothing.
   std::string bytes(int column) const;
 

@@ -6,9 +6,11 @@
 #include <cmath>
 #include <filesystem>
 #include <mutex>
-#include <nlohmann/json.hpp>
+#include <tuple>
+#include <utility>
 
 #include "study/claims.hpp"
+#include "study/limits.hpp"
 #include "study/study_file.hpp"
 #include "study/trace_codec.hpp"
 #include "yosida/error.hpp"
@@ -26,39 +28,96 @@ Database open_in_memory() {
   return database;
 }
 
-void check(const Record& record) {
-  const auto refuse = [&](const char* field, const std::string& value, const char* rule) {
-    throw InputError(fmt::format("run of {}, seed {}: {} = {}: {}", record.spec.method, record.spec.seed,
-                                 field, value, rule));
-  };
-  if (!nlohmann::json::accept(record.spec.json)) refuse("spec", record.spec.json, "must be JSON in UTF-8");
-  if (!nlohmann::json::accept(record.outcome)) refuse("outcome", record.outcome, "must be JSON in UTF-8");
-  if (!std::isfinite(record.seconds)) refuse("seconds", fmt::format("{}", record.seconds), "must be finite");
+/// What is wrong with a run, apart from its trace; empty where it may be stored, and read.
+std::string fault_of(const Record& record) {
+  for (const auto& [field, text] : {std::pair("method", &record.spec.method),
+                                    {"status", &record.status},
+                                    {"program", &record.program},
+                                    {"data_sha256", &record.data_sha256},
+                                    {"finished", &record.finished}})
+    if (text->size() > kMostBytesOfName)
+      return fmt::format("its {} has {} bytes: must be at most {}", field, text->size(), kMostBytesOfName);
+  for (const auto& [field, text] : {std::pair("spec", &record.spec.json), {"outcome", &record.outcome}})
+    if (const std::string fault = fault_of_json(*text); !fault.empty())
+      return fmt::format("its {} {}", field, fault);
+  if (!std::isfinite(record.seconds)) return fmt::format("its seconds = {}: must be finite", record.seconds);
+  return "";
 }
 
-/// Of a row of columns_of_run.
-Record record_of(const Statement& row, const std::string& path, bool with_trace) {
-  Record record;
-  record.spec.method = row.bytes(1);
-  record.spec.seed = static_cast<std::uint64_t>(row.integer(2));
-  record.spec.json = row.bytes(3);
-  record.status = row.bytes(4);
-  record.outcome = row.bytes(5);
-  record.program = row.bytes(7);
-  record.data_sha256 = row.bytes(8);
-  record.seconds = row.real(9);
-  record.finished = row.bytes(10);
-  if (row.bytes(0) != record.spec.key())
-    throw InputError(fmt::format("{}: run {} is damaged: its key is not the sha256 of its spec, {}", path,
-                                 row.bytes(0), record.spec.key()));
-  if (!with_trace) return record;
-  try {
-    record.trace = trace_from_json(row.is_blob(6) ? inflate(row.bytes(6)) : row.bytes(6));
-  } catch (const InputError& error) {
-    throw InputError(fmt::format("{}: run {} is damaged: {}", path, row.bytes(0), error.what()));
+/// A row of columns_of_run: its cells are of the types that the table says, whatever the file has there.
+class RunRow {
+ public:
+  explicit RunRow(const Statement& row) : row_(row) {}
+
+  /// As far as it is one: to name the run in messages.
+  std::string name() const { return row_.bytes(0).substr(0, kDigits); }
+  std::string key() const { return text(0, "key"); }
+  Record record() const {
+    Record record;
+    record.spec.method = text(1, "method");
+    require(2, "seed", SQLITE_INTEGER);
+    record.spec.seed = static_cast<std::uint64_t>(row_.integer(2));
+    record.spec.json = text(3, "spec");
+    record.status = text(4, "status");
+    record.outcome = text(5, "outcome");
+    record.program = text(7, "program");
+    record.data_sha256 = text(8, "data_sha256");
+    require(9, "seconds", SQLITE_FLOAT);
+    record.seconds = row_.real(9);
+    record.finished = text(10, "finished");
+    return record;
   }
-  return record;
+  /// In schema 1 it is the JSON itself.
+  Trace trace() const {
+    if (row_.type(6) == SQLITE_TEXT) return trace_from_json(row_.bytes(6));
+    require(6, "trace", SQLITE_BLOB);
+    return trace_from_json(inflate(row_.bytes(6)));
+  }
+
+ private:
+  static constexpr std::size_t kDigits = 64;  // of sha256
+
+  void require(int column, const char* name, int type) const {
+    if (row_.type(column) != type) throw InputError(fmt::format("its {} is of another type", name));
+  }
+  std::string text(int column, const char* name) const {
+    require(column, name, SQLITE_TEXT);
+    return row_.bytes(column);
+  }
+
+  const Statement& row_;
+};
+
+/// Of a row of columns_of_run. Throws InputError, naming the run, where it is damaged: whatever is given out
+/// may be parsed and taken apart without another check.
+Record record_of(const Statement& statement, const std::string& path, bool with_trace) {
+  const RunRow row(statement);
+  try {
+    Record record = row.record();
+    if (row.key() != record.spec.key())
+      throw InputError(fmt::format("its key is not the sha256 of its spec, {}", record.spec.key()));
+    if (const std::string fault = fault_of(record); !fault.empty()) throw InputError(fault);
+    if (with_trace) record.trace = row.trace();
+    return record;
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: run {} is damaged: {}", path, row.name(), error.what()));
+  }
 }
+
+/// Rows hold no more bytes than their file has, unless its pages are linked in circles: then they never end.
+class RowLimit {
+ public:
+  RowLimit(const Database& database, const std::string& path)
+      : left_(database.size_in_bytes()), path_(path) {}
+  void count(const Statement& row) {
+    left_ -= row.size_in_bytes() + 1;
+    if (left_ < 0) throw InputError(fmt::format("{}: is damaged: its rows hold more than the file", path_));
+  }
+
+ private:
+  std::int64_t left_;
+  const std::string& path_;
+};
 
 }  // namespace
 
@@ -119,9 +178,14 @@ bool Store::has(const std::string& key) const {
 
 std::vector<std::string> Store::keys() const {
   return impl_->alone([&](const Database& database) {
+    const Transaction snapshot(database, Transaction::Kind::deferred);
+    RowLimit limit(database, impl_->path);
     Statement rows(database, "SELECT key FROM run");
     std::vector<std::string> keys;
-    while (rows.step()) keys.push_back(rows.bytes(0));
+    while (rows.step()) {
+      limit.count(rows);
+      keys.push_back(rows.bytes(0));
+    }
     return keys;
   });
 }
@@ -135,9 +199,10 @@ std::unique_ptr<Claim> Store::claim(const std::string& key) {
 
 void Store::put(const Record& record) {
   impl_->require_writable("put");
-  check(record);
+  if (const std::string fault = fault_of(record); !fault.empty())
+    throw InputError(fmt::format("run of {}, seed {}: {}", record.spec.method, record.spec.seed, fault));
   const std::string key = record.spec.key();
-  const std::string trace = deflate(trace_to_json(record.trace));
+  const std::string trace = packed(record.trace);
   impl_->write([&](const Database& database) {
     Statement(database,
               "INSERT INTO run (key, method, seed, spec, status, outcome, trace, program, data_sha256, "
@@ -178,12 +243,19 @@ std::vector<Session> Store::sessions() const {
     const Transaction snapshot(database, Transaction::Kind::deferred);
     std::vector<Session> sessions;
     if (!has_session_table(database)) return sessions;
+    RowLimit limit(database, impl_->path);
     Statement rows(database, "SELECT started, command, program, machine FROM session ORDER BY rowid");
-    while (rows.step())
+    while (rows.step()) {
+      limit.count(rows);
+      for (int column = 0; column < 4; ++column)
+        if (rows.type(column) != SQLITE_TEXT)
+          throw InputError(fmt::format("{}: is damaged: session {} holds what is no text", impl_->path,
+                                       sessions.size() + 1));
       sessions.push_back({.started = rows.bytes(0),
                           .command = rows.bytes(1),
                           .program = rows.bytes(2),
                           .machine = rows.bytes(3)});
+    }
     return sessions;
   });
 }
@@ -191,11 +263,26 @@ std::vector<Session> Store::sessions() const {
 std::vector<Record> Store::records(bool with_traces) const {
   return impl_->alone([&](const Database& database) {
     const Transaction snapshot(database, Transaction::Kind::deferred);
-    // A seed of 2^63 or more is a negative number to SQLite.
-    Statement rows(database, fmt::format("SELECT {} FROM run ORDER BY method, seed < 0, seed, spec",
-                                         columns_of_run(database, with_traces)));
+    RowLimit limit(database, impl_->path);
+    // Sorted here: SQLite would read all rows before it gives the first, and those of a damaged file may not
+    // end.
+    Statement rows(database, fmt::format("SELECT {} FROM run", columns_of_run(database, with_traces)));
     std::vector<Record> records;
-    while (rows.step()) records.push_back(record_of(rows, impl_->path, with_traces));
+    while (rows.step()) {
+      limit.count(rows);
+      records.push_back(record_of(rows, impl_->path, with_traces));
+    }
+    const auto place = [](const Record& run) {
+      return std::tie(run.spec.method, run.spec.seed, run.spec.json);
+    };
+    std::sort(records.begin(), records.end(),
+              [&](const Record& a, const Record& b) { return place(a) < place(b); });
+    const auto twice =
+        std::adjacent_find(records.begin(), records.end(),
+                           [](const Record& a, const Record& b) { return a.spec.json == b.spec.json; });
+    if (twice != records.end())
+      throw InputError(
+          fmt::format("{}: run {} is damaged: it is there twice", impl_->path, twice->spec.key()));
     return records;
   });
 }
@@ -248,6 +335,7 @@ void Store::remove(const std::vector<std::string>& keys) {
   try {
     sqlite::patiently([&] { impl_->database.execute("VACUUM"); });
   } catch (const sqlite::Error& error) {
+    if (error.primary() == SQLITE_CORRUPT) throw_as_ours(impl_->path, error);
     throw OutputError(fmt::format("{}: the runs are removed, but the file is as large as before: {}",
                                   impl_->path, error.what()));
   }

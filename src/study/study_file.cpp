@@ -1,19 +1,21 @@
 #include "study/study_file.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cctype>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <new>
 #include <system_error>
 
 #include "study/trace_codec.hpp"
 #include "yosida/error.hpp"
+#include "yosida/whole_file.hpp"
 
 namespace yosida::study {
 namespace {
@@ -45,10 +47,28 @@ constexpr const char* kTables = R"(
 
 // Schema 1 was the same but for two things: it had no columns `program` and `data_sha256`, and its trace was
 // TEXT, the JSON itself.
+constexpr const char* kTablesOfSchema1 = R"(
+  CREATE TABLE run (
+    key TEXT NOT NULL PRIMARY KEY,
+    method TEXT NOT NULL,
+    seed INTEGER NOT NULL,
+    spec TEXT NOT NULL,
+    status TEXT NOT NULL,
+    outcome TEXT NOT NULL,
+    trace TEXT NOT NULL,
+    seconds REAL NOT NULL,
+    finished TEXT NOT NULL
+  ) STRICT)";
+
 std::string columns_of_schema(int schema, const char* trace = "trace") {
   return fmt::format("key, method, seed, spec, status, outcome, {}, {}, seconds, finished", trace,
                      schema == 1 ? "'' AS program, '' AS data_sha256" : "program, data_sha256");
 }
+
+// As SQLite keeps it, without "IF NOT EXISTS".
+constexpr const char* kSessionTable =
+    "CREATE TABLE session (started TEXT NOT NULL, command TEXT NOT NULL, program TEXT NOT NULL, machine TEXT "
+    "NOT NULL) STRICT";
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
@@ -80,6 +100,31 @@ void check_has_one_name(const std::string& path) {
                     path, file.st_nlink));
 }
 
+/// The end of a journal that belongs to a transaction over several databases. Before SQLite follows such a
+/// journal it reads the file that is named there, and removes that file afterwards, whatever it is.
+bool names_another_file(const fs::path& journal) {
+  constexpr std::string_view kEnd = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7";
+  std::ifstream stream(journal, std::ios::binary);
+  std::string end(kEnd.size(), '\0');
+  stream.seekg(-static_cast<std::streamoff>(end.size()), std::ios::end);
+  return stream.read(end.data(), static_cast<std::streamsize>(end.size())) && end == kEnd;
+}
+
+/// SQLite opens these by their names without another look: a pipe would hold it for ever, and a link would
+/// have it write to whatever that leads to.
+void check_side_files(const std::string& path) {
+  std::error_code error;
+  const std::string file = fs::weakly_canonical(path, error).string();
+  for (const char* ending : {"-journal", "-wal", "-shm", "-claims"}) {
+    const fs::file_status status = fs::symlink_status(file + ending, error);
+    if (fs::exists(status) && !fs::is_regular_file(status))
+      throw InputError(fmt::format("{}{}: is not a plain file, as all beside a study must be", path, ending));
+  }
+  if (names_another_file(file + "-journal"))
+    throw InputError(fmt::format(
+        "{0}: is damaged: {0}-journal names another file, which no journal of a study does", path));
+}
+
 /// Before SQLite sees the file: its own words for these cases say little.
 void check_path(const std::string& path, Mode mode) {
   if (path.empty()) throw InputError("the name of the study is empty: name a file");
@@ -87,6 +132,7 @@ void check_path(const std::string& path, Mode mode) {
   const fs::file_status status = fs::status(path, error);
   if (status.type() == fs::file_type::not_found) {
     if (mode != Mode::create) throw InputError(fmt::format("{}: there is no such file", path));
+    check_side_files(path);
     return check_folder_is_writable(path);
   }
   if (error) throw InputError(fmt::format("{}: cannot be opened: {}", path, error.message()));
@@ -96,6 +142,7 @@ void check_path(const std::string& path, Mode mode) {
     throw InputError(fmt::format("{}: is not a plain file, as a study must be", path));
   if (::access(path.c_str(), R_OK) != 0)
     throw InputError(fmt::format("{}: cannot be read: {}", path, reason(errno)));
+  check_side_files(path);
   const auto size = fs::file_size(path, error);
   // A process that was killed right after it had made the file leaves it empty.
   if (size == 0 && mode != Mode::create)
@@ -111,6 +158,43 @@ void check_path(const std::string& path, Mode mode) {
   check_folder_is_writable(path);
 }
 
+/// The text of a table with one space where there are several, and none beside brackets and commas.
+std::string without_layout(const std::string& sql) {
+  std::string text;
+  for (const char c : sql) {
+    const bool is_space = std::isspace(static_cast<unsigned char>(c)) != 0;
+    const bool joins = text.empty() || std::string_view("(), ").find(text.back()) != std::string_view::npos;
+    if (is_space && joins) continue;
+    if (!text.empty() && text.back() == ' ' && std::string_view("(),").find(c) != std::string_view::npos)
+      text.pop_back();
+    text += is_space ? ' ' : c;
+  }
+  return text;
+}
+
+/// Throws InputError where the file holds anything but the tables of a study: a view in the place of a table
+/// can give any number of rows, and triggers, indices and columns that are computed can do anything.
+void require_tables(const Database& database, const std::string& path, int schema) {
+  const std::map<std::string, std::string> known = {
+      {"table run", without_layout(schema == 1 ? kTablesOfSchema1 : kTables)},
+      {"index sqlite_autoindex_run_1", ""},
+      {"table session", without_layout(kSessionTable)},
+      {"table sqlite_stat1", without_layout("CREATE TABLE sqlite_stat1(tbl,idx,stat)")},  // made by ANALYZE
+      {"table sqlite_stat4", without_layout("CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)")}};
+  Statement objects(database, "SELECT type || ' ' || name, ifnull(sql, ''), rootpage FROM sqlite_schema");
+  bool has_runs = false;
+  while (objects.step()) {
+    const std::string name = objects.bytes(0);
+    const auto found = known.find(name);
+    if (found == known.end())
+      throw InputError(fmt::format("{}: is damaged: it holds the {}, which no study has", path, name));
+    if (without_layout(objects.bytes(1)) != found->second || objects.integer(2) <= 0)
+      throw InputError(fmt::format("{}: is damaged: the {} is not that of a study", path, name));
+    has_runs |= name == "table run";
+  }
+  if (!has_runs) throw InputError(fmt::format("{}: is damaged: it has no table run", path));
+}
+
 /// 0: an empty database. Throws InputError where the file is not a study that this program knows.
 int known_schema(const Database& database, const std::string& path) {
   const std::int64_t application = database.integer("PRAGMA application_id");
@@ -123,6 +207,7 @@ int known_schema(const Database& database, const std::string& path) {
     throw InputError(fmt::format("{}: study of schema {}, this program knows up to {}; use a newer yosida",
                                  path, schema, kSchema));
   if (schema < 1) throw InputError(fmt::format("{}: is damaged: study of schema {}", path, schema));
+  require_tables(database, path, static_cast<int>(schema));
   return static_cast<int>(schema);
 }
 
@@ -131,14 +216,6 @@ int known_schema(const Database& database, const std::string& path) {
 std::string content(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};
-}
-
-void sync(const fs::path& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  const bool synced = file >= 0 && ::fsync(file) == 0;
-  const int error = errno;
-  if (file >= 0) ::close(file);
-  if (!synced) throw OutputError(fmt::format("{}: {}", path.string(), reason(error)));
 }
 
 /// Gives the copy its name: the first that is free, or is that of an equal copy (of a migration that was
@@ -163,9 +240,9 @@ void keep_old_file(const std::string& file, int schema) {
   // A connection of its own: the caller's has a transaction open, in which nothing can be copied.
   const Database source(file, SQLITE_OPEN_READWRITE);
   Statement(source, "VACUUM INTO ?1").bind(1, std::string_view(part.native())).step();
-  sync(part);
+  sync_to_disk(part);
   name_copy(part, name);
-  sync(part.parent_path());
+  sync_to_disk(part.parent_path());
 }
 
 void migrate_from_1(const Database& database) {
@@ -243,6 +320,7 @@ std::string uri(const std::string& file) {
 Database open_to_read(const std::string& path, const std::string& name, int flags) {
   Database database(name, flags);
   database.execute("PRAGMA query_only = ON");
+  sqlite::patiently([&] { database.limit_steps(); });
   sqlite::patiently([&] {
     const Transaction snapshot(database, Transaction::Kind::deferred);
     if (known_schema(database, path) == 0)
@@ -284,7 +362,7 @@ std::string described(const sqlite::Error& error) {
 
 std::string damage(const std::string& path, const sqlite::Error& error) {
   return fmt::format("{0}: is damaged ({1}); what is left can be read by sqlite3 {0} .recover", path,
-                     error.what());
+                     error.primary() == SQLITE_INTERRUPT ? "reading it does not end" : error.what());
 }
 
 /// The file is at fault, not the disk: with tables that are not those of a study, too.
@@ -296,6 +374,8 @@ bool is_damage(const sqlite::Error& error) {
     case SQLITE_SCHEMA:
     case SQLITE_MISMATCH:
     case SQLITE_CONSTRAINT:
+    case SQLITE_TOOBIG:
+    case SQLITE_INTERRUPT:  // by Database::limit_steps
       return true;
     default:
       return false;
@@ -328,11 +408,8 @@ void throw_as_ours(const std::string& path, const sqlite::Error& error) {
   if (error.primary() == SQLITE_NOMEM) throw std::bad_alloc();
   if (is_full(error) || error.is_busy()) throw OutputError(write_failure(path, error));
   if (error.primary() == SQLITE_NOTADB) throw InputError(not_a_database(path));
-  if (error.primary() == SQLITE_CORRUPT) throw InputError(damage(path, error));
-  if (error.primary() == SQLITE_CANTOPEN || error.primary() == SQLITE_READONLY ||
-      error.primary() == SQLITE_IOERR)
-    throw InputError(fmt::format("{}: cannot be used: {}", path, described(error)));
-  throw InputError(fmt::format("{}: is not a study as this program knows it: {}", path, described(error)));
+  if (is_damage(error)) throw InputError(damage(path, error));
+  throw InputError(fmt::format("{}: cannot be used: {}", path, described(error)));
 }
 
 void require_at_path(const std::string& path, const Database& database) {
@@ -353,10 +430,7 @@ void create_tables(const Database& database) {
 }
 
 void create_session_table(const Database& database) {
-  database.execute(
-      "CREATE TABLE IF NOT EXISTS session (started TEXT NOT NULL, command TEXT NOT NULL, program TEXT NOT "
-      "NULL, "
-      "machine TEXT NOT NULL) STRICT");
+  if (!has_session_table(database)) database.execute(kSessionTable);
 }
 
 bool has_session_table(const Database& database) {

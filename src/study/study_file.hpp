@@ -17,7 +17,7 @@ sqlite::Database open_study_file(const std::string& path, Store::Mode mode);
 void create_tables(const sqlite::Database& database);
 
 /// The columns of a run in the order of Record, whatever the schema of the file. Without its trace an empty
-/// one stands there: SQLite sorts by copying whole rows, and beyond some size on the disk.
+/// one stands there, so that its pages are not read.
 std::string columns_of_run(const sqlite::Database& database, bool with_trace);
 
 /// Gives a study a table of sessions where it has none. Those made before there were sessions, and those that

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
@@ -103,6 +104,8 @@ class Scanner {
     const char* begin = at_;
     at_ = std::find(at_, end_, '"');
     if (at_ == end_) fail("a string has no end");
+    constexpr std::ptrdiff_t kLongest = 40;
+    if (at_ - begin > kLongest) fail("a string is longer than any name");
     return {begin, static_cast<std::size_t>(at_++ - begin)};
   }
 
@@ -174,11 +177,26 @@ class Scanner {
   std::vector<double> numbers_;  // of the Vector that is being read
 };
 
+/// All that is counted here grows or stays in a trace of ours, and is small enough to be added up.
+void check_counts(const Scanner& scanner, const Trace& trace) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 53;
+  std::int64_t last = 0;
+  for (const TracePoint& point : trace) {
+    if (point.iteration < last) scanner.fail("its iterations are not in order");
+    last = point.iteration;
+    for (const std::int64_t count :
+         {point.work.train_gradients, point.work.validation_gradients, point.work.hessian_products,
+          point.work.loss_evaluations, point.work.inner_solves})
+      if (count < 0 || count > kMost) scanner.fail(fmt::format("{} is no number of evaluations", count));
+  }
+}
+
 /// Reads a column into the points: makes them where it is the first.
 template <typename Quantity>
 void read_column(Scanner& scanner, std::string_view name, bool is_first, Trace& trace, Quantity quantity) {
-  if (is_first) trace.reserve(scanner.count_ahead());
+  if (is_first) trace.reserve(std::min(scanner.count_ahead(), kMostPoints));
   const std::size_t count = scanner.read_list([&](std::size_t i) {
+    if (i >= kMostPoints) scanner.fail(fmt::format("there are more than {} points", kMostPoints));
     if (is_first) trace.emplace_back();
     if (i >= trace.size()) scanner.fail(fmt::format("{} has more values than others", name));
     scanner.read(quantity(trace[i]));
@@ -224,6 +242,7 @@ Trace trace_from_json(std::string_view text) {
   };
   for_each_quantity(require_found);
   if (found.contains("tried")) for_each_quantity_of_trials(require_found);
+  check_counts(scanner, trace);
   return trace;
 }
 
@@ -237,18 +256,39 @@ std::string deflate(std::string_view text) {
   return bytes;
 }
 
-std::string inflate(std::string_view bytes) {
+std::string inflate(std::string_view bytes, std::size_t most) {
+  z_stream stream{};
+  if (::inflateInit(&stream) != Z_OK) throw std::runtime_error("trace: zlib failed");
+  const std::unique_ptr<z_stream, int (*)(z_stream*)> end(&stream, ::inflateEnd);
+  // zlib does not write to its input.
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  std::string text;
+  int code = Z_OK;
   // Its size is not known beforehand: twice the room until it suffices.
-  for (std::size_t room = 8 * bytes.size() + 64;; room *= 2) {
-    std::string text(room, '\0');
-    uLongf size = room;
-    const int code = uncompress(reinterpret_cast<Bytef*>(text.data()), &size,
-                                reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
-    if (code == Z_BUF_ERROR) continue;  // said for want of room only; an end too early is Z_DATA_ERROR
-    if (code != Z_OK) throw InputError("trace: is not a whole zlib stream");
-    text.resize(size);
-    return text;
+  for (std::size_t room = 8 * bytes.size() + 64; code == Z_OK && stream.avail_out == 0; room *= 2) {
+    const std::size_t done = text.size();
+    text.resize(std::min(room, most + 1));
+    stream.next_out = reinterpret_cast<Bytef*>(text.data() + done);
+    stream.avail_out = static_cast<uInt>(text.size() - done);
+    code = ::inflate(&stream, Z_NO_FLUSH);
+    if (stream.total_out > most) throw InputError(fmt::format("trace: unpacks to more than {} bytes", most));
   }
+  if (code != Z_STREAM_END || stream.avail_in > 0) throw InputError("trace: is not a whole zlib stream");
+  text.resize(stream.total_out);
+  return text;
+}
+
+std::string packed(const Trace& trace, std::size_t most) {
+  if (trace.size() <= kMostPoints) {
+    const std::string text = trace_to_json(trace);
+    if (text.size() <= most) return deflate(text);
+    if (trace.size() <= 1)
+      throw InputError(fmt::format("trace: {} bytes of one point, where {} are the most", text.size(), most));
+  }
+  Trace thinner;
+  for (std::size_t i = (trace.size() - 1) % 2; i < trace.size(); i += 2) thinner.push_back(trace[i]);
+  return packed(thinner, most);
 }
 
 }  // namespace yosida::study

@@ -114,5 +114,35 @@ class KilledMigration(Faults):
                 self.assertEqual(self.files(), ["study.db", "study.db.schema1"])
 
 
+class WholeFile(Faults):
+    """A result is on the disk before it gets its name, and its name is before the program ends."""
+
+    def setUp(self):
+        super().setUp()
+        self.succeed("run", self.study, 4, 1)
+
+    def write(self, fault=None):
+        environment = dict(os.environ)
+        if fault:
+            environment.update(YOSIDA_FAULT=fault, LD_PRELOAD=os.environ["STUDY_FAULT"],
+                               ASAN_OPTIONS="verify_asan_link_order=0")
+        return subprocess.run([os.environ["YOSIDA"], "study", "export", "study.db", "--out", "runs.csv"], cwd=self.folder,
+                              env=environment, timeout=120).returncode
+
+    def test_killed_before_the_bytes_are_on_the_disk(self):
+        (self.folder / "runs.csv").write_text("old")
+        self.assertEqual(self.write("kill sync .yosida-part 1"), -signal.SIGKILL)
+        self.assertEqual((self.folder / "runs.csv").read_text(), "old")
+        self.assertIn("runs.csv.yosida-part", self.files())
+        self.assertEqual(self.write(), 0)
+        self.assertEqual(self.files(), ["runs.csv", "study.db"])
+
+    def test_killed_before_the_name_is_on_the_disk(self):
+        self.assertEqual(self.write(f"kill sync {self.folder.name} 1"), -signal.SIGKILL)
+        whole = (self.folder / "runs.csv").read_text()
+        self.assertEqual(self.write(), 0)
+        self.assertEqual((self.folder / "runs.csv").read_text(), whole)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -181,8 +181,8 @@ TEST_F(Migration, BySeveralProcessesAtOnce) {
 
 TEST_F(Migration, AFailureLeavesTheOldStudy) {
   make_schema_1(2);
-  // A table of the name that the migration needs.
-  sql(path, "CREATE TABLE run_1 (x)");
+  // A folder of the name that the migration needs.
+  std::filesystem::create_directories(path + ".schema1.part/full");
   EXPECT_THROW(Store(path, Mode::update), InputError);
   expect_all(Store(path, Mode::read).records(true), 2);
 }

@@ -87,7 +87,21 @@ TEST_F(Refusal, ANewerSchema) {
 TEST_F(Refusal, AStudyWithoutItsTable) {
   { const Store store(path, Mode::create); }
   sql(path, "DROP TABLE run");
-  expect_throw_with<InputError>([&] { Store(path, Mode::read).records(false); }, {path, "not a study"});
+  expect_refused_always({"is damaged", "no table run"});
+}
+
+TEST_F(Refusal, ARunThatCouldNotBeReadAgain) {
+  Store store(path, Mode::create);
+  Record run = sample();
+  run.outcome = std::string(100, '[') + std::string(100, ']');
+  expect_throw_with<InputError>([&] { store.put(run); }, {"sho", "outcome", "nested more than 64 deep"});
+  run = sample(std::string(5000, 'x'));
+  expect_throw_with<InputError>([&] { store.put(run); }, {"method", "5000"});
+  EXPECT_TRUE(store.keys().empty());
+  run = sample();
+  run.outcome = std::string(64, '[') + std::string(64, ']');
+  store.put(run);
+  expect_same(store.records(true).at(0), run);
 }
 
 TEST_F(Refusal, ADamagedFile) {

@@ -53,6 +53,38 @@ TEST(TraceCodec, ColumnsMustBeThoseOfATraceAndOfOneLength) {
     EXPECT_THROW(trace_from_json(bad), InputError) << bad;
 }
 
+TEST(TraceCodec, NoMoreIsUnpackedThanMayBe) {
+  for (const std::size_t size : {0u, 1u, 63u, 64u, 65u, 1000u, 100'000u}) {
+    const std::string text(size, 'x');
+    EXPECT_EQ(inflate(deflate(text)), text);
+    EXPECT_EQ(inflate(deflate(text), size), text);
+    if (size > 0) {
+      EXPECT_THROW(inflate(deflate(text), size - 1), InputError) << size;
+    }
+    EXPECT_THROW(inflate(deflate(text) + "x"), InputError);
+    EXPECT_THROW(inflate(deflate(text).substr(0, deflate(text).size() - 1)), InputError);
+  }
+  EXPECT_THROW(inflate(""), InputError);
+}
+
+TEST(TraceCodec, OfALongTraceFewerPointsArePacked) {
+  Trace trace(1001);
+  for (std::size_t i = 0; i < trace.size(); ++i) trace[i].iteration = static_cast<std::int64_t>(i);
+  const auto iterations = [&](std::size_t most) {
+    std::vector<std::int64_t> kept;
+    for (const TracePoint& point : trace_from_json(inflate(packed(trace, most))))
+      kept.push_back(point.iteration);
+    return kept;
+  };
+  const std::size_t whole = trace_to_json(trace).size();
+  EXPECT_EQ(iterations(whole).size(), 1001u);
+  const auto half = iterations(whole - 1);
+  EXPECT_EQ(half.size(), 501u);
+  EXPECT_EQ((std::vector{half.front(), half[1], half.back()}), (std::vector<std::int64_t>{0, 2, 1000}));
+  EXPECT_EQ(iterations(whole / 20).back(), 1000);
+  EXPECT_THROW(packed(trace, 10), InputError);
+}
+
 TEST(TraceCodec, DamagedTextIsReadOrRefusedButNeverCrashes) {
   const std::string text = trace_to_json(odd_trace());
   Random random(7);

@@ -123,8 +123,9 @@ std::string failures_in_words(const std::vector<study::Record>& records) {
   std::map<std::string, std::vector<const study::Record*>> by_message;
   for (const study::Record& record : records)
     if (record.status == "failed") {
-      const auto outcome = nlohmann::json::parse(record.outcome, nullptr, /*allow_exceptions=*/false);
-      by_message[outcome.is_object() ? outcome.value("error", "") : record.outcome].push_back(&record);
+      const auto outcome = nlohmann::json::parse(record.outcome);
+      const bool is_told = outcome.is_object() && outcome.contains("error") && outcome["error"].is_string();
+      by_message[is_told ? outcome["error"].get<std::string>() : record.outcome].push_back(&record);
     }
   std::string text;
   for (const auto& [message, failed] : by_message)

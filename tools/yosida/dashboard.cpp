@@ -110,7 +110,7 @@ int run_dashboard(const DashboardFlags& flags) {
     say("yosida: whoever can reach this machine at port {} can read the study\n", server.port());
   fmt::print("{} as it grows: http://{}:{}/ (Ctrl-C ends this)\n", printable(flags.study),
              is_version_6 ? fmt::format("[{}]", flags.host) : flags.host, server.port());
-  std::fflush(stdout);
+  flush_standard_output();
   if (!server.serve_until(Interruption::was_asked)) std::_Exit(kOk);  // nothing is written that could be lost
   return kOk;
 }

@@ -15,6 +15,7 @@
 
 #include "output.hpp"
 #include "yosida/error.hpp"
+#include "yosida/whole_file.hpp"
 
 namespace yosida::cli {
 namespace {
@@ -130,7 +131,9 @@ void fetch(const CatalogEntry& entry, const fs::path& to) {
     verify_data_file(file, found->second);
   }
   // All or nothing: only now, and a rename within one file system cannot stop half-way.
+  for (const CatalogFile& file : entry.files) sync_to_disk(unpacked.at(file.name));
   for (const CatalogFile& file : entry.files) fs::rename(unpacked.at(file.name), target / file.name);
+  sync_to_disk(target);
 }
 
 }  // namespace yosida::cli

@@ -1,13 +1,15 @@
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstdio>
-#include <cstring>
 #include <new>
 #include <span>
+#include <system_error>
+#include <tuple>
 
 #include "commands.hpp"
 #include "output.hpp"
@@ -40,6 +42,14 @@ void require_known_command(const CLI::App& app, std::span<char*> words) {
   throw InputError(fmt::format("there is no command \"{}\"{}; the commands are {}", words[0],
                                near.empty() ? "" : fmt::format(" (did you mean {}?)", near),
                                fmt::join(names, ", ")));
+}
+
+/// A descriptor of these three that is closed would be that of the next file, which would then be printed
+/// into. What is printed to a descriptor that can only be read fails, as it should.
+void hold_standard_descriptors() {
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(descriptor, F_GETFD) < 0)
+      std::ignore = ::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
 std::string& command_text() {
@@ -77,6 +87,7 @@ CLI::Validator signed_number() {
 
 int main(int argc, char** argv) {
   using namespace yosida;
+  cli::hold_standard_descriptors();
   CLI::App app("Yosida: tune a model's regularisation by gradients that do not blow up.", "yosida");
   app.set_version_flag("--version", YOSIDA_VERSION);
   app.require_subcommand(1);
@@ -104,14 +115,22 @@ int main(int argc, char** argv) {
   cli::add_dashboard(app, exit_code);
   cli::add_report(app, exit_code);
   cli::refuse_empty_values(app);
+  const auto run = [&] {
+    try {
+      cli::require_known_command(app, {argv + 1, argv + std::max(argc, 1)});
+      app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {  // help, too
+      exit_code = app.exit(error) == 0 ? cli::kOk : cli::kBadInput;
+    } catch (const std::system_error& error) {
+      // By fmt::print, where the disk is full.
+      if (std::ferror(stdout) == 0) throw;
+      throw OutputError(fmt::format("standard output: {}", error.code().message()));
+    }
+    cli::flush_standard_output();
+  };
   try {
-    cli::require_known_command(app, {argv + 1, argv + std::max(argc, 1)});
-    app.parse(argc, argv);
-    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
-      throw OutputError(fmt::format("standard output: {}", std::strerror(errno)));
+    run();
     return exit_code;
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? cli::kOk : cli::kBadInput;
   } catch (const InputError& error) {
     cli::say("yosida: {}\n", cli::printable(error.what()));
     return cli::kBadInput;

@@ -1,8 +1,6 @@
 #include "output.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,8 +8,8 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <iostream>
 #include <system_error>
-#include <tuple>
 #include <utility>
 
 #include "yosida/error.hpp"
@@ -41,21 +39,6 @@ bool is_plain(const fs::path& path) {
   if (fs::is_symlink(destination_of(path), error)) return false;
   const fs::file_status status = fs::status(path, error);
   return !fs::exists(status) || fs::is_regular_file(status);
-}
-
-/// A new file beside `path`, of the permissions that a file at `path` has or would have; `name` becomes its
-/// name. Never one that is there: it may be the user's, or that of a program that writes now.
-int make_side_file(const std::string& path, std::string& name) {
-  int file = -1;
-  for (int number = 1; file < 0; ++number) {
-    name = number == 1 ? path + ".part" : fmt::format("{}.part-{}", path, number);
-    file = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file < 0 && errno != EEXIST) return -1;
-  }
-  struct stat replaced {};
-  // No error where the file system has no permissions to set.
-  if (::stat(path.c_str(), &replaced) == 0) std::ignore = ::fchmod(file, replaced.st_mode & 0777);
-  return file;
 }
 
 /// The bytes of the UTF-8 character that the text starts with; 0 where that is none.
@@ -122,50 +105,48 @@ std::vector<std::string> files_of_study(const std::string& path) {
   return files;
 }
 
-OutputStream::OutputStream(std::string path) : path_(std::move(path)), file_(stdout) {
-  if (path_ == "-") return;
-  written_path_ = path_;
-  if (!is_plain(path_)) {
-    file_ = std::fopen(path_.c_str(), "wb");
-  } else {
-    path_ = destination_of(path_).string();
-    const int side = make_side_file(path_, written_path_);
-    file_ = side >= 0 ? ::fdopen(side, "wb") : nullptr;
+OutputStream::OutputStream(std::string path) : path_(std::move(path)) {
+  if (path_ == "-") {
+    file_ = stdout;
+  } else if (is_plain(path_)) {
+    whole_.emplace(destination_of(path_));
+  } else if (file_ = std::fopen(path_.c_str(), "wb"); file_ == nullptr) {
+    fail();
   }
-  if (file_ == nullptr) throw OutputError(fmt::format("{}: {}", written_path_, std::strerror(errno)));
 }
 
 OutputStream::~OutputStream() {
-  if (file_ == nullptr || file_ == stdout) return;
-  std::fclose(file_);
-  if (written_path_ != path_) std::remove(written_path_.c_str());
+  if (file_ != nullptr && file_ != stdout) std::fclose(file_);
 }
 
 void OutputStream::fail() const {
-  throw OutputError(
-      fmt::format("{}: {}", path_ == "-" ? "standard output" : written_path_, std::strerror(errno)));
+  throw OutputError(fmt::format("{}: {}", path_ == "-" ? "standard output" : path_, std::strerror(errno)));
 }
 
 void OutputStream::write(std::string_view text) {
+  if (whole_) return whole_->write(text);
   if (std::fwrite(text.data(), 1, text.size(), file_) != text.size()) fail();
 }
 
 void OutputStream::finish() {
+  if (whole_) return whole_->finish();
   if (std::fflush(file_) != 0) fail();
-  if (file_ == stdout) return;
-  const bool is_beside = written_path_ != path_;
-  if (std::fclose(std::exchange(file_, nullptr)) == 0 &&
-      (!is_beside || std::rename(written_path_.c_str(), path_.c_str()) == 0))
-    return;
-  const int error = errno;
-  if (is_beside) std::remove(written_path_.c_str());
-  throw OutputError(fmt::format("{}: {}", path_, std::strerror(error)));
+  if (file_ != stdout && std::fclose(std::exchange(file_, nullptr)) != 0) fail();
 }
 
 void write_file(const std::string& path, const std::string& text) {
   OutputStream stream(path);
   stream.write(text);
   stream.finish();
+}
+
+void flush_standard_output() {
+  errno = 0;
+  // The parser prints its help by std::cout.
+  const bool is_out = std::cout.flush().good() && std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (!is_out)
+    throw OutputError(
+        fmt::format("standard output: {}", errno != 0 ? std::strerror(errno) : "cannot be written"));
 }
 
 std::string csv_field(const std::string& text) {

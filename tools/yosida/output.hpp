@@ -1,9 +1,12 @@
 #pragma once
 
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "yosida/whole_file.hpp"
 
 namespace yosida::cli {
 
@@ -21,8 +24,8 @@ void require_writable(const std::vector<OutputFile>& outputs, const std::vector<
 /// they are there now or not.
 std::vector<std::string> files_of_study(const std::string& path);
 
-/// Writes a whole file or nothing, piece by piece: to a new file beside it first, then renamed over it ("-"
-/// is standard output). A link stays, and what it leads to is replaced. Throws OutputError.
+/// Writes a WholeFile piece by piece; devices and pipes are written as they are ("-" is standard output). A
+/// link stays, and what it leads to is replaced. Throws OutputError.
 class OutputStream {
  public:
   explicit OutputStream(std::string path);
@@ -36,13 +39,16 @@ class OutputStream {
  private:
   [[noreturn]] void fail() const;
 
-  std::string path_;          // with links resolved, unless it is written as it is
-  std::string written_path_;  // where the bytes go first
-  std::FILE* file_;
+  std::string path_;
+  std::optional<WholeFile> whole_;
+  std::FILE* file_ = nullptr;  // where it is no WholeFile
 };
 
 /// The same for a text that is there already.
 void write_file(const std::string& path, const std::string& text);
+
+/// Throws OutputError unless all that was printed so far is out.
+void flush_standard_output();
 
 /// In quotes where it must be.
 std::string csv_field(const std::string& text);

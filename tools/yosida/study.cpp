@@ -96,7 +96,7 @@ std::string shown(const json& outcome, const char* place) {
 }
 
 std::vector<std::string> line_of(const Record& run, std::size_t digits) {
-  const json outcome = parse_field(run, "outcome", run.outcome);
+  const json outcome = json::parse(run.outcome);
   return {run.spec.key().substr(0, digits),
           printable(run.spec.method),
           std::to_string(run.spec.seed),
@@ -229,8 +229,8 @@ int run_show(const ShowFlags& flags) {
       "run: {}\nmethod: {}\nseed: {}\nstatus: {}\nseconds: {}\nfinished: {}\nprogram: {}\ndata sha256: {}\n",
       run.spec.key(), printable(run.spec.method), run.spec.seed, printable(run.status), run.seconds,
       printable(run.finished), printable(run.program), printable(run.data_sha256));
-  print_json("spec", parse_field(run, "spec", run.spec.json));
-  print_json("outcome", parse_field(run, "outcome", run.outcome));
+  print_json("spec", json::parse(run.spec.json));
+  print_json("outcome", json::parse(run.outcome));
   print_trace(run.trace);
   return kOk;
 }

@@ -59,12 +59,27 @@ json array_of(const Vector& values) {
 struct TraceShape {
   Index lambdas = 1;
   bool has_trials = false;  // of a search
+  double points = 0.0, values = 0.0;
 
   void hold(const Trace& trace) {
     for (const TracePoint& point : trace) {
       lambdas = std::max(lambdas, point.lambda.size());
       has_trials |= point.tried.size() > 0;
+      values += static_cast<double>(point.lambda.size());
     }
+    points += static_cast<double>(trace.size());
+  }
+
+  /// Throws InputError where nearly all of a huge table would be empty: one point of very many λ makes a
+  /// column for each of them in the lines of all others.
+  void require_filled() const {
+    constexpr double kMany = 1e8, kShare = 0.1;
+    const double fields = points * static_cast<double>(lambdas);
+    if (fields > kMany && values < kShare * fields)
+      throw InputError(fmt::format(
+          "a table of {:.3g} lambdas would hold {:.3g} of them: their numbers differ from point to point; "
+          "study export --format json has no empty fields",
+          fields, values));
   }
 };
 
@@ -88,8 +103,12 @@ json trace_columns(const Trace& trace, bool without_times) {
 }
 
 /// Of a run of records(false), in the same snapshot.
-Trace trace_of(const Store& store, const Record& record) {
-  return std::move(store.record(record.spec.key()).value().trace);
+Trace trace_of(const Store& store, const Record& record, const ExportFlags& flags) {
+  std::optional<Record> whole = store.record(record.spec.key());
+  if (!whole)
+    throw InputError(fmt::format("{}: run {} is damaged: the index of the study does not lead to it",
+                                 flags.file, record.spec.key()));
+  return std::move(whole->trace);
 }
 
 std::string names_of(const char* name, Index count) {
@@ -100,6 +119,7 @@ std::string names_of(const char* name, Index count) {
 }
 
 std::string trace_header(const TraceShape& shape, bool without_times) {
+  shape.require_filled();
   std::string text = "iteration" + names_of("lambda", shape.lambdas);
   for (const TraceColumn& column : kTraceColumns)
     if (is_wanted(column, without_times)) text += fmt::format(",{}", column.name);
@@ -180,9 +200,9 @@ class FlatRows {
     rows_.reserve(records.size());
     for (const Record& record : records) {
       std::vector<Field>& row = rows_.emplace_back();
-      flatten(parse_field(record, "outcome", record.outcome), "",
+      flatten(json::parse(record.outcome), "",
               [&](const std::string& name, const json& value) { add(row, free_name(name), value); });
-      flatten(parse_field(record, "spec", record.spec.json), "spec",
+      flatten(json::parse(record.spec.json), "spec",
               [&](const std::string& name, const json& value) { add(row, name, value); });
     }
     sort_columns();
@@ -251,10 +271,10 @@ void export_trace_rows(const Store& store, const std::vector<Record>& records, c
                        OutputStream& out) {
   // Each trace is read twice, so that no more than one is held.
   TraceShape shape;
-  for (const Record& record : records) shape.hold(trace_of(store, record));
+  for (const Record& record : records) shape.hold(trace_of(store, record, flags));
   out.write("key,method,seed," + trace_header(shape, flags.without_times));
   for (const Record& record : records)
-    for (const TracePoint& point : trace_of(store, record))
+    for (const TracePoint& point : trace_of(store, record, flags))
       out.write(first_fields(record) + "," + trace_line(point, shape, flags.without_times));
 }
 
@@ -265,8 +285,8 @@ json to_json(const Record& record, const ExportFlags& flags) {
               {"method", record.spec.method},
               {"seed", record.spec.seed},
               {"status", record.status}};
-  run["spec"] = parse_field(record, "spec", record.spec.json);
-  run["outcome"] = parse_field(record, "outcome", record.outcome);
+  run["spec"] = json::parse(record.spec.json);
+  run["outcome"] = json::parse(record.outcome);
   run["program"] = record.program;
   run["data_sha256"] = record.data_sha256;
   if (!flags.without_times) {
@@ -281,7 +301,7 @@ void export_objects(const Store& store, const std::vector<Record>& records, cons
   std::string before = "[\n";
   for (const Record& record : records) {
     json run = to_json(record, flags);
-    if (flags.traces) run["trace"] = trace_columns(trace_of(store, record), flags.without_times);
+    if (flags.traces) run["trace"] = trace_columns(trace_of(store, record, flags), flags.without_times);
     out.write(before + run.dump(-1, ' ', false, json::error_handler_t::replace));
     before = ",\n";
   }
@@ -289,12 +309,6 @@ void export_objects(const Store& store, const std::vector<Record>& records, cons
 }
 
 }  // namespace
-
-json parse_field(const Record& record, const char* field, const std::string& text) try {
-  return json::parse(text);
-} catch (const json::exception&) {
-  throw InputError(fmt::format("run {}: its {} is damaged: no JSON", record.spec.key(), field));
-}
 
 std::string trace_table(const Trace& trace) {
   TraceShape shape;

@@ -20,7 +20,4 @@ void export_runs(const study::Store& store, const ExportFlags& flags, OutputStre
 /// The columns of `tune --trace`, one line for each point.
 std::string trace_table(const Trace& trace);
 
-/// The spec or the outcome of a run. Throws InputError where the text is no JSON.
-nlohmann::ordered_json parse_field(const study::Record& record, const char* field, const std::string& text);
-
 }  // namespace yosida::cli

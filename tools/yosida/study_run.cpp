@@ -68,6 +68,7 @@ void for_each_run(std::uint64_t first_seed, std::int64_t seeds, std::size_t entr
 
 study::RunnerReport StudyWork::run(study::Store& store, const std::vector<study::RunSpec>& specs,
                                    const Run& run) const {
+  store.records(false);  // damage is to be known before the first run, not after the last
   const bool has_work = std::any_of(specs.begin(), specs.end(),
                                     [&](const study::RunSpec& spec) { return !store.has(spec.key()); });
   if (has_work && !study.empty())

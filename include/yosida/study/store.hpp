@@ -18,7 +18,9 @@ class Claim {
 };
 
 /// A study: one SQLite file of finished runs. Several processes may work on one study at a time; the
-/// functions of one Store may be called from several threads.
+/// functions of one Store may be called from several threads. The file may come from anyone: what it gives
+/// out is of the types that Record says, spec and outcome are JSON of at most 64 MiB that is nested no deeper
+/// than 64, and what is stored is held to the same.
 class Store {
  public:
   enum class Mode {
@@ -46,7 +48,8 @@ class Store {
   /// One transaction, on the disk when it returns; a run that is there already stays as it is. Throws
   /// OutputError where it cannot be written, or the file was removed, renamed or replaced: what was stored
   /// before is intact. Throws InputError where the file is damaged, spec or outcome are not JSON or seconds
-  /// not finite.
+  /// not finite. Of a trace of more than 2 000 000 points or 256 MiB of JSON every second point is left out
+  /// until it is no longer.
   void put(const Record& record);
 
   /// All runs, by method, settings and seed: the same order whatever the order they were done in. Traces only
