@@ -165,7 +165,7 @@ Dataset read_dataset(const std::filesystem::path& file, const ReadOptions& optio
   }
   return data;
 } catch (const std::bad_alloc&) {
-  throw InputError(fmt::format("{}: holds more numbers than there is memory for", file.string()));
+  throw MemoryError(fmt::format("{}: there is not enough memory to read it", file.string()));
 }
 
 std::optional<Index> target_column(const std::string& source, const ReadOptions& options, Index columns,

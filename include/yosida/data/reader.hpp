@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -39,11 +40,17 @@ struct ReadOptions {
   std::vector<std::string> only = {};
 };
 
+/// The file may be right, but there is not enough memory for what it holds. The command line turns it into
+/// exit code 1, as it does std::bad_alloc.
+struct MemoryError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 /// Reads a data file, its format told by its ending: .csv; .tsv, .tab; .txt, .dat (the delimiter is seen from
 /// the first line); .libsvm, .svm, .t or none (LIBSVM); .npy; .npz (the data is array x, X, data or features,
 /// or the only one; the target y, Y, target or labels); IDX (-ubyte, .idx, .idx1, .idx3, -idx within the
 /// name), each also with .gz or .xz behind it. NPY and IDX files are known by their first bytes too. Throws
-/// InputError naming file, line, field, value and rule.
+/// InputError naming file, line, field, value and rule, and MemoryError.
 Dataset read_dataset(const std::filesystem::path& file, const ReadOptions& options = {});
 
 }  // namespace yosida
