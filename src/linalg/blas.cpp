@@ -4,10 +4,11 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#include <atomic>
+#include <algorithm>
 #include <mutex>
 #include <new>
-#include <shared_mutex>
+#include <semaphore>
+#include <thread>
 #include <vector>
 
 // OpenBLAS has these beside its interface. They are weak here: a build of it may hide them.
@@ -19,64 +20,44 @@ extern "C" {
 namespace yosida::linalg {
 namespace {
 
-/// Whether a mapping can fail long before memory is out (ulimit -v, ulimit -d).
-bool is_limited(int resource) {
-  rlimit limit{};
-  return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+/// The smallest limit on what may be mapped (ulimit -v, ulimit -d); RLIM_INFINITY where there is none.
+/// Without one a mapping never fails before memory is out.
+rlim_t mapping_limit() {
+  rlimit addresses{}, data{};
+  if (getrlimit(RLIMIT_AS, &addresses) != 0 || getrlimit(RLIMIT_DATA, &data) != 0) return RLIM_INFINITY;
+  return std::min(addresses.rlim_cur, data.rlim_cur);
 }
 
-/// The buffers that OpenBLAS works in. A call takes the first that is free and gives it back at its end; one
-/// that is not there yet is mapped, and stays. So a call finds a buffer where as many are mapped as there are
-/// calls at the same time.
-class Buffers {
- public:
-  void enter() {
-    if (!are_limited_) return;
-    const std::lock_guard turn(turn_);  // so that calls which follow each other leave a gap for map()
-    if (calls_ == mapped_) map_another();
-    ++calls_;
-    in_call_.lock_shared();
-  }
+constexpr std::size_t kBufferBytes = (std::size_t{128} << 20) + (std::size_t{1} << 16);  // with its margins
 
-  void leave() {
-    if (!are_limited_) return;
-    --calls_;
-    in_call_.unlock_shared();
-  }
+bool has_room_for_buffer() {
+  void* const room = mmap(nullptr, kBufferBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room != MAP_FAILED) munmap(room, kBufferBytes);
+  return room != MAP_FAILED;
+}
 
- private:
-  /// Waits for the calls under way: then all buffers are free, and the one behind them is taken last.
-  void map_another() {
-    const std::lock_guard alone(in_call_);
-    std::vector<void*> taken(static_cast<std::size_t>(mapped_) + 1);
-    require_room();
-    if (blas_memory_alloc != nullptr && blas_memory_free != nullptr) {
-      for (void*& buffer : taken) buffer = blas_memory_alloc(0);
-      for (void* buffer : taken) blas_memory_free(buffer);
-    }
-    ++mapped_;
-  }
+/// Has OpenBLAS map its buffers now, while one thread is here and another can hardly take the room that was
+/// seen; a call takes the first that is free, and gives it back. One is needed; more let calls run at the
+/// same time, so they may take a part of what the limit leaves. Gives how many there are.
+std::ptrdiff_t map_buffers(rlim_t limit) {
+  if (!has_room_for_buffer()) throw std::bad_alloc();
+  if (blas_memory_alloc == nullptr || blas_memory_free == nullptr) return 1;
+  const std::size_t most =
+      std::min<std::size_t>(std::max(1U, std::thread::hardware_concurrency()), 1 + limit / 4 / kBufferBytes);
+  std::vector<void*> taken;
+  taken.reserve(most);
+  while (taken.size() < most && has_room_for_buffer()) taken.push_back(blas_memory_alloc(0));
+  for (void* buffer : taken) blas_memory_free(buffer);
+  if (taken.empty()) throw std::bad_alloc();
+  return std::ssize(taken);
+}
 
-  /// Throws where there is no room in the address space for another buffer.
-  static void require_room() {
-    constexpr std::size_t buffer_bytes =
-        (std::size_t{128} << 20) + (std::size_t{1} << 16);  // with its margins
-    void* const room =
-        mmap(nullptr, buffer_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (room == MAP_FAILED) throw std::bad_alloc();
-    munmap(room, buffer_bytes);
-  }
-
-  const bool are_limited_ = is_limited(RLIMIT_AS) || is_limited(RLIMIT_DATA);
-  std::mutex turn_;
-  std::shared_mutex in_call_;
-  std::atomic<int> calls_{0};
-  int mapped_ = 0;
-};
-
-Buffers& buffers() {
-  static Buffers all;
-  return all;
+/// As many calls at a time as there are buffers; nothing where there is no limit.
+std::counting_semaphore<>* gate() {
+  static const rlim_t limit = mapping_limit();
+  if (limit == RLIM_INFINITY) return nullptr;
+  static std::counting_semaphore<> free_buffers(map_buffers(limit));
+  return &free_buffers;
 }
 
 }  // namespace
@@ -84,10 +65,12 @@ Buffers& buffers() {
 BlasCall::BlasCall() {
   static std::once_flag once;
   std::call_once(once, [] { openblas_set_num_threads(1); });
-  buffers().enter();
+  if (auto* const free_buffers = gate()) free_buffers->acquire();
 }
 
-BlasCall::~BlasCall() { buffers().leave(); }
+BlasCall::~BlasCall() {
+  if (auto* const free_buffers = gate()) free_buffers->release();
+}
 
 void multiply_transposed(const double* x, Index rows, Index cols, const double* w, Index outputs,
                          double* out) {

@@ -8,7 +8,7 @@ import unittest
 
 import numpy as np
 
-from yosida_cli import BINARY, TIMEOUT_SECONDS, Cli, regression, strict_json, without_seconds
+from yosida_cli import BINARY, TIMEOUT_SECONDS, Cli, regression, several_classes, strict_json, without_seconds
 
 ENOUGH_SECONDS = 30  # a few tenths of one on an idle machine; without an end where a limit is not seen
 
@@ -57,6 +57,12 @@ class Limited(Cli):
     def test_compare(self):
         self.assert_works_or_says_so("compare", *self.data, "--methods", "my-hpo,hoag", "--seeds", "4", "--jobs", "4",
                                      "--budget-gradients", "200", "--quiet")
+
+    def test_threads_that_call_blas_at_the_same_time(self):
+        x, y = several_classes(6000, columns=40)
+        self.write_npz("many.npz", x=x.astype("f4"), y=y)
+        self.assert_works_or_says_so("tune", "--train", "many.npz", "--model", "softmax", "--threads", "4",
+                                     "--max-iterations", "2", "--quiet")
 
     def test_check_grad(self):
         self.assert_works_or_says_so("check-grad", *self.data)
@@ -156,7 +162,8 @@ class Pipes(Cli):
                       "--train - < train.csv", "--train - < <(cat train.csv)"]:
             with self.subTest(train):
                 done = subprocess.run(["bash", "-c", f'"$0" tune --quiet --json - --target y {train}', BINARY],
-                                      cwd=self.folder, timeout=TIMEOUT_SECONDS, stdout=subprocess.PIPE, encoding="utf-8")
+                                      cwd=self.folder, timeout=TIMEOUT_SECONDS, stdout=subprocess.PIPE,
+                                      encoding="utf-8")
                 self.assertEqual(done.returncode, 0)
                 self.assertEqual(without_seconds(strict_json(done.stdout)), self.expected)
 
