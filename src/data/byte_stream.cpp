@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 #include <lzma.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -32,23 +34,49 @@ InputError corrupt(const std::string& name, std::string_view label, std::string_
                   name, label, detail));
 }
 
+std::string in_units(std::uint64_t bytes) {
+  if (bytes < 1000) return fmt::format("{} bytes", bytes);
+  double number = static_cast<double>(bytes);
+  std::string_view unit;
+  for (const std::string_view next : {"kB", "MB", "GB", "TB"}) {
+    if (number < 999.5) break;
+    number /= 1000.0;
+    unit = next;
+  }
+  return fmt::format("{:.3g} {}", number, unit);
+}
+
+void require_unpackable(const ByteStream& packed, std::uint64_t unpacked) {
+  if (!packed.limit().allows_unpacked(unpacked))
+    throw packed.limit().refusal(fmt::format("{}: what it unpacks to", packed.name()), unpacked);
+}
+
 class PlainFile final : public ByteSource {
  public:
-  explicit PlainFile(const std::filesystem::path& file) : name_(file.string()), file_(open_file(file)) {
+  PlainFile(const std::filesystem::path& file, std::shared_ptr<MemoryLimit> limit)
+      : name_(file.string()), file_(open_file(file)), limit_(std::move(limit)) {
     std::setvbuf(file_.get(), nullptr, _IONBF, 0);  // the stream above it has the buffer
+    struct stat status {};
+    is_regular_ = fstat(fileno(file_.get()), &status) == 0 && S_ISREG(status.st_mode);
+    if (is_regular_) limit_->file_bytes = static_cast<std::uint64_t>(status.st_size);
   }
+
+  bool is_regular() const { return is_regular_; }
 
   std::size_t read(std::span<char> out) override {
     const std::size_t count = std::fread(out.data(), 1, out.size(), file_.get());
     if (count < out.size() && std::ferror(file_.get()) != 0) {
       throw InputError(fmt::format("{}: cannot be read: {}", name_, std::generic_category().message(errno)));
     }
+    if (!is_regular_) limit_->file_bytes += count;
     return count;
   }
 
  private:
   std::string name_;
   FileHandle file_;
+  std::shared_ptr<MemoryLimit> limit_;
+  bool is_regular_ = false;
 };
 
 class Inflated final : public ByteSource {
@@ -76,6 +104,7 @@ class Inflated final : public ByteSource {
       const int code = inflate(&state_, Z_NO_FLUSH);
       count += room - state_.avail_out;
       member_ended_ = code == Z_STREAM_END;
+      require_unpackable(packed_, unpacked_ += room - state_.avail_out);
       if (code == Z_BUF_ERROR) throw truncated(packed_.name(), label());
       if (code != Z_OK && code != Z_STREAM_END) {
         throw corrupt(packed_.name(), label(), state_.msg != nullptr ? state_.msg : "damaged bytes");
@@ -102,6 +131,7 @@ class Inflated final : public ByteSource {
   DeflateForm form_;
   std::vector<char> input_;
   z_stream state_{};
+  std::uint64_t unpacked_ = 0;
   bool member_ended_ = false;
 };
 
@@ -109,7 +139,8 @@ class Unxzed final : public ByteSource {
  public:
   explicit Unxzed(ByteStream packed) : packed_(std::move(packed)), input_(chunk_bytes) {
     // Concatenated: streams in a row unpack to all of them, as with gzip.
-    if (lzma_stream_decoder(&state_, UINT64_MAX, LZMA_CONCATENATED) != LZMA_OK) throw std::bad_alloc();
+    // The limit on the decoder's own memory is there so that it asks before it takes much.
+    if (lzma_stream_decoder(&state_, 1, LZMA_CONCATENATED) != LZMA_OK) throw std::bad_alloc();
   }
   Unxzed(const Unxzed&) = delete;
   Unxzed& operator=(const Unxzed&) = delete;
@@ -132,17 +163,27 @@ class Unxzed final : public ByteSource {
           break;
         case LZMA_BUF_ERROR:
           throw truncated(packed_.name(), "xz");
+        case LZMA_MEMLIMIT_ERROR:
+          raise_memory_limit();
+          break;
         case LZMA_MEM_ERROR:
-          throw InputError(
-              fmt::format("{}: its xz data needs more memory to unpack than there is", packed_.name()));
+          throw std::bad_alloc();
         default:
           throw corrupt(packed_.name(), "xz", "damaged bytes");
       }
+      require_unpackable(packed_, state_.total_out);
     }
     return out.size() - state_.avail_out;
   }
 
  private:
+  void raise_memory_limit() {
+    const std::uint64_t needed = lzma_memusage(&state_);
+    if (!packed_.limit().allows(needed))
+      throw packed_.limit().refusal(fmt::format("{}: unpacking its xz data", packed_.name()), needed);
+    lzma_memlimit_set(&state_, needed);
+  }
+
   ByteStream packed_;
   std::vector<char> input_;
   lzma_stream state_ = LZMA_STREAM_INIT;
@@ -173,8 +214,9 @@ std::string lower_case_name(const std::filesystem::path& file) {
   return name;
 }
 
-// How the file is packed by its name, which its first bytes must bear out.
-const Packing* packing_of(const std::filesystem::path& file, ByteStream& bytes) {
+// How the file is packed by its name, which its first bytes must bear out; they alone tell where a pipe has
+// none.
+const Packing* packing_of(const std::filesystem::path& file, bool is_regular, ByteStream& bytes) {
   const Packing* found = nullptr;
   for (const Packing& packing : packings) {
     const bool is_named = lower_case_name(file).ends_with(packing.ending);
@@ -185,7 +227,7 @@ const Packing* packing_of(const std::filesystem::path& file, ByteStream& bytes) 
                       "take {} off the name if it is not compressed",
                       bytes.name(), packing.ending, packing.label, packing.ending));
     }
-    if (is_packed && !is_named) {
+    if (is_packed && !is_named && is_regular) {
       throw InputError(
           fmt::format("{}: the file is {} data but its name does not end in {}: add {} to the name",
                       bytes.name(), packing.label, packing.ending, packing.ending));
@@ -197,21 +239,43 @@ const Packing* packing_of(const std::filesystem::path& file, ByteStream& bytes) 
 
 }  // namespace
 
-ByteStream::ByteStream(std::string name, std::unique_ptr<ByteSource> source)
-    : name_(std::move(name)), source_(std::move(source)) {}
+std::uint64_t MemoryLimit::by_rule(std::uint64_t each) const {
+  static const std::uint64_t of_machine =
+      static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  return std::min(for_any_file + each * file_bytes, of_machine);
+}
 
-ByteStream::ByteStream(const std::filesystem::path& file)
-    : ByteStream(file.string(), std::make_unique<PlainFile>(file)) {
+InputError MemoryLimit::refusal(std::string_view what, std::uint64_t bytes, std::uint64_t each) const {
+  if (max_memory_ > 0)
+    return InputError(
+        fmt::format("{} takes {}: --max-memory allows {}", what, in_units(bytes), in_units(max_memory_)));
+  return InputError(fmt::format(
+      "{} takes {}: a file of {} may take {} of memory; where the file is right, --max-memory raises that",
+      what, in_units(bytes), in_units(file_bytes), in_units(by_rule(each))));
+}
+
+ByteStream::ByteStream(std::string name, std::unique_ptr<ByteSource> source,
+                       std::shared_ptr<MemoryLimit> limit)
+    : name_(std::move(name)), source_(std::move(source)), limit_(std::move(limit)) {}
+
+ByteStream::ByteStream(const std::filesystem::path& file, std::uint64_t max_memory)
+    : name_(file == "-" ? "standard input" : file.string()),
+      limit_(std::make_shared<MemoryLimit>(max_memory)) {
+  auto plain = std::make_unique<PlainFile>(file, limit_);
+  is_regular_file_ = plain->is_regular();
+  source_ = std::move(plain);
   if (peek(1).empty()) throw InputError(fmt::format("{}: the file is empty (0 bytes)", name_));
-  if (const Packing* packing = packing_of(file, *this)) {
+  if (const Packing* packing = packing_of(file, is_regular_file_, *this)) {
     ByteStream packed = std::move(*this);
-    *this = ByteStream(file.string(), packing->unpack(std::move(packed)));
+    const std::string packed_name = packed.name_;
+    std::shared_ptr<MemoryLimit> limit = packed.limit_;
+    *this = ByteStream(packed_name, packing->unpack(std::move(packed)), std::move(limit));
     if (peek(1).empty()) throw InputError(fmt::format("{}: the file is empty: it unpacks to 0 bytes", name_));
   }
 }
 
 // Reads more bytes behind the window; false at the end.
-bool ByteStream::extend() {
+bool ByteStream::extend(std::string_view what) {
   const std::size_t kept = end_ - begin_;
   if (begin_ > 0) {
     std::memmove(buffer_.data(), buffer_.data() + begin_, kept);
@@ -219,26 +283,38 @@ bool ByteStream::extend() {
     end_ = kept;
   }
   // Doubling keeps a line that outgrows the buffer from being moved again and again.
-  if (buffer_.size() < kept + chunk_bytes) buffer_.resize(std::max(kept + chunk_bytes, 2 * buffer_.size()));
+  if (buffer_.size() < kept + chunk_bytes) {
+    const std::size_t size = std::max(kept + chunk_bytes, 2 * buffer_.size());
+    const std::size_t both = size + buffer_.size();  // while one is copied to the other
+    if (!limit_->allows(both)) throw limit_->refusal(fmt::format("{}:{}: {}", name_, lines_ + 1, what), both);
+    buffer_.resize(size);
+  }
   const std::size_t count = source_->read(std::span(buffer_).subspan(kept));
   end_ += count;
   return count > 0;
 }
 
 std::string_view ByteStream::peek(std::size_t count) {
-  while (end_ - begin_ < count && extend()) {
+  while (end_ - begin_ < count && extend("a part that is read as one")) {
   }
   return window().substr(0, count);
 }
 
 std::optional<std::string_view> ByteStream::next_line() {
-  std::size_t length = window().find('\n');
-  while (length == std::string_view::npos) {
-    const std::size_t searched = window().size();
-    if (!extend()) break;
-    length = window().find('\n', searched);
-  }
+  std::size_t searched = 0;
+  std::size_t length = std::string_view::npos;
+  do {
+    const std::string_view fresh = window().substr(searched);
+    const std::size_t end = fresh.find('\n');
+    if (fresh.substr(0, end).find('\0') != std::string_view::npos)
+      throw InputError(fmt::format(
+          "{}:{}: holds a zero byte: must be text in UTF-8; this is a binary file, or text in UTF-16", name_,
+          lines_ + 1));
+    if (end != std::string_view::npos) length = searched + end;
+    searched = window().size();
+  } while (length == std::string_view::npos && extend("the line"));
   if (window().empty()) return std::nullopt;
+  ++lines_;
   std::string_view line = window().substr(0, length);
   begin_ = std::min(begin_ + line.size() + 1, end_);
   if (line.ends_with('\r')) line.remove_suffix(1);
@@ -255,7 +331,8 @@ std::unique_ptr<ByteSource> inflated(ByteStream packed, DeflateForm form) {
   return std::make_unique<Inflated>(std::move(packed), form);
 }
 
-FileHandle open_file(const std::filesystem::path& file) {
+FileHandle open_file(const std::filesystem::path& given) {
+  const std::filesystem::path file = given == "-" ? "/dev/stdin" : given;
   std::error_code failure;
   const auto status = std::filesystem::status(file, failure);
   if (status.type() == std::filesystem::file_type::not_found) {

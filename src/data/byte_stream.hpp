@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -8,6 +10,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "yosida/error.hpp"
 
 namespace yosida {
 
@@ -20,31 +24,75 @@ class ByteSource {
   virtual std::size_t read(std::span<char> out) = 0;
 };
 
+/// How much memory a file may make its readers take. What a file can ask for is not bounded by what it holds
+/// (a column index, a shape, zeros that unpack a thousandfold), so it is bounded by its size.
+class MemoryLimit {
+ public:
+  static constexpr std::uint64_t for_any_file = 1'000'000'000;
+  static constexpr std::uint64_t for_each_byte = 256;
+  /// Of a sparse file there may be more: its columns are many, and most of them are in no row of a small
+  /// sample.
+  static constexpr std::uint64_t for_each_sparse_byte = 4096;
+
+  /// `max_memory` in bytes takes the place of the rule where it is not 0.
+  explicit MemoryLimit(std::uint64_t max_memory) : max_memory_(max_memory) {}
+
+  /// Of the file as it lies there, packed or not; of a pipe what has come so far.
+  std::uint64_t file_bytes = 0;
+
+  bool allows(std::uint64_t bytes, std::uint64_t each = for_each_byte) const {
+    return bytes <= (max_memory_ > 0 ? max_memory_ : by_rule(each));
+  }
+  /// Whether a packed file may unpack to so much. This takes time, not memory, so a small limit of memory
+  /// does not make it less.
+  bool allows_unpacked(std::uint64_t bytes) const {
+    return bytes <= std::max(max_memory_, by_rule(for_each_byte));
+  }
+  /// What is said where it does not allow `bytes` for `what`, such as "data.csv:3: the line".
+  InputError refusal(std::string_view what, std::uint64_t bytes, std::uint64_t each = for_each_byte) const;
+
+ private:
+  std::uint64_t by_rule(std::uint64_t each) const;
+
+  std::uint64_t max_memory_;
+};
+
 /// A buffered byte source, read by lines or by blocks, that holds no more of it than it must.
 class ByteStream {
  public:
-  /// Opens `file`, to be unpacked on the way where its name ends in .gz or .xz. Throws InputError where it is
+  /// Opens `file` ("-" is standard input), to be unpacked on the way where its name ends in .gz or .xz, or
+  /// where it is no regular file (a pipe has no name of its own) and packed. Throws InputError where it is
   /// missing, unreadable or empty, or where its first bytes contradict its name.
-  explicit ByteStream(const std::filesystem::path& file);
+  explicit ByteStream(const std::filesystem::path& file, std::uint64_t max_memory = 0);
   /// `name` is what messages call the bytes.
-  ByteStream(std::string name, std::unique_ptr<ByteSource> source);
+  ByteStream(std::string name, std::unique_ptr<ByteSource> source, std::shared_ptr<MemoryLimit> limit);
 
   const std::string& name() const { return name_; }
+  /// Whether these are the bytes of a file as they lie there, which can be opened again.
+  bool is_regular_file() const { return is_regular_file_; }
+  const MemoryLimit& limit() const { return *limit_; }
+  /// The same for others that read the same file.
+  const std::shared_ptr<MemoryLimit>& shared_limit() const { return limit_; }
   /// The next `count` bytes without taking them; fewer at the end.
   std::string_view peek(std::size_t count);
   /// Takes `count` bytes that were peeked at.
   void skip(std::size_t count) { begin_ += count; }
-  /// The next line without its line ending, valid until the next call; nothing at the end.
+  /// The next line without its line ending, valid until the next call; nothing at the end. Throws InputError
+  /// where it is no text, or longer than the limit of memory allows.
   std::optional<std::string_view> next_line();
   /// Fills `out` from its start and returns how many bytes came; fewer than asked for mean the end.
   std::size_t read(std::span<char> out);
 
  private:
   std::string_view window() const { return {buffer_.data() + begin_, end_ - begin_}; }
-  bool extend();
+  /// `what` is what more bytes are needed for, in the message where they would be too many.
+  bool extend(std::string_view what);
 
   std::string name_;
   std::unique_ptr<ByteSource> source_;
+  std::shared_ptr<MemoryLimit> limit_;
+  bool is_regular_file_ = false;
+  std::uint64_t lines_ = 0;  // taken
   std::vector<char> buffer_;
   std::size_t begin_ = 0;  // bytes read and not yet taken: [begin_, end_)
   std::size_t end_ = 0;
@@ -59,7 +107,8 @@ struct FileCloser {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
 using FileHandle = std::unique_ptr<std::FILE, FileCloser>;
-/// Opens a file for reading. Throws InputError where it is missing, a directory or unreadable.
+/// Opens a file for reading; "-" is standard input. Throws InputError where it is missing, a directory or
+/// unreadable.
 FileHandle open_file(const std::filesystem::path& file);
 
 /// The name of the file in lower case, without the .gz or .xz that ByteStream unpacks.

@@ -111,6 +111,7 @@ class CsvReader {
     if (!record) throw InputError(fmt::format("{}: holds no rows, only blank lines", stream_.name()));
     delimiter_ = delimiter_of(record->text, separator);
     line_ = record->line;
+    require_memory_for_header(record->text);
     const std::vector<std::string> first = split(record->text);
     columns_ = static_cast<Index>(first.size());
     const bool has_header = std::any_of(first.begin(), first.end(), [](const std::string& text) {
@@ -127,6 +128,20 @@ class CsvReader {
   }
 
  private:
+  // A field may be a single byte in the file; with its name it is some ten times as long here.
+  void require_memory_for_header(std::string_view text) const {
+    constexpr std::uint64_t bytes_of_field = 256;
+    const auto fields = static_cast<std::uint64_t>(std::count_if(
+                            text.begin(), text.end(), [this](char c) { return is_delimiter(c); })) +
+                        1;
+    require_memory(bytes_of_field * fields, fmt::format("a line of {} fields", fields));
+  }
+
+  void require_memory(std::uint64_t bytes, std::string_view what) const {
+    if (!stream_.limit().allows(bytes))
+      throw stream_.limit().refusal(fmt::format("{}:{}: {}", stream_.name(), lines_read_, what), bytes);
+  }
+
   void name_columns(const std::vector<std::string>& header) {
     names_ = header;
     std::map<std::string_view, Index> field_of;
@@ -184,6 +199,7 @@ class CsvReader {
     while (const auto record = next_record()) {
       if (is_blank_line(record->text, blanks)) {
         blank_lines.push_back(record->line);
+        require_memory(blank_lines.size() * sizeof(Index), "the number of blank lines");
         continue;
       }
       for (const Index line : blank_lines) read_blank_row(line);
@@ -202,8 +218,9 @@ class CsvReader {
 
   void read_row(const Record& record) {
     line_ = record.line;
-    double* out = values_.append(features_);
     ++rows_;
+    require_memory(sizeof(double) * static_cast<std::uint64_t>(rows_ * columns_), "the table up to here");
+    double* out = values_.append(features_);
     if (record.has_quotes) {
       read_quoted_row(record.text, out);
     } else {
@@ -321,6 +338,7 @@ class CsvReader {
       ++lines_read_;
       joined_ += '\n';
       joined_ += *next;
+      require_memory(2 * joined_.size(), "the quoted field");
       is_open = !has_open_quote(*next);
     }
     record.text = joined_;

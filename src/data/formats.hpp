@@ -22,12 +22,16 @@ enum class Separator { comma, tab, sniffed };
 Dataset read_csv(ByteStream& stream, Separator separator, const ReadOptions& options);
 Dataset read_libsvm(ByteStream& stream, const ReadOptions& options);
 Dataset read_npy(ByteStream& stream, const ReadOptions& options);
-Dataset read_npz(const std::filesystem::path& file, const ReadOptions& options);
+/// `stream` has the first bytes of `file`, and all of them where it cannot be opened again.
+Dataset read_npz(const std::filesystem::path& file, ByteStream& stream, const ReadOptions& options);
 Dataset read_idx(ByteStream& stream, const ReadOptions& options);
 
-/// Whether a file starts like an array of NumPy, or like an IDX file.
+/// Whether a file starts like an array of NumPy, like an archive of them, like an IDX file, or like LIBSVM
+/// text.
 bool is_npy(ByteStream& stream);
+bool is_zip(ByteStream& stream);
 bool is_idx(ByteStream& stream);
+bool is_libsvm(ByteStream& stream);
 
 /// How the numbers of a binary file lie there.
 struct ArrayLayout {

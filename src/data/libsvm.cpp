@@ -52,6 +52,7 @@ class LibsvmReader {
       }
       x.columns = std::max<Index>(x.columns, previous);
       x.row_start.push_back(static_cast<std::int64_t>(x.value.size()));
+      require_memory(x);
     }
     if (y.empty()) throw InputError(fmt::format("{}: holds no rows", stream_.name()));
     Dataset data;
@@ -62,6 +63,19 @@ class LibsvmReader {
   }
 
  private:
+  // Tuning holds some thirty vectors of a number for each column: weights, gradients, directions, deviations.
+  void require_memory(const SparseDesign& x) const {
+    constexpr std::uint64_t bytes_of_column = 32 * sizeof(double);
+    constexpr std::uint64_t bytes_of_row = sizeof(std::int64_t) + sizeof(double);
+    constexpr std::uint64_t bytes_of_entry = sizeof(std::int32_t) + sizeof(double);
+    const std::uint64_t bytes = bytes_of_column * static_cast<std::uint64_t>(x.columns) +
+                                bytes_of_row * x.row_start.size() + bytes_of_entry * x.value.size();
+    constexpr std::uint64_t each = MemoryLimit::for_each_sparse_byte;
+    if (!stream_.limit().allows(bytes, each))
+      throw stream_.limit().refusal(
+          fmt::format("{}:{}: data of {} columns", stream_.name(), line_number_, x.columns), bytes, each);
+  }
+
   double parse_label(std::string_view word) const {
     const auto label = parse_number(word);
     if (!label || !std::isfinite(*label)) {
@@ -108,6 +122,24 @@ class LibsvmReader {
 
 }  // namespace
 
+// The first line with more than a label tells: its second word is index:value. Labels alone may be rows of
+// zeros.
+bool is_libsvm(ByteStream& stream) {
+  constexpr std::size_t most_looked_at = std::size_t{1} << 16;
+  for (std::string_view text = stream.peek(most_looked_at); !text.empty();) {
+    const std::size_t end = std::min(text.find_first_of("\r\n"), text.size());
+    std::string_view words = text.substr(0, std::min(text.find('#'), end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const std::string_view label = take_word(words);
+    const std::string_view second = take_word(words);
+    if (!second.empty())
+      return second.find(':') != std::string_view::npos &&
+             second.find_first_of(",;") == std::string_view::npos;
+    if (!label.empty() && !parse_number(label)) return false;
+  }
+  return true;
+}
+
 Dataset read_libsvm(ByteStream& stream, const ReadOptions& options) {
   // "0" is what it is in any case: the first field of the line.
   if (!options.target.empty() && options.target != "0" && !options.target_optional) {
@@ -116,7 +148,17 @@ Dataset read_libsvm(ByteStream& stream, const ReadOptions& options) {
                     "so leave the target out",
                     stream.name(), in_quotes(options.target)));
   }
-  return LibsvmReader(stream).read();
+  Dataset data = LibsvmReader(stream).read();
+  if (options.dense) {
+    const auto bytes = sizeof(double) * static_cast<std::uint64_t>(data.rows()) *
+                       static_cast<std::uint64_t>(data.features());
+    if (!stream.limit().allows(bytes))
+      throw stream.limit().refusal(
+          fmt::format("{}: a dense design of {} x {} numbers", stream.name(), data.rows(), data.features()),
+          bytes);
+    data.x = to_dense(data.x);
+  }
+  return data;
 }
 
 }  // namespace yosida

@@ -97,10 +97,12 @@ class ArrayReader {
   void read_numbers() {
     constexpr Index chunk_numbers = Index{1} << 15;
     const bool is_scattered = layout_.by_column && rows_ > 1 && cols_ > 1;
+    if (is_scattered) require_memory(size());
     double* const scattered = is_scattered ? values_.append(size()) : nullptr;
     std::vector<double> chunk(is_scattered ? chunk_numbers : 0);
     for (Index first = 0; first < size(); first += chunk_numbers) {
       const Index count = std::min(chunk_numbers, size() - first);
+      if (!is_scattered) require_memory(first + count);
       double* const numbers = is_scattered ? chunk.data() : values_.append(count);
       read_chunk(first, {numbers, static_cast<std::size_t>(count)});
       if (is_scattered) {
@@ -117,6 +119,13 @@ class ArrayReader {
       throw InputError(fmt::format("{}: the file goes on behind the {} bytes of its {} x {} numbers", name(),
                                    size() * layout_.bytes, rows_, cols_));
     }
+  }
+
+  void require_memory(Index numbers) const {
+    const std::uint64_t bytes = sizeof(double) * static_cast<std::uint64_t>(numbers);
+    if (!stream_.limit().allows(bytes))
+      throw stream_.limit().refusal(fmt::format("{}: its table of {} x {} numbers", name(), rows_, cols_),
+                                    bytes);
   }
 
   void read_chunk(Index first, std::span<double> numbers) {
@@ -291,6 +300,8 @@ std::uint64_t little_endian(std::string_view bytes) {
 // A zip archive (APPNOTE.TXT of PKWARE), as far as NumPy writes it: members stored or deflated, sizes of 32
 // or 64 bits. It is read from its end, where its directory lies.
 
+constexpr std::string_view zip_magic = "PK\3\4";
+
 struct ZipMember {
   std::string name;
   bool is_deflated = false;
@@ -347,7 +358,8 @@ class CheckedMember final : public ByteSource {
 
 class ZipArchive {
  public:
-  explicit ZipArchive(const std::filesystem::path& file) : name_(file.string()), file_(open_seekable(file)) {
+  ZipArchive(const std::filesystem::path& file, ByteStream& stream)
+      : name_(stream.name()), file_(open_seekable(file, stream)), limit_(stream.shared_limit()) {
     fseeko(file_.get(), 0, SEEK_END);
     size_ = static_cast<std::uint64_t>(ftello(file_.get()));
     read_directory();
@@ -359,25 +371,28 @@ class ZipArchive {
   ByteStream open(const ZipMember& member, const std::string& name) const {
     constexpr std::size_t header_size = 30;
     const std::string header = read_at(member.header_at, header_size);
-    if (!header.starts_with("PK\3\4")) throw corrupt();
+    if (!header.starts_with(zip_magic)) throw corrupt();
     const std::uint64_t begin =
         member.header_at + header_size + number(header, 26, 2) + number(header, 28, 2);
     std::unique_ptr<ByteSource> bytes = std::make_unique<FileRange>(file_.get(), begin, member.packed_size);
-    if (member.is_deflated) bytes = inflated(ByteStream(name, std::move(bytes)), DeflateForm::raw);
-    return {name, std::make_unique<CheckedMember>(name, std::move(bytes), member)};
+    if (member.is_deflated) bytes = inflated(ByteStream(name, std::move(bytes), limit_), DeflateForm::raw);
+    return {name, std::make_unique<CheckedMember>(name, std::move(bytes), member), limit_};
   }
 
  private:
-  static FileHandle open_seekable(const std::filesystem::path& file) {
-    ByteStream stream(file);
-    if (unpacked_name(file).size() == file.filename().string().size()) return open_file(file);
+  // The archive as it lies there, or a copy where it is packed or comes by a pipe.
+  static FileHandle open_seekable(const std::filesystem::path& file, ByteStream& stream) {
+    if (stream.is_regular_file()) return open_file(file);
     FileHandle copy(std::tmpfile());
     if (!copy)
-      throw InputError(fmt::format("{}: there is no room for a temporary file to unpack to", file.string()));
+      throw InputError(fmt::format("{}: there is no room for a temporary file to unpack to", stream.name()));
     std::vector<char> chunk(std::size_t{1} << 18);
+    std::uint64_t copied = 0;
     while (const std::size_t count = stream.read(chunk)) {
+      if (!stream.limit().allows_unpacked(copied += count))
+        throw stream.limit().refusal(fmt::format("{}: a copy of it", stream.name()), copied);
       if (std::fwrite(chunk.data(), 1, count, copy.get()) < count) {
-        throw InputError(fmt::format("{}: the temporary file to unpack to cannot be written", file.string()));
+        throw InputError(fmt::format("{}: the temporary file to unpack to cannot be written", stream.name()));
       }
     }
     return copy;
@@ -473,6 +488,7 @@ class ZipArchive {
 
   std::string name_;
   FileHandle file_;
+  std::shared_ptr<MemoryLimit> limit_;
   std::uint64_t size_ = 0;
   std::vector<ZipMember> members_;
 };
@@ -525,8 +541,10 @@ Dataset read_npy(ByteStream& stream, const ReadOptions& options) {
   return read_array(stream, NpyHeader(stream.name(), header).parse(), options);
 }
 
-Dataset read_npz(const std::filesystem::path& file, const ReadOptions& options) {
-  const ZipArchive archive(file);
+bool is_zip(ByteStream& stream) { return stream.peek(zip_magic.size()) == zip_magic; }
+
+Dataset read_npz(const std::filesystem::path& file, ByteStream& stream, const ReadOptions& options) {
+  const ZipArchive archive(file, stream);
   Arrays arrays;
   std::vector<std::string> names;
   for (const ZipMember& member : archive.members()) {
@@ -547,10 +565,10 @@ Dataset read_npz(const std::filesystem::path& file, const ReadOptions& options) 
                     "and the target y, Y, target or labels",
                     file.string(), comma_separated(names)));
   }
-  const auto read_one = [&](const Arrays::value_type& array, const ReadOptions& array_options) {
-    const auto& [name, member] = array;
-    ByteStream stream = archive.open(member, fmt::format("{}: array {}", file.string(), in_quotes(name)));
-    return read_npy(stream, array_options);
+  const auto read_one = [&](const Arrays::value_type& named, const ReadOptions& array_options) {
+    const auto& [name, member] = named;
+    ByteStream array = archive.open(member, fmt::format("{}: array {}", file.string(), in_quotes(name)));
+    return read_npy(array, array_options);
   };
   const bool has_target = y != nullptr && options.target_file.empty();
   if (has_target && !options.target.empty() && options.target != y->first && !options.target_optional) {

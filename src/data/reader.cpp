@@ -28,34 +28,63 @@ void require_no_columns_apart(const std::filesystem::path& file, const ReadOptio
                     file.string(), in_quotes(options.weight.empty() ? options.fold : options.weight)));
 }
 
-Dataset read_file(const std::filesystem::path& file, const ReadOptions& options) {
+enum class Format { csv, tsv, separated, libsvm, npy, npz, idx };
+
+// By the ending of the name; by the first bytes where that tells nothing, as of a pipe.
+Format format_of(const std::filesystem::path& file, ByteStream& stream) {
   const std::filesystem::path name = unpacked_name(file);
   const std::string stem = name.stem().string();
   const std::string ending = name.extension().string();
-  if (ending == ".npz") {
-    require_no_columns_apart(file, options);
-    return read_npz(file, options);
-  }
-
-  ByteStream stream(file);
-  skip_byte_order_mark(stream);
-  if (ending == ".csv") return read_csv(stream, Separator::comma, options);
-  if (ending == ".tsv" || ending == ".tab") return read_csv(stream, Separator::tab, options);
-  if (ending == ".txt" || ending == ".dat") return read_csv(stream, Separator::sniffed, options);
-  if (!options.ignore.empty())
-    throw InputError(fmt::format("{}: columns can be ignored in CSV and TSV files only", file.string()));
-  require_no_columns_apart(file, options);
-  if (ending == ".libsvm" || ending == ".svm" || ending == ".t") return read_libsvm(stream, options);
-  if (ending == ".npy" || is_npy(stream)) return read_npy(stream, options);
+  if (ending == ".npz") return Format::npz;
+  if (ending == ".csv") return Format::csv;
+  if (ending == ".tsv" || ending == ".tab") return Format::tsv;
+  if (ending == ".txt" || ending == ".dat") return Format::separated;
+  if (ending == ".libsvm" || ending == ".svm" || ending == ".t") return Format::libsvm;
+  if (ending == ".npy" || is_npy(stream)) return Format::npy;
   if (ending.starts_with(".idx") || ending.ends_with("-ubyte") || stem.ends_with("-ubyte") ||
       stem.find("-idx") != std::string::npos || is_idx(stream)) {
-    return read_idx(stream, options);
+    return Format::idx;
   }
-  if (ending.empty()) return read_libsvm(stream, options);
-  throw InputError(fmt::format(
-      "{}: files ending in {} cannot be read: known are .csv; .tsv, .tab; .txt, .dat; .libsvm, .svm, .t "
-      "or no ending (LIBSVM); .npy, .npz; .idx, -ubyte (IDX), each also with .gz or .xz behind it",
-      file.string(), ending));
+  if (!ending.empty() && stream.is_regular_file()) {
+    throw InputError(
+        fmt::format("{}: files ending in {} cannot be read: known are .csv; .tsv, .tab; .txt, .dat; .libsvm, "
+                    ".svm, .t (LIBSVM); "
+                    ".npy, .npz; .idx, -ubyte (IDX), each also with .gz or .xz behind it; a file without an "
+                    "ending is known by "
+                    "what it holds",
+                    file.string(), ending));
+  }
+  if (is_zip(stream)) return Format::npz;
+  return is_libsvm(stream) ? Format::libsvm : Format::separated;
+}
+
+Dataset read_file(const std::filesystem::path& file, const ReadOptions& options) {
+  ByteStream stream(file, options.max_memory);
+  skip_byte_order_mark(stream);
+  const Format format = format_of(file, stream);
+  const bool is_table = format == Format::csv || format == Format::tsv || format == Format::separated;
+  if (!is_table) {
+    if (!options.ignore.empty())
+      throw InputError(fmt::format("{}: columns can be ignored in CSV and TSV files only", file.string()));
+    require_no_columns_apart(file, options);
+  }
+  switch (format) {
+    case Format::csv:
+      return read_csv(stream, Separator::comma, options);
+    case Format::tsv:
+      return read_csv(stream, Separator::tab, options);
+    case Format::separated:
+      return read_csv(stream, Separator::sniffed, options);
+    case Format::libsvm:
+      return read_libsvm(stream, options);
+    case Format::npy:
+      return read_npy(stream, options);
+    case Format::npz:
+      return read_npz(file, stream, options);
+    case Format::idx:
+      break;
+  }
+  return read_idx(stream, options);
 }
 
 bool is_complete(const DenseDesign& x, Index row) {
@@ -165,7 +194,7 @@ Dataset read_dataset(const std::filesystem::path& file, const ReadOptions& optio
   }
   return data;
 } catch (const std::bad_alloc&) {
-  throw InputError(fmt::format("{}: holds more numbers than there is memory for", file.string()));
+  throw MemoryError(fmt::format("{}: there is not enough memory to read it", file.string()));
 }
 
 std::optional<Index> target_column(const std::string& source, const ReadOptions& options, Index columns,
@@ -183,7 +212,7 @@ Index column_named(const std::string& source, std::string_view what, const std::
 }
 
 ReadOptions target_alone(const ReadOptions& options) {
-  return {.target = "0", .target_file = {}, .missing = options.missing};
+  return {.target = "0", .target_file = {}, .missing = options.missing, .max_memory = options.max_memory};
 }
 
 void join_target(Dataset& data, Dataset target) {

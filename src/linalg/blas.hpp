@@ -4,8 +4,17 @@
 
 namespace yosida::linalg {
 
+/// Held around every call of BLAS or LAPACK, and not by who holds one already. It keeps BLAS to one thread:
 /// BLAS splits sums by its number of threads; with one, results are the same whatever the machine is doing.
-void use_one_blas_thread();
+/// It throws std::bad_alloc where OpenBLAS would not get the memory it works in, because OpenBLAS itself
+/// would ask for it again and again, for ever.
+class BlasCall {
+ public:
+  BlasCall();
+  BlasCall(const BlasCall&) = delete;
+  BlasCall& operator=(const BlasCall&) = delete;
+  ~BlasCall();
+};
 
 /// out = X wᵀ for `rows` rows of `cols` numbers and an outputs × cols matrix w, all row-major. Transposed
 /// because OpenBLAS allocates for small products of the other kind.

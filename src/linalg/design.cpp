@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <exception>
 #include <new>
 #include <numeric>
 
@@ -54,8 +55,17 @@ double over_rows(Index rows, Index operations, std::span<double> out, const Body
   };
   const int team = operations < kParallelSize ? 1 : std::min(threads(), kChunks);
   if (team > 1) {
+    std::exception_ptr failures[kChunks];  // an exception must not leave its thread (memory that is out)
 #pragma omp parallel for num_threads(team) schedule(static)
-    for (int chunk = 0; chunk < kChunks; ++chunk) pass_over(chunk);
+    for (int chunk = 0; chunk < kChunks; ++chunk) {
+      try {
+        pass_over(chunk);
+      } catch (...) {
+        failures[chunk] = std::current_exception();
+      }
+    }
+    for (const std::exception_ptr& failure : failures)
+      if (failure) std::rethrow_exception(failure);
   } else {  // apart, because a team of one still allocates
     for (int chunk = 0; chunk < kChunks; ++chunk) pass_over(chunk);
   }

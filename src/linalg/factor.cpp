@@ -27,7 +27,7 @@ namespace yosida {
 namespace {
 
 using ColumnMajor = Eigen::MatrixXd;
-using linalg::use_one_blas_thread;
+using linalg::BlasCall;
 
 void check(int info, const char* routine) {
   if (info != 0)
@@ -36,7 +36,7 @@ void check(int info, const char* routine) {
 
 /// R of A = QR, A overwritten with LAPACK's reflectors.
 void householder(ColumnMajor& a, std::vector<double>& tau) {
-  use_one_blas_thread();
+  const BlasCall call;
   const int m = static_cast<int>(a.rows());
   const int n = static_cast<int>(a.cols());
   tau.resize(static_cast<std::size_t>(std::min(m, n)));
@@ -71,7 +71,7 @@ void copy_rows(const Design& x, Index begin, Index count, const Vector& shift, C
 }  // namespace
 
 bool cholesky_solve(Matrix& h, Eigen::Ref<Eigen::MatrixXd> b) {
-  use_one_blas_thread();
+  const BlasCall call;
   const int n = static_cast<int>(h.rows());
   const int columns = static_cast<int>(b.cols());
   const int stride = static_cast<int>(b.outerStride());
@@ -83,35 +83,35 @@ bool cholesky_solve(Matrix& h, Eigen::Ref<Eigen::MatrixXd> b) {
 }
 
 bool cholesky_factor(Matrix& h) {
-  use_one_blas_thread();
+  const BlasCall call;
   const int n = static_cast<int>(h.rows());
   int info = 0;
-  dpotrf_("U", &n, h.data(), &n, &info);  // our lower triangle is the upper one there
+  dpotrf_("U", &n, h.data(), &n, &info);         // our lower triangle is the upper one there
   return info == 0 && h.diagonal().allFinite();  // a NaN passes for positive there
 }
 
 void solve_lower(const Matrix& l, Eigen::Ref<Matrix> b) {
-  use_one_blas_thread();
+  const BlasCall call;
   cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, static_cast<int>(b.rows()),
               static_cast<int>(b.cols()), 1.0, l.data(), static_cast<int>(l.cols()), b.data(),
               static_cast<int>(b.outerStride()));
 }
 
 void solve_lower(const Matrix& l, Vector& b) {
-  use_one_blas_thread();
+  const BlasCall call;
   cblas_dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, static_cast<int>(b.size()), l.data(),
               static_cast<int>(l.cols()), b.data(), 1);
 }
 
 void solve_lower_transposed(const Matrix& l, Vector& b) {
-  use_one_blas_thread();
+  const BlasCall call;
   cblas_dtrsv(CblasRowMajor, CblasLower, CblasTrans, CblasNonUnit, static_cast<int>(b.size()), l.data(),
               static_cast<int>(l.cols()), b.data(), 1);
 }
 
 Svd svd(const Matrix& a, bool full_v) {
   // Aᵀ = V diag(s) Uᵀ is what LAPACK sees in a row-major A: its left vectors are our V.
-  use_one_blas_thread();
+  const BlasCall call;
   Matrix copy = a;
   const int m = static_cast<int>(a.cols());
   const int n = static_cast<int>(a.rows());
@@ -153,6 +153,7 @@ Qr qr(const Matrix& a) {
   int info = 0;
   const int lwork = 64 * n;
   std::vector<double> work(static_cast<std::size_t>(lwork));
+  const BlasCall call;
   dorgqr_(&m, &n, &n, q.data(), &m, tau.data(), work.data(), &lwork, &info);
   check(info, "dorgqr");
   result.q = q;
@@ -186,14 +187,14 @@ Matrix triangular_factor(const Design& x, const Vector& shift, bool with_ones, c
 }
 
 void add_gram(const Eigen::Ref<const Matrix>& a, Matrix& gram) {
-  use_one_blas_thread();
+  const BlasCall call;
   cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, static_cast<int>(a.cols()), static_cast<int>(a.rows()),
               1.0, a.data(), static_cast<int>(a.outerStride()), 1.0, gram.data(),
               static_cast<int>(gram.cols()));
 }
 
 Matrix product(const Eigen::Ref<const Matrix>& a, const Eigen::Ref<const Matrix>& b) {
-  use_one_blas_thread();
+  const BlasCall call;
   Matrix result(a.rows(), b.cols());
   cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(a.rows()),
               static_cast<int>(b.cols()), static_cast<int>(a.cols()), 1.0, a.data(),

@@ -73,15 +73,18 @@ class Study {
   }
 
   void work() {
-    while (const std::optional<Task> task = next()) {
+    std::optional<Task> task;
+    do {
+      task.reset();
       try {
-        finish(*task, look(*task));
+        task = next();
+        if (task) finish(*task, look(*task));
       } catch (...) {
         const std::lock_guard guard(mutex_);
-        --running_;
+        if (task) --running_;
         end_by(std::current_exception());
       }
-    }
+    } while (task);
     const std::lock_guard guard(mutex_);
     --at_work_;
     changed_.notify_all();

@@ -382,6 +382,11 @@ bool is_damage(const sqlite::Error& error) {
   }
 }
 
+// The index of the -wal file is mapped, which can fail for want of addresses.
+bool is_out_of_memory(const sqlite::Error& error) {
+  return error.primary() == SQLITE_NOMEM || (error.primary() == SQLITE_IOERR && error.system_errno == ENOMEM);
+}
+
 std::string write_failure(const std::string& path, const sqlite::Error& error) {
   if (is_full(error))
     return fmt::format("{}: the disk is full; make room and start again: the runs stored so far are kept",
@@ -399,13 +404,13 @@ std::string write_failure(const std::string& path, const sqlite::Error& error) {
 }  // namespace
 
 void throw_write_failure(const std::string& path, const sqlite::Error& error) {
-  if (error.primary() == SQLITE_NOMEM) throw std::bad_alloc();
+  if (is_out_of_memory(error)) throw std::bad_alloc();
   if (is_damage(error)) throw InputError(damage(path, error));
   throw OutputError(write_failure(path, error));
 }
 
 void throw_as_ours(const std::string& path, const sqlite::Error& error) {
-  if (error.primary() == SQLITE_NOMEM) throw std::bad_alloc();
+  if (is_out_of_memory(error)) throw std::bad_alloc();
   if (is_full(error) || error.is_busy()) throw OutputError(write_failure(path, error));
   if (error.primary() == SQLITE_NOTADB) throw InputError(not_a_database(path));
   if (is_damage(error)) throw InputError(damage(path, error));

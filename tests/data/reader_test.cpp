@@ -96,6 +96,28 @@ TEST_F(Reader, RowsAreDroppedFromDataAndTargetAlike) {
   EXPECT_EQ(kept.features(), 3);
 }
 
+TEST_F(Reader, ANameWithoutAnEndingLeavesTheFormatToTheContents) {
+  const Matrix table = matrix({{1, 2.5}, {3, 4}});
+  for (const char* text : {"a,b\n1,2.5\n3,4\n", "1,2.5\n3,4\n", "a;b\n1;2.5\n3;4\n", "a\tb\n1\t2.5\n3\t4\n",
+                           "a b\n1 2.5\n3 4\n", "\n1 2.5\n3 4", "time: hours,b\n1,2.5\n3,4\n"}) {
+    EXPECT_EQ(dense(read_dataset(files_.write("table", text))), table) << text;
+  }
+  EXPECT_EQ(dense(read_dataset(files_.write("table", npy("<f8", "(2, 2)", raw<double>({1, 2.5, 3, 4}))))),
+            table);
+  const std::vector<std::pair<std::string, std::string>> arrays{
+      {"x.npy", npy("<f8", "(2, 2)", raw<double>({1, 2.5, 3, 4}))}};
+  EXPECT_EQ(dense(read_dataset(files_.write("table", zipped(arrays, Zip::deflated)))), table);
+  EXPECT_EQ(dense(read_dataset(files_.write("table", idx(0x08, {1, 2}, "\1\2")))), matrix({{1, 2}}));
+  // A row of zeros is a label alone.
+  for (const char* text : {"1 1:2 3:4\n-1 2:1\n", "# sparse\n1\n-1 3:5 # rest\n", "1\t3:5\r\n-1\t1:1\r\n"}) {
+    const Dataset sparse = read_dataset(files_.write("sparse", text));
+    EXPECT_TRUE(sparse.x.is_sparse()) << text;
+    EXPECT_EQ(sparse.y, vector({1, -1})) << text;
+    EXPECT_EQ(sparse.features(), 3) << text;
+  }
+  expect_refused(files_.write("sparse", "one 1:2\n"), {}, {"sparse:1:", "the label is \"one\""});
+}
+
 // Whatever the bytes are, a file is read or refused.
 TEST_F(Reader, DamagedFilesNeverCrash) {
   const std::string array = npy("<f8", "(3, 2)", raw<double>({1, 2, 3, 4, 5, 6}));

@@ -42,6 +42,8 @@ Dataset read_part(const DataFlags& flags, const std::string& file, const std::st
   options.weight = flags.weights;
   options.fold = flags.fold_column;
   options.fold_optional = file != flags.train;
+  options.dense = flags.dense;
+  options.max_memory = flags.max_memory;
   Dataset data = read_dataset(file, options);
   if (data.y.size() == 0)
     throw InputError(
@@ -50,7 +52,6 @@ Dataset read_part(const DataFlags& flags, const std::string& file, const std::st
   require_targets(data, flags.model);
   // Before a split by classes fails on a target that has none.
   if (const auto code = model(flags.model).code; code && file == flags.train) find_labels(data, *code);
-  if (flags.dense) data.x = to_dense(data.x);
   return data;
 }
 
@@ -71,6 +72,7 @@ void require_alone(const DataFlags& flags) {
     if (flags.missing != "refuse") refuse("--missing", why);
     if (!flags.ignore.empty()) refuse("--ignore", why);
     if (flags.dense) refuse("--dense", why);
+    if (flags.max_memory != 0) refuse("--max-memory", why);
     if (!flags.weights.empty()) refuse("--weights", why);
     if (!flags.fold_column.empty()) refuse("--fold-column", why);
   }
@@ -181,6 +183,15 @@ void pretreat(Split& split, const Pretreatment& pretreatment) {
 
 }  // namespace
 
+CLI::Option* add_max_memory(CLI::App& command, std::uint64_t& bytes) {
+  return command
+      .add_option(
+          "--max-memory", bytes,
+          "the most memory that a data file may take, as 500M or 8G [1G and 256 bytes for each of the file]")
+      ->transform(CLI::AsSizeValue(true))
+      ->check(CLI::PositiveNumber);
+}
+
 void DataFlags::add_to(CLI::App& command) {
   const std::string group = "Data";
   command
@@ -210,6 +221,7 @@ void DataFlags::add_to(CLI::App& command) {
                   "an empty field: refuse, mean (of the training rows) or drop (the row) [refuse]")
       ->group(group);
   command.add_flag("--dense", dense, "turn a sparse file into a dense design")->group(group);
+  add_max_memory(command, max_memory)->group(group);
   command.add_option("--seed", seed, "seed of splits, noise and built-in data [0]")
       ->check(whole_number())
       ->group(group);

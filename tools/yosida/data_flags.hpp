@@ -11,9 +11,13 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace yosida::cli {
+
+/// The flag --max-memory of a command that reads data files.
+CLI::Option* add_max_memory(CLI::App& command, std::uint64_t& bytes);
 
 /// Where the data is and what is done to it: the flags that tune and check-grad share.
 struct DataFlags {
@@ -32,7 +36,8 @@ struct DataFlags {
   std::optional<std::string> y;
   std::string missing = "refuse";
   bool dense = false;
-  bool with_intercept = false;  // said aloud; it is the default
+  std::uint64_t max_memory = 0;  // 0: by the rule of ReadOptions
+  bool with_intercept = false;   // said aloud; it is the default
   bool no_intercept = false;
   std::uint64_t seed = 0;
 

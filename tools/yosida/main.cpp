@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <new>
 #include <span>
 #include <system_error>
@@ -14,6 +16,7 @@
 #include "commands.hpp"
 #include "output.hpp"
 #include "say.hpp"
+#include "yosida/data/reader.hpp"
 #include "yosida/error.hpp"
 #include "yosida/nearest.hpp"
 
@@ -83,11 +86,32 @@ CLI::Validator signed_number() {
           ""};
 }
 
-}  // namespace yosida::cli
+namespace {
 
-int main(int argc, char** argv) {
-  using namespace yosida;
-  cli::hold_standard_descriptors();
+/// Without fmt, which would want memory for the text.
+void say_memory_is_out() {
+  std::fputs("yosida: there is not enough memory (fewer --jobs need less; ulimit -v shows a limit)\n",
+             stderr);
+}
+
+std::terminate_handler terminate_otherwise = nullptr;
+
+/// Where memory is out an exception can meet code that wants memory to clean up, and get no further.
+void end_where_memory_is_out() {
+  try {
+    if (const std::exception_ptr failure = std::current_exception()) std::rethrow_exception(failure);
+  } catch (const std::bad_alloc&) {
+    say_memory_is_out();
+    std::_Exit(kInternal);
+  } catch (...) {
+    terminate_otherwise();
+  }
+  terminate_otherwise();
+}
+
+int run(int argc, char** argv) {
+  hold_standard_descriptors();
+  terminate_otherwise = std::set_terminate(end_where_memory_is_out);
   CLI::App app("Yosida: tune a model's regularisation by gradients that do not blow up.", "yosida");
   app.set_version_flag("--version", YOSIDA_VERSION);
   app.require_subcommand(1);
@@ -100,45 +124,59 @@ int main(int argc, char** argv) {
       "  yosida predict --from model.json --data new.csv --out predictions.csv\n"
       "  yosida reproduce                     the experiments of the paper\n"
       "Each command has its own --help.");
-  int exit_code = cli::kOk;
-  cli::command_text() = "yosida";
+  int exit_code = kOk;
+  command_text() = "yosida";
   for (const char* word : std::span(argv, static_cast<std::size_t>(argc)).subspan(std::min(argc, 1)))
-    cli::command_text() += " " + cli::shell_word(word);
-  cli::add_tune(app, exit_code);
-  cli::add_compare(app, exit_code);
-  cli::add_predict(app, exit_code);
-  cli::add_methods(app, exit_code);
-  cli::add_check_grad(app, exit_code);
-  cli::add_data(app, exit_code);
-  cli::add_study(app, exit_code);
-  cli::add_reproduce(app, exit_code);
-  cli::add_dashboard(app, exit_code);
-  cli::add_report(app, exit_code);
-  cli::refuse_empty_values(app);
-  const auto run = [&] {
-    try {
-      cli::require_known_command(app, {argv + 1, argv + std::max(argc, 1)});
-      app.parse(argc, argv);
-    } catch (const CLI::ParseError& error) {  // help, too
-      exit_code = app.exit(error) == 0 ? cli::kOk : cli::kBadInput;
-    } catch (const std::system_error& error) {
-      // By fmt::print, where the disk is full.
-      if (std::ferror(stdout) == 0) throw;
-      throw OutputError(fmt::format("standard output: {}", error.code().message()));
-    }
-    cli::flush_standard_output();
-  };
+    command_text() += " " + shell_word(word);
+  add_tune(app, exit_code);
+  add_compare(app, exit_code);
+  add_predict(app, exit_code);
+  add_methods(app, exit_code);
+  add_check_grad(app, exit_code);
+  add_data(app, exit_code);
+  add_study(app, exit_code);
+  add_reproduce(app, exit_code);
+  add_dashboard(app, exit_code);
+  add_report(app, exit_code);
+  refuse_empty_values(app);
   try {
-    run();
-    return exit_code;
+    require_known_command(app, {argv + 1, argv + std::max(argc, 1)});
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {  // help, too
+    exit_code = app.exit(error) == 0 ? kOk : kBadInput;
+  } catch (const std::system_error& error) {
+    // By fmt::print, where the disk is full.
+    if (std::ferror(stdout) == 0) throw;
+    throw OutputError(fmt::format("standard output: {}", error.code().message()));
+  }
+  flush_standard_output();
+  return exit_code;
+}
+
+}  // namespace
+}  // namespace yosida::cli
+
+int main(int argc, char** argv) {
+  using namespace yosida;
+  try {
+    return cli::run(argc, argv);
   } catch (const InputError& error) {
     cli::say("yosida: {}\n", cli::printable(error.what()));
     return cli::kBadInput;
   } catch (const OutputError& error) {
     cli::say("yosida: {}\n", cli::printable(error.what()));
     return cli::kNotWritten;
+  } catch (const MemoryError& error) {
+    cli::say("yosida: {}\n", cli::printable(error.what()));
+    return cli::kInternal;
   } catch (const std::bad_alloc&) {
-    cli::say("yosida: out of memory\n");
+    cli::say_memory_is_out();
+    return cli::kInternal;
+  } catch (const std::system_error& error) {
+    const bool is_thread = error.code() == std::errc::resource_unavailable_try_again;
+    cli::say("yosida: {}: {}\n",
+             is_thread ? "there is not enough memory for a thread, or there are too many" : "internal error",
+             cli::printable(error.what()));
     return cli::kInternal;
   } catch (const std::exception& error) {
     cli::say("yosida: internal error: {}\n", cli::printable(error.what()));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
+#include <sstream>
 #include <unordered_map>
 
 #include "yosida/error.hpp"
@@ -72,9 +73,22 @@ struct Groups {
   }
 };
 
-void read_groups(const std::string& file, const Columns& columns, Groups& groups) {
+/// Whole, but not without an end: the file may be a device.
+std::string text_of_groups(const std::string& file) {
+  constexpr std::size_t most = 100'000'000;
   std::ifstream in(file);
   if (!in) throw InputError(fmt::format("--groups {}: no such file, or it cannot be read", file));
+  std::string text, chunk(std::size_t{1} << 16, '\0');
+  while (in.read(chunk.data(), static_cast<std::streamsize>(chunk.size())), in.gcount() > 0) {
+    text.append(chunk, 0, static_cast<std::size_t>(in.gcount()));
+    if (text.size() > most)
+      throw InputError(fmt::format("--groups {}: goes on behind {} bytes: it must be shorter", file, most));
+  }
+  return text;
+}
+
+void read_groups(const std::string& file, const Columns& columns, Groups& groups) {
+  std::istringstream in(text_of_groups(file));
   std::string line;
   bool any = false;
   for (Index number = 1; std::getline(in, line); ++number) {

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "commands.hpp"
+#include "data_flags.hpp"
 #include "output.hpp"
 #include "yosida/data/reader.hpp"
 #include "yosida/error.hpp"
@@ -14,6 +15,7 @@ namespace {
 
 struct PredictFlags {
   std::string from, data, out = "-", target;
+  std::uint64_t max_memory = 0;
 };
 
 /// The label of the largest margin and what is known of its certainty, or the number predicted.
@@ -55,6 +57,7 @@ int run_predict(const PredictFlags& flags) {
   options.target = flags.target;
   options.only = model.feature_names;
   options.missing = model.pretreatment.missing_fill.size() > 0 ? Missing::mean : Missing::refuse;
+  options.max_memory = flags.max_memory;
   const Matrix values = model.predict(read_dataset(flags.data, options));
   for (Index i = 0; i < values.rows(); ++i)
     if (!values.row(i).allFinite())
@@ -79,6 +82,7 @@ void add_predict(CLI::App& app, int& exit_code) {
   command->add_option(
       "--target", flags->target,
       "a column to leave out, where columns have no names; with names the model reads only those it knows");
+  add_max_memory(*command, flags->max_memory);
   command->footer("Example:\n  yosida predict --from model.json --data new.csv --out predictions.csv");
   command->callback([flags, &exit_code] { exit_code = run_predict(*flags); });
 }

@@ -18,6 +18,14 @@ DataIdentity::DataIdentity(const DataFlags& data, const PenaltyFlags& penalty) {
                                                               {"groups", penalty.groups_file}};
   for (const auto& [flag, path] : named) {
     if (path.empty()) continue;
+    // Every seed reads its files anew, which a pipe gives only once.
+    std::error_code unknown;
+    if (const auto kind = std::filesystem::status(path, unknown);
+        path == "-" || (std::filesystem::exists(kind) && std::filesystem::is_other(kind)))
+      throw InputError(
+          fmt::format("--{} {}: a pipe or device can be read only once, and compare reads its data for each "
+                      "seed: write it to a file first",
+                      flag, path));
     std::error_code none;  // of a file that is not there: sha256_of_file says so
     File file{.path = path,
               .sha256 = {},

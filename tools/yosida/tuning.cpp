@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cmath>
+#include <new>
 
 #include "commands.hpp"
 #include "say.hpp"
@@ -224,6 +225,8 @@ void MethodRun::try_start(const Task& task, SolveOptions options) const {
 void try_extra(const char* flag, FunctionRef<void()> extra) {
   try {
     extra();
+  } catch (const std::bad_alloc&) {
+    say("yosida: {} could not be done: there is not enough memory\n", flag);
   } catch (const std::exception& error) {
     say("yosida: {} could not be done: {}\n", flag, error.what());
   }

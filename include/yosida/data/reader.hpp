@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -37,13 +39,25 @@ struct ReadOptions {
   bool fold_optional = false;
   /// Where not empty and the file names its columns: pass over all but these and the target.
   std::vector<std::string> only = {};
+  /// A sparse file becomes a dense design.
+  bool dense = false;
+  /// The most memory, in bytes, that what a file holds may take. 0: a gigabyte, and 256 bytes for each byte
+  /// of the file as it lies there (4096 of a sparse one), but no more than the machine has; see docs/data.md.
+  std::uint64_t max_memory = 0;
+};
+
+/// The file may be right, but there is not enough memory for what it holds. The command line turns it into
+/// exit code 1, as it does std::bad_alloc.
+struct MemoryError : std::runtime_error {
+  using std::runtime_error::runtime_error;
 };
 
 /// Reads a data file, its format told by its ending: .csv; .tsv, .tab; .txt, .dat (the delimiter is seen from
-/// the first line); .libsvm, .svm, .t or none (LIBSVM); .npy; .npz (the data is array x, X, data or features,
+/// the first line); .libsvm, .svm, .t (LIBSVM); .npy; .npz (the data is array x, X, data or features,
 /// or the only one; the target y, Y, target or labels); IDX (-ubyte, .idx, .idx1, .idx3, -idx within the
-/// name), each also with .gz or .xz behind it. NPY and IDX files are known by their first bytes too. Throws
-/// InputError naming file, line, field, value and rule.
+/// name), each also with .gz or .xz behind it. NPY and IDX files are known by their first bytes too; without
+/// an ending, and of a pipe, all formats are. "-" is standard input. Throws InputError naming file, line,
+/// field, value and rule, and MemoryError.
 Dataset read_dataset(const std::filesystem::path& file, const ReadOptions& options = {});
 
 }  // namespace yosida
