@@ -30,10 +30,9 @@ if(opencv_found)
   add_dependencies(yosida yosida_hog)
   set_source_files_properties(src/data/hog.cpp PROPERTIES
     COMPILE_DEFINITIONS YOSIDA_HOG_MODULE="$<TARGET_FILE_NAME:yosida_hog>")
-  # The module is found by run paths: in the build tree, beside an installed shared library, and from a client of an
-  # installed static one. INSTALL_RPATH of the tool leads to the same folder.
-  list(APPEND CMAKE_BUILD_RPATH ${PROJECT_BINARY_DIR})
-  set_target_properties(yosida PROPERTIES BUILD_RPATH ${PROJECT_BINARY_DIR} INSTALL_RPATH "$ORIGIN")
+  # The module is found by run paths: beside a shared library, and from a client of an installed static one. INSTALL_RPATH
+  # of the tool leads to the same folder.
+  set_target_properties(yosida PROPERTIES INSTALL_RPATH "$ORIGIN")
   target_link_options(yosida INTERFACE
     "$<INSTALL_INTERFACE:LINKER:-rpath,$<INSTALL_PREFIX>/${CMAKE_INSTALL_LIBDIR}>")
 else()

@@ -16,7 +16,7 @@ install(FILES ${PROJECT_BINARY_DIR}/yosidaConfig.cmake ${PROJECT_BINARY_DIR}/yos
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/yosida)
 install(FILES LICENSE NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(TARGET yosida_cli)
-  # A shared library is found from the program's place, wherever the two are moved to.
-  set_target_properties(yosida_cli PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+  # A shared library is found from the program's place, wherever the two are moved to; in the build tree it is beside it.
+  set_target_properties(yosida_cli PROPERTIES INSTALL_RPATH "$ORIGIN;$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
   install(TARGETS yosida_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
