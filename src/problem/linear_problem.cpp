@@ -16,9 +16,10 @@ namespace {
 /// With more groups than this their curvatures come from the diagonal of the Hessian.
 constexpr Index kMaxExactGroups = 64;
 
-/// Numbers beyond these have squares, or sums of squares, that overflow or vanish.
-constexpr double kMaxMagnitude = 1e150;
-constexpr double kMinMagnitude = 1e-150;
+/// Gradients and losses are products of two features or targets, weights a target over a feature. Solvers
+/// square them all: the fourth powers of numbers beyond these overflow or vanish.
+constexpr double kMaxMagnitude = 1e75;
+constexpr double kMinMagnitude = 1e-75;
 
 /// The larger of both; NaN where either is.
 double larger(double a, double b) { return a >= b || std::isnan(a) ? a : b; }
@@ -37,7 +38,7 @@ Vector largest_of_features(const Design& x) {
   return largest;
 }
 
-/// Throws InputError naming the feature or target whose squares would overflow or, in training rows, all
+/// Throws InputError naming the feature or target whose powers would overflow or, in training rows, all
 /// vanish.
 void check_magnitudes(const Dataset& data, const Loss& loss, bool is_train, const std::string& name) {
   const char* for_features = "--x standardize or minmax rescales features by the training rows";
@@ -45,17 +46,18 @@ void check_magnitudes(const Dataset& data, const Loss& loss, bool is_train, cons
       loss.name() == "poisson" ? "give the target in another unit" : "--y standardize rescales the target";
   const auto require_small = [&](double largest, const std::string& what, const char* advice) {
     if (!(largest < kMaxMagnitude))
-      throw InputError(
-          fmt::format("{}: {} holds {:.3g} after pretreatment, whose square is not finite: magnitudes must "
-                      "be below {:g}; {}",
-                      name, what, largest, kMaxMagnitude, advice));
+      throw InputError(fmt::format(
+          "{}: {} holds {:.3g} after pretreatment, whose fourth power is not finite: magnitudes must "
+          "be below {:g}; {}",
+          name, what, largest, kMaxMagnitude, advice));
   };
   const auto require_large = [&](double largest, const std::string& what, const char* advice) {
     if (largest > 0.0 && !(largest >= kMinMagnitude))
-      throw InputError(fmt::format(
-          "{}: {} reaches {:.3g} after pretreatment, whose square vanishes: the largest magnitude must be at "
-          "least {:g}; {}",
-          name, what, largest, kMinMagnitude, advice));
+      throw InputError(
+          fmt::format("{}: {} reaches {:.3g} after pretreatment, whose fourth power vanishes: the largest "
+                      "magnitude must be at "
+                      "least {:g}; {}",
+                      name, what, largest, kMinMagnitude, advice));
   };
   const Vector features = largest_of_features(data.x);
   for (Index j = 0; j < features.size(); ++j)

@@ -77,7 +77,7 @@ class Features(Scales):
         for factor in [LEAST, LARGEST, MIXTURE]:
             self.assertEqual(weights(factor), expected)
         self.write_libsvm("data.libsvm", x * np.array([1, 1, 1e200, 1]), y)
-        self.tune_refused("--train", "data.libsvm", "--x", "raw", names=["feature 3 (counted from 1)", "1e+150"])
+        self.tune_refused("--train", "data.libsvm", "--x", "raw", names=["feature 3 (counted from 1)", "1e+75"])
 
     def test_as_they_are_they_work_or_are_refused_by_name(self):
         # λ is found to some 1e-6 from another start, so at the minimum the loss agrees to the square of that.
@@ -85,11 +85,11 @@ class Features(Scales):
         for steps, name in {"raw": '"x', "center": '"x', "difference": " - x"}.items():
             lambda_, _, predicted = self.fit(x, y, "--x", steps)
             loss = strict_json(self.read("result.json"))["loss"]["validation"]
-            for exponent in EXPONENTS:
+            for exponent in [*EXPONENTS, -240, 240]:
                 with self.subTest(f"{steps}, 2^{exponent}"):
                     factor = 2.0 ** exponent
-                    if abs(exponent) > 332:
-                        rule = "below 1e+150" if exponent > 0 else "at least 1e-150"
+                    if abs(exponent) > 240:
+                        rule = "below 1e+75" if exponent > 0 else "at least 1e-75"
                         self.refused_by_name(x * factor, y, "--x", steps, names=["column", name, "magnitude", rule])
                         continue
                     found = self.fit(x * factor, y, "--x", steps)
@@ -100,7 +100,7 @@ class Features(Scales):
 
     def test_one_of_many_is_named(self):
         x, y = regression(30)
-        self.refused_by_name(x * np.array([1, 1, 1e200, 1]), y, "--x", "raw", names=['column "x2"', "below 1e+150"])
+        self.refused_by_name(x * np.array([1, 1, 1e200, 1]), y, "--x", "raw", names=['column "x2"', "below 1e+75"])
 
     def test_other_rows_beyond_the_training_scale(self):
         x, y = regression(30)
@@ -108,7 +108,7 @@ class Features(Scales):
         self.write_csv("other.csv", x, y)
         for part in ["--valid", "--test"]:
             self.tune_refused("--train", "train.csv", part, "other.csv", "--target", "y",
-                              names=["other.csv", 'column "x0"', "below 1e+150"])
+                              names=["other.csv", 'column "x0"', "below 1e+75"])
         self.yosida("tune", "--quiet", "--train", "train.csv", "--target", "y", "--save", "model.json")
         x[4, 2] = 1e200
         self.write_csv("other.csv", x)
@@ -131,10 +131,13 @@ class Targets(Scales):
 
     def test_as_they_are_they_work_or_are_refused_by_name(self):
         x, y = regression(30)
+        predicted = self.fit(x, y)[2]
+        for exponent in [-240, 240]:  # beyond, up to 1e150, the wrong minimum was found
+            np.testing.assert_array_equal(self.fit(x, y * 2.0 ** exponent)[2] / 2.0 ** exponent, predicted)
         for model in ["ridge", "lasso", "elastic-net", "huber"]:
             for step in ["center", "raw"]:
-                for factor, rule in {1e-300: "at least 1e-150", 1e-200: "at least 1e-150", 1e200: "below 1e+150",
-                                     1e300: "below 1e+150"}.items():
+                for factor, rule in {1e-300: "at least 1e-75", 1e-100: "at least 1e-75", 1e100: "below 1e+75",
+                                     1e300: "below 1e+75"}.items():
                     self.refused_by_name(x, y * factor, "--model", model, "--y", step,
                                          names=['target "y"', rule, "--y standardize"])
         x, y = counts(30)
