@@ -17,6 +17,7 @@ std::vector<Index> draw_folds(const Dataset& data, Index folds, bool stratified,
   if (folds > data.rows())
     throw InputError(fmt::format("folds = {}: {} has {} rows: each fold needs at least 1", folds, data.source,
                                  data.rows()));
+  if (stratified) require_classes_of_rows(data);
   std::vector<Index> order(static_cast<std::size_t>(data.rows()));
   std::iota(order.begin(), order.end(), Index{0});
   Random(seed).shuffle(order);
@@ -34,10 +35,14 @@ std::vector<Index> draw_folds(const Dataset& data, Index folds, bool stratified,
 }
 
 std::vector<Index> given_folds(const Dataset& data) {
+  require_whole(data);
+  if (data.fold.size() == 0 || data.fold.hasNaN())
+    throw InputError(
+        fmt::format("{}: each of the {} rows needs a fold, which is a number", data.source, data.rows()));
   const std::set<double> values(data.fold.begin(), data.fold.end());
   if (values.size() < 2)
     throw InputError(fmt::format("{}: every row is in fold {}: at least 2 folds are needed", data.source,
-                                 values.empty() ? 0.0 : *values.begin()));
+                                 *values.begin()));
   std::vector<Index> fold;
   for (const double value : data.fold) fold.push_back(std::distance(values.begin(), values.find(value)));
   return fold;
@@ -47,7 +52,11 @@ std::vector<Split> fold_splits(const Dataset& data, const std::vector<Index>& fo
   if (static_cast<Index>(fold_of_row.size()) != data.rows())
     throw InputError(fmt::format("{}: {} rows but {} folds of rows; each row needs one", data.source,
                                  data.rows(), fold_of_row.size()));
-  const Index folds = 1 + *std::max_element(fold_of_row.begin(), fold_of_row.end());
+  const std::set<Index> named(fold_of_row.begin(), fold_of_row.end());
+  const auto folds = static_cast<Index>(named.size());
+  if (folds < 2 || *named.begin() != 0 || *named.rbegin() != folds - 1)
+    throw InputError(fmt::format(
+        "{}: rows are in {} folds: must be at least 2, numbered from 0 without a gap", data.source, folds));
   std::vector<Split> splits;
   for (Index fold = 0; fold < folds; ++fold) {
     std::vector<Index> order(fold_of_row.size());

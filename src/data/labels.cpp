@@ -25,6 +25,8 @@ std::string in_words(const std::vector<double>& values) {
 }  // namespace
 
 Labels find_labels(const Dataset& train, ClassCode code) {
+  if (train.y.size() == 0 || train.y.hasNaN())
+    throw InputError(fmt::format("{}: each training row needs a target to find classes", train.source));
   const std::set<double> values = distinct(train.y);
   if (values.size() == 1)
     throw InputError(fmt::format("{}: every training target is {}: classification needs two classes",
@@ -68,6 +70,7 @@ Labels map_labels(Split& split, ClassCode code) {
 }
 
 void require_varying_target(const Dataset& train) {
+  if (train.y.size() == 0) throw InputError(fmt::format("{}: there is no training target", train.source));
   if ((train.y.array() == train.y[0]).all())
     throw InputError(fmt::format("{}: every training target is {}: a constant target cannot be learned",
                                  train.source, train.y[0]));
@@ -82,7 +85,14 @@ void align_features(Dataset& data, const std::vector<std::string>& names, Index 
                                    data.features(), reference, features));
     return;
   }
+  require_whole(data);
+  if (static_cast<Index>(names.size()) != features)
+    throw InputError(
+        fmt::format("{}: {} names of {} features: each needs one", reference, names.size(), features));
   if (data.feature_names == names) return;
+  if (data.x.is_sparse())
+    throw InputError(fmt::format("{}: the columns of a sparse design cannot be put in the order of {}",
+                                 data.source, reference));
   std::unordered_map<std::string, Index> position;
   for (std::size_t j = 0; j < data.feature_names.size(); ++j)
     position[data.feature_names[j]] = static_cast<Index>(j);

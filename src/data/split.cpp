@@ -54,6 +54,19 @@ std::pair<Index, Index> share(Index count, const SplitOptions& options) {
   return {validation, std::min(test, count - validation)};
 }
 
+/// Rows that are there, none of them twice.
+void require_order(const Dataset& data, const std::vector<Index>& order) {
+  std::vector<bool> taken(static_cast<std::size_t>(data.rows()), false);
+  for (const Index row : order) {
+    if (row < 0 || row >= data.rows())
+      throw InputError(fmt::format("{}: there is no row {} for a split: rows are 0 to {}", data.source, row,
+                                   data.rows() - 1));
+    if (taken[static_cast<std::size_t>(row)])
+      throw InputError(fmt::format("{}: row {} is in two parts of a split", data.source, row));
+    taken[static_cast<std::size_t>(row)] = true;
+  }
+}
+
 void require_fraction(const char* name, double value, bool zero_allowed) {
   if (!(value < 1.0) || !(zero_allowed ? value >= 0.0 : value > 0.0))
     throw InputError(fmt::format("{} = {}: must be {} 0 and < 1", name, value, zero_allowed ? ">=" : ">"));
@@ -61,9 +74,18 @@ void require_fraction(const char* name, double value, bool zero_allowed) {
 
 }  // namespace
 
+void require_classes_of_rows(const Dataset& data) {
+  require_whole(data);
+  if (data.y.size() != data.rows() || data.y.hasNaN())
+    throw InputError(
+        fmt::format("{}: rows are to be drawn by their classes: each of the {} rows needs a target",
+                    data.source, data.rows()));
+}
+
 Split split_rows(Dataset data, const SplitOptions& options) {
   require_fraction("validation fraction", options.validation_fraction, false);
   require_fraction("test fraction", options.test_fraction, true);
+  if (options.stratified) require_classes_of_rows(data);
   std::vector<Index> order(static_cast<std::size_t>(data.rows()));
   std::iota(order.begin(), order.end(), Index{0});
   Random(options.seed).shuffle(order);
@@ -94,6 +116,13 @@ Split split_rows(Dataset data, const SplitOptions& options) {
 
 Split split_rows(Dataset data, const std::vector<Index>& order, Index train_rows, Index validation_rows) {
   const auto used = static_cast<Index>(order.size());
+  require_whole(data);
+  require_order(data, order);
+  if (train_rows < 0 || validation_rows < 0 || train_rows > used || validation_rows > used - train_rows)
+    throw InputError(
+        fmt::format("{}: {} training and {} validation rows of {} that are named: must be >= 0, and "
+                    "no more than there are",
+                    data.source, train_rows, validation_rows, used));
   const auto part = [&](Index begin, Index count) {
     Dataset result{.x = {},
                    .y = Vector(data.y.size() == 0 ? 0 : count),
@@ -115,11 +144,7 @@ Split split_rows(Dataset data, const std::vector<Index>& order, Index train_rows
   if (!data.x.is_sparse()) {
     std::vector<Index> permutation = order;
     std::vector<bool> taken(static_cast<std::size_t>(data.rows()), false);
-    for (const Index row : order) {
-      if (taken[static_cast<std::size_t>(row)])
-        throw InputError(fmt::format("{}: row {} is in two parts of a split", data.source, row));
-      taken[static_cast<std::size_t>(row)] = true;
-    }
+    for (const Index row : order) taken[static_cast<std::size_t>(row)] = true;
     for (Index row = 0; row < data.rows(); ++row)
       if (!taken[static_cast<std::size_t>(row)]) permutation.push_back(row);
     DenseDesign rows = data.x.dense().unshared();
@@ -133,6 +158,16 @@ Split split_rows(Dataset data, const std::vector<Index>& order, Index train_rows
 }
 
 Dataset train_and_validation(const Split& split) {
+  require_whole(split.train);
+  require_whole(split.validation);
+  const bool joinable = split.train.features() == split.validation.features() &&
+                        split.train.x.is_sparse() == split.validation.x.is_sparse() &&
+                        (split.train.y.size() == 0) == (split.validation.y.size() == 0);
+  if (!joinable)
+    throw InputError(
+        fmt::format("{} and {}: training and validation rows must have the same features, dense or "
+                    "sparse alike, and targets in both or in none",
+                    split.train.source, split.validation.source));
   Dataset both = split.train;
   both.x = stack_rows(split.train.x, split.validation.x);
   both.y.resize(split.train.y.size() + split.validation.y.size());

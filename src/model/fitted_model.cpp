@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "yosida/error.hpp"
@@ -95,9 +96,60 @@ void check_widths(const FittedModel& model) {
                                  model.feature_names.size(), model.features));
 }
 
+/// No number of a model may be infinite or NaN, nor a divisor 0: JSON has no such numbers, and no prediction
+/// would mean anything.
+void check_finite(const FittedModel& model) {
+  const auto require = [](const auto& values, const char* field, bool is_divisor = false) {
+    for (const double value : values)
+      if (!std::isfinite(value) || (is_divisor && value == 0.0))
+        throw InputError(fmt::format("field \"{}\" holds {}: must be finite{}", field, value,
+                                     is_divisor ? " and not 0" : ""));
+  };
+  require(model.lambda, "lambda");
+  require(model.weights.reshaped(), "weights");
+  require(model.intercept, "intercept");
+  const Pretreatment& pretreatment = model.pretreatment;
+  require(pretreatment.missing_fill, "missing_fill");
+  for (const FittedStep& step : pretreatment.x) {
+    require(step.shift, "pretreatment.x.shift");
+    require(step.scale, "pretreatment.x.scale", true);
+  }
+  require(Vector::Constant(1, pretreatment.y_shift), "pretreatment.y.shift");
+  require(Vector::Constant(1, pretreatment.y_scale), "pretreatment.y.scale", true);
+  if (model.labels) require(model.labels->values, "labels");
+}
+
+/// Names the first row whose prediction is not finite, and its largest feature.
+void require_finite(const Matrix& predictions, const Dataset& data) {
+  for (Index i = 0; i < predictions.rows(); ++i) {
+    if (predictions.row(i).allFinite()) continue;
+    std::string culprit = "it has no features";
+    double largest = -1.0;
+    const auto look = [&](Index feature, double value) {
+      if (std::abs(value) <= largest) return;
+      largest = std::isnan(value) ? std::numeric_limits<double>::infinity() : std::abs(value);
+      culprit = fmt::format("{} is {:.3g} after pretreatment", feature_in_words(data, feature), value);
+    };
+    if (data.x.is_sparse()) {
+      const SparseDesign& x = data.x.sparse();
+      const auto row = static_cast<std::size_t>(i);
+      for (auto k = static_cast<std::size_t>(x.row_start[row]);
+           k < static_cast<std::size_t>(x.row_start[row + 1]); ++k)
+        look(x.column[k], x.value[k]);
+    } else {
+      for (Index j = 0; j < data.features(); ++j) look(j, data.x.dense().row(i)[j]);
+    }
+    throw InputError(fmt::format(
+        "{}: the prediction of row {} is not finite: a feature of it is too large for this model: {}",
+        data.source, i + 1, culprit));
+  }
+}
+
 }  // namespace
 
 Matrix FittedModel::predict(Dataset data) const {
+  check_outputs(*this);
+  check_widths(*this);
   align_features(data, feature_names, features, "the model", true);
   if (data.x.is_sparse() &&
       std::any_of(pretreatment.x.begin(), pretreatment.x.end(), [](const FittedStep& step) {
@@ -111,12 +163,14 @@ Matrix FittedModel::predict(Dataset data) const {
   data.x.multiply({weights.data(), static_cast<std::size_t>(weights.size())},
                   {m.data(), static_cast<std::size_t>(m.size())}, weights.cols());
   m.rowwise() += intercept.transpose();
-  if (labels) return m;
   if (model == "poisson") m = m.array().exp();
-  return m.array() * pretreatment.y_scale + pretreatment.y_shift;
+  if (!labels) m = m.array() * pretreatment.y_scale + pretreatment.y_shift;
+  require_finite(m, data);
+  return m;
 }
 
 std::string to_json(const FittedModel& model) {
+  check_finite(model);
   json steps = json::array();
   for (const FittedStep& step : model.pretreatment.x)
     steps.push_back(
@@ -169,6 +223,7 @@ FittedModel load_model(const std::filesystem::path& file) {
     if (root.contains("labels")) model.labels = to_labels(root["labels"]);
     check_outputs(model);
     check_widths(model);
+    check_finite(model);
     return model;
   } catch (const InputError& error) {  // an unknown model or step, a field of the wrong length
     throw InputError(fmt::format("{}: {}", file.string(), error.what()));

@@ -4,6 +4,8 @@
 #include <numeric>
 #include <vector>
 
+#include "yosida/linalg/unit_scale.hpp"
+
 namespace yosida {
 
 double variance(const Vector& y, const Vector& weight) {
@@ -13,10 +15,13 @@ double variance(const Vector& y, const Vector& weight) {
 }
 
 std::optional<double> r_squared(const Vector& y, const Vector& m, const Vector& weight) {
-  const double spread = variance(y, weight);
+  // Its squares may overflow or vanish though it does not: by a power of 2 nothing is rounded.
+  const double scale = unit_scale(y.size() > 0 ? y.cwiseAbs().maxCoeff() : 0.0);
+  const double spread = variance(scale * y, weight);
   if (!(spread > 0.0)) return std::nullopt;
-  if (weight.size() == 0) return 1.0 - (y - m).squaredNorm() / (spread * static_cast<double>(y.size()));
-  return 1.0 - weight.dot((y - m).cwiseAbs2()) / (spread * weight.sum());
+  const Vector error = scale * y - scale * m;
+  if (weight.size() == 0) return 1.0 - error.squaredNorm() / (spread * static_cast<double>(y.size()));
+  return 1.0 - weight.dot(error.cwiseAbs2()) / (spread * weight.sum());
 }
 
 double accuracy(const Vector& y, const Vector& m) {

@@ -7,6 +7,7 @@
 #include "problem/l1_newton.hpp"
 #include "problem/l1_quadratic.hpp"
 #include "problem/newton.hpp"
+#include "problem/row_space_system.hpp"
 #include "yosida/error.hpp"
 
 namespace yosida {
@@ -181,7 +182,7 @@ InnerReport ElasticNetProblem::inner_solve(const Vector& lambda, const InnerOpti
 LinearReport ElasticNetProblem::hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
                                               const LinearOptions& options, Vector& x) const {
   const std::vector<Index> set = support(w);
-  if (static_cast<Index>(set.size()) > kMaxCholesky)
+  if (static_cast<Index>(set.size()) > kMaxCholesky && !solves_in_row_space(lambda, set))
     return BilevelProblem::hessian_solve(w, lambda, b, options, x);
   Matrix right = b;
   Matrix left = x;
@@ -193,6 +194,7 @@ LinearReport ElasticNetProblem::hessian_solve(const Vector& w, const Vector& lam
 LinearReport ElasticNetProblem::hessian_solve_many(const Vector& w, const Vector& lambda, const Matrix& b,
                                                    const LinearOptions& options, Matrix& x) const {
   const std::vector<Index> set = support(w);
+  if (solves_in_row_space(lambda, set)) return row_space_solve_many(w, lambda, set, b, options, x);
   if (static_cast<Index>(set.size()) > kMaxCholesky)
     return BilevelProblem::hessian_solve_many(w, lambda, b, options, x);
   LinearReport report;
@@ -220,6 +222,32 @@ LinearReport ElasticNetProblem::hessian_solve_many(const Vector& w, const Vector
   x(set, Eigen::all) = solution;
   report.residual_norm = (right - h * solution).colwise().norm().maxCoeff();
   report.converged = report.residual_norm <= options.tolerance * b.colwise().norm().maxCoeff();
+  return report;
+}
+
+bool ElasticNetProblem::solves_in_row_space(const Vector& lambda, const std::vector<Index>& set) const {
+  const Vector c = 2.0 * std::exp(l2(lambda)[0]) * ones();
+  return RowSpaceSystem::suits(train_term(linear_), c, set.size());
+}
+
+LinearReport ElasticNetProblem::row_space_solve_many(const Vector& w, const Vector& lambda,
+                                                     const std::vector<Index>& set, const Matrix& b,
+                                                     const LinearOptions& options, Matrix& x) const {
+  const DataTerm data = train_term(linear_);
+  const Vector c = 2.0 * std::exp(l2(lambda)[0]) * ones();
+  Vector m, state, solution;
+  data.margins(w, m);
+  data.state_at(m, state);
+  RowSpaceSystem system(data, state, c);
+  system.factor(set);
+  LinearReport report;
+  x = b;
+  for (Index k = 0; k < b.cols(); ++k) {
+    report.residual_norm = std::max(report.residual_norm, system.solve(b.col(k), solution));
+    for (const Index j : set) x(j, k) = solution[j];
+  }
+  report.converged = report.residual_norm <= options.tolerance * b.colwise().norm().maxCoeff();
+  report.work.factorisations = 0.5 + system.flops() / gradient_flops();
   return report;
 }
 

@@ -6,6 +6,7 @@
 
 #include "problem/l1_quadratic.hpp"
 #include "problem/newton.hpp"
+#include "problem/row_space_system.hpp"
 #include "yosida/linalg/factor.hpp"
 
 namespace yosida {
@@ -28,6 +29,12 @@ constexpr int kPowerIterations = 4;
 /// A step cut shorter than this calls for more damping.
 constexpr double kPoorStep = 0.2;
 constexpr int kMaxDampings = 12;
+/// Newton's steps in the space of few rows, and those that then take out rounding.
+constexpr int kMaxRowSteps = 60;
+constexpr int kMaxRefinements = 4;
+/// Of φ: a step that promises no more than this is the last.
+constexpr double kLastStep = 1e-14;
+constexpr double kShortestStep = 1e-10;
 
 class L1Newton {
  public:
@@ -43,6 +50,10 @@ class L1Newton {
       while (is_early() && (norm_ <= tolerance() || idle_ >= kPatience)) next_stage();
       if (norm_ <= tolerance() || idle_ >= kPatience || report_.work.paper_count() >= p_.max_count) break;
       collect(support_, [&](Index j) { return a_[j] != 0.0; });
+      if (suits_row_space()) {
+        solve_in_row_space();
+        continue;
+      }
       const bool moved = support_.size() <= largest_set() ? step_on_working_set() : step_by_products();
       if (!moved && !is_early()) break;
       if (report_.work.paper_count() >= p_.max_count) break;
@@ -62,8 +73,11 @@ class L1Newton {
 
  private:
   double objective(const Vector& margins, const Vector& a) const {
-    return p_.data.value_at(margins) + 0.5 * p_.c.dot(a.cwiseAbs2()) + p_.linear.dot(a) +
-           threshold_ * a.head(penalisable_).lpNorm<1>();
+    double penalty = 0.0;
+    for (Index j = 0; j < a.size(); ++j)
+      if (a[j] != 0.0)  // most are
+        penalty += (0.5 * p_.c[j] * a[j] + p_.linear[j]) * a[j] + threshold_of(j) * std::abs(a[j]);
+    return p_.data.value_at(margins) + penalty;
   }
   double threshold_of(Index j) const { return j < penalisable_ ? threshold_ : 0.0; }
 
@@ -302,6 +316,99 @@ class L1Newton {
     return false;
   }
 
+  // Few rows and many weights, c > 0 and a quadratic f = ½ ‖√h (Xa + b − y)‖²: the minimum is known by the ρ
+  // = √h (Xa + b − y) of as few numbers as there are rows, since a_j = −S(v_j)/c_j, v = Xᵀ √h ρ + linear, S
+  // shrinking by the threshold. This ρ minimises φ = ½ ‖ρ‖² + ρᵀ √h y + Σ S(v_j)²/(2c_j), with √hᵀρ = 0 where
+  // there is an intercept. φ is convex and once differentiable; the Hessian on the support of a(ρ) makes
+  // Newton's steps, which end at the minimum once the support stays the same.
+
+  /// Once: what rounding leaves undone there, the other ways end.
+  bool suits_row_space() const {
+    return !was_in_row_space_ && p_.data.loss().is_quadratic() && has_room_for(2 + kMaxRefinements) &&
+           RowSpaceSystem::suits(p_.data, p_.c, support_.size());
+  }
+
+  void solve_in_row_space() {
+    was_in_row_space_ = true;
+    threshold_ = p_.threshold;
+    p_.data.state_at(margins_, state_);
+    RowSpaceSystem system(p_.data, state_, p_.c);
+    bool moved = minimise_in_row_space(system) && descend() > 0.0;
+    if (moved) update_gradient();
+    for (int i = 0; moved && norm_ > p_.tolerance && i < kMaxRefinements; ++i) {
+      Vector step;
+      collect(support_, [&](Index j) { return a_[j] != 0.0; });
+      system.factor(support_);
+      system.solve(-subgradient_, step);
+      next_ = a_ + step;
+      const double last = norm_;
+      moved = next_.allFinite() && descend() > 0.0;
+      if (moved) update_gradient();
+      moved = moved && norm_ < 0.5 * last;
+    }
+    report_.work.factorisations += system.flops() / p_.flops_per_gradient;
+    begin_stage();
+  }
+
+  /// Leaves the minimiser, but for rounding, in next_. False where it was not found.
+  bool minimise_in_row_space(RowSpaceSystem& system) {
+    const Vector& g = system.row_scales();
+    const auto shrunk = [&](double v) { return std::max(std::abs(v) - threshold_, 0.0); };
+    const auto inverse_g = [&](const Vector& v) {
+      return Vector((g.array() > 0.0).select(v.array() / g.array(), 0.0));
+    };
+    Vector rho = inverse_g(slopes_), slopes_at_zero, v, move, xa, trial;
+    if (p_.data.has_intercept()) rho -= g * (g.dot(rho) / g.squaredNorm());
+    p_.data.slopes_at(Vector::Zero(margins_.size()), slopes_at_zero);
+    const Vector gy = -inverse_g(slopes_at_zero);  // √h y
+    p_.data.gather(g.cwiseProduct(rho), v);
+    v += p_.linear;
+    const auto phi = [&](const Vector& at_rho, double length) {
+      double sum = 0.5 * at_rho.squaredNorm() + at_rho.dot(gy);
+      for (Index j = 0; j < penalisable_; ++j) {
+        const double s = shrunk(length == 0.0 ? v[j] : v[j] + length * move[j]);
+        if (s > 0.0) sum += 0.5 * s * s / p_.c[j];
+      }
+      return sum;
+    };
+    double now = phi(rho, 0.0);
+    std::vector<Index> last;
+    bool was_full = false;
+    bool is_last = false;
+    next_.setZero(a_.size());
+    for (int i = 0; i < kMaxRowSteps; ++i) {
+      for (Index j = 0; j < penalisable_; ++j)
+        next_[j] = shrunk(v[j]) > 0.0 ? -std::copysign(shrunk(v[j]), v[j]) / p_.c[j] : 0.0;
+      collect(set_, [&](Index j) { return next_[j] != 0.0; });
+      if (p_.data.has_intercept()) next_[penalisable_] = 0.0;
+      p_.data.margins(next_, xa);
+      const Vector q = rho + gy - g.cwiseProduct(xa);
+      system.factor(set_);
+      double beta = 0.0;
+      const Vector delta = system.solve_rows(-q, 0.0, beta);
+      if (p_.data.has_intercept()) next_[penalisable_] = -beta;
+      report_.work.factorisations += 1.0;  // a product with the design and one with its transposed
+      if (is_last || (was_full && set_ == last)) break;
+      last = set_;
+      p_.data.gather(g.cwiseProduct(delta), move);
+      const double slope = q.dot(delta);
+      is_last = -slope <= kLastStep * std::abs(now);
+      double length = 1.0;
+      double value = now;
+      for (; length > kShortestStep; length *= 0.5) {
+        trial = rho + length * delta;
+        value = phi(trial, length);
+        if (is_last || value <= now + 1e-4 * length * slope) break;
+      }
+      if (!(length > kShortestStep)) break;
+      rho = trial;
+      v += length * move;
+      now = value;
+      was_full = length == 1.0;
+    }
+    return next_.allFinite();
+  }
+
   const L1Problem& p_;
   Vector& a_;
   Index penalisable_;
@@ -315,6 +422,7 @@ class L1Newton {
   double first_norm_ = 0.0;
   double curvature_ = 0.0;
   double damping_ = 0.0;
+  bool was_in_row_space_ = false;
   InnerReport report_;
 };
 

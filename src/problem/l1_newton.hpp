@@ -28,7 +28,8 @@ void smallest_subgradient(const Vector& a, double threshold, Index penalisable, 
 /// the optimality conditions. The quadratic model on them is minimised by coordinate descent, which finds the
 /// support, and by Cholesky on the support with its signs held, which makes it exact however correlated the
 /// columns are; steps end where a weight reaches 0. From far away the threshold comes down in stages.
-/// Supports too large to factor: proximal gradient steps find them, conjugate gradients solve on them.
+/// Supports too large to factor: proximal gradient steps find them, conjugate gradients solve on them. Of a
+/// quadratic f with few rows, and with c > 0, they are found in the space of the rows (RowSpaceSystem).
 InnerReport l1_newton(const L1Problem& problem, Vector& a);
 
 /// The rows and columns of ∇²f that `set` names (rising; the intercept, where it is in it, last).

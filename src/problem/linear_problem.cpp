@@ -1,5 +1,7 @@
 #include "yosida/problem/linear_problem.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -17,21 +19,61 @@ constexpr Index kMaxExactGroups = 64;
 /// Columns whose curvatures differ by more than this are of different scales.
 constexpr double kDifferentScales = 1e4;
 
-constexpr int kMaxMagnitudeDigits = 150;
-const double kMaxMagnitude = std::pow(10.0, kMaxMagnitudeDigits);
+/// Gradients and losses are products of two features or targets, weights a target over a feature. Solvers
+/// square them all: the fourth powers of numbers beyond these overflow or vanish.
+constexpr double kMaxMagnitude = 1e75;
+constexpr double kMinMagnitude = 1e-75;
 
 /// The larger of both; NaN where either is.
 double larger(double a, double b) { return a >= b || std::isnan(a) ? a : b; }
 
-/// The largest |number| of a data set; NaN where there is one.
-double largest_magnitude(const Dataset& data) {
-  double largest = data.y.cwiseAbs().maxCoeff<Eigen::PropagateNaN>();
-  if (data.x.is_sparse()) {
-    for (const double value : data.x.sparse().value) largest = larger(largest, std::abs(value));
+/// The largest |number| of each feature; NaN where there is one.
+Vector largest_of_features(const Design& x) {
+  Vector largest = Vector::Zero(x.cols());
+  if (x.is_sparse()) {
+    const SparseDesign& sparse = x.sparse();
+    for (std::size_t k = 0; k < sparse.value.size(); ++k)
+      largest[sparse.column[k]] = larger(largest[sparse.column[k]], std::abs(sparse.value[k]));
   } else {
-    largest = larger(largest, data.x.dense().matrix().cwiseAbs().maxCoeff<Eigen::PropagateNaN>());
+    for (Index i = 0; i < x.rows(); ++i)
+      largest = largest.binaryExpr(x.dense().matrix().row(i).transpose().cwiseAbs(), &larger);
   }
   return largest;
+}
+
+/// Throws InputError naming the feature or target whose powers would overflow or, in training rows, all
+/// vanish.
+void check_magnitudes(const Dataset& data, const Loss& loss, bool is_train, const std::string& name) {
+  const char* for_features = "--x standardize or minmax rescales features by the training rows";
+  const char* for_target =
+      loss.name() == "poisson" ? "give the target in another unit" : "--y standardize rescales the target";
+  const auto require_small = [&](double largest, const std::string& what, const char* advice) {
+    if (!(largest < kMaxMagnitude))
+      throw InputError(fmt::format(
+          "{}: {} holds {:.3g} after pretreatment, whose fourth power is not finite: magnitudes must "
+          "be below {:g}; {}",
+          name, what, largest, kMaxMagnitude, advice));
+  };
+  const auto require_large = [&](double largest, const std::string& what, const char* advice) {
+    if (largest > 0.0 && !(largest >= kMinMagnitude))
+      throw InputError(
+          fmt::format("{}: {} reaches {:.3g} after pretreatment, whose fourth power vanishes: the largest "
+                      "magnitude must be at "
+                      "least {:g}; {}",
+                      name, what, largest, kMinMagnitude, advice));
+  };
+  const Vector features = largest_of_features(data.x);
+  for (Index j = 0; j < features.size(); ++j)
+    require_small(features[j], feature_in_words(data, j), for_features);
+  const double target = data.y.cwiseAbs().maxCoeff<Eigen::PropagateNaN>();
+  const std::string target_in_words =
+      data.target_name.empty() ? "the target" : fmt::format("the target \"{}\"", data.target_name);
+  require_small(target, target_in_words, for_target);
+  if (!is_train) return;
+  Index widest = 0;
+  const double feature = features.maxCoeff(&widest);
+  require_large(feature, feature_in_words(data, widest) + ", the largest feature,", for_features);
+  require_large(target, target_in_words, for_target);
 }
 
 void check(const Dataset& data, const Dataset& train, const Loss& loss, const char* part) {
@@ -43,10 +85,7 @@ void check(const Dataset& data, const Dataset& train, const Loss& loss, const ch
   if (data.features() != train.features())
     throw InputError(name + ": " + std::to_string(data.features()) + " features, the training rows have " +
                      std::to_string(train.features()) + "; they must be the same");
-  if (const double largest = largest_magnitude(data); !(largest < kMaxMagnitude))
-    throw InputError(name + ": holds a number that is not finite, or of " +
-                     std::to_string(kMaxMagnitudeDigits) +
-                     " digits or more after pretreatment: its square would overflow");
+  check_magnitudes(data, loss, &data == &train, name);
   if (!std::all_of(data.y.begin(), data.y.end(), [&](double y) { return loss.accepts(y); }))
     throw InputError(name + ": targets must be " + loss.targets() + " for a " + std::string(loss.name()) +
                      " problem");
@@ -54,8 +93,8 @@ void check(const Dataset& data, const Dataset& train, const Loss& loss, const ch
     throw InputError(name + ": " + std::to_string(data.rows()) + " rows but " +
                      std::to_string(data.weight.size()) + " weights; each row needs one");
   if (data.weight.size() > 0 &&
-      !((data.weight.array() >= 0.0).all() && data.weight.allFinite() && data.weight.sum() > 0.0))
-    throw InputError(name + ": row weights must be numbers >= 0, not all of them 0");
+      !((data.weight.array() >= 0.0).all() && data.weight.sum() > 0.0 && std::isfinite(data.weight.sum())))
+    throw InputError(name + ": row weights must be numbers >= 0, not all of them 0, with a finite sum");
 }
 
 /// Σ s_i v_i / Σ s_i as a vector of multipliers s_i / Σ s_i.

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -33,6 +35,8 @@ constexpr Index kBlock = 256;
 /// EI is polished to this relative accuracy, samples of hyperparameters being far coarser.
 constexpr double kPolish = 1e-6;
 constexpr int kMaxPolishSteps = 50;
+/// Up to so many trials told, the process is fitted to all of them; beyond, to half as many.
+constexpr Index kMostFitted = 200;
 
 /// EI under each model, averaged, at every candidate.
 Vector mean_improvements(const std::vector<GpEi::Model>& models, const Matrix& candidates) {
@@ -130,12 +134,33 @@ Vector GpEi::next_of_grid() {
   return unit;
 }
 
+/// The trials that the process is fitted to, in the order they were proposed.
+// Deviation: Spearmint's process knows every trial, and a proposal costs the cube of their number. Of many,
+// the best say where the minimum is, and the newest what was learned of other places since.
+std::vector<Index> GpEi::fitted_trials() const {
+  std::vector<Index> told;
+  for (std::size_t i = 0; i < trials_.size(); ++i)
+    if (trials_[i].value) told.push_back(static_cast<Index>(i));
+  if (told_ <= kMostFitted) return told;
+  constexpr std::ptrdiff_t kBest = kMostFitted / 4;
+  const auto value = [&](Index trial) {
+    const double told_value = *trials_[static_cast<std::size_t>(trial)].value;
+    return std::isfinite(told_value) ? told_value : std::numeric_limits<double>::infinity();
+  };
+  std::stable_sort(told.begin(), told.end(), [&](Index a, Index b) { return value(a) < value(b); });
+  std::sort(told.begin() + kBest, told.end(), std::greater<>());
+  told.resize(kMostFitted / 2);
+  std::sort(told.begin(), told.end());
+  return told;
+}
+
 Vector GpEi::most_promising() {
-  Matrix points(space_.size(), told_);
-  Vector values(told_);
+  const std::vector<Index> fitted = fitted_trials();
+  Matrix points(space_.size(), std::ssize(fitted));
+  Vector values(std::ssize(fitted));
   Index column = 0;
-  for (const Trial& trial : trials_) {
-    if (!trial.value) continue;
+  for (const Index i : fitted) {
+    const Trial& trial = trials_[static_cast<std::size_t>(i)];
     points.col(column) = trial.unit;
     values[column++] = *trial.value;
   }
@@ -182,7 +207,7 @@ void GpEi::sample(const Matrix& points, const Vector& values) {
 // EI has its peaks next to open proposals where the process is sure of itself: hence `kApart`.
 std::vector<GpEi::Model> GpEi::models(const Matrix& points, const Vector& values) const {
   const Index n = points.cols();
-  const Index pending = std::ssize(trials_) - n;
+  const Index pending = std::ssize(trials_) - told_;
   Matrix all_points(points.rows(), n + pending);
   all_points.leftCols(n) = points;
   Index column = n;

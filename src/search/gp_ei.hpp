@@ -43,6 +43,7 @@ struct GpEi : Sampler {
 
   bool is_taken(const Vector& unit, double room) const;
   Vector next_of_grid();
+  std::vector<Index> fitted_trials() const;
   Vector most_promising();
   void sample(const Matrix& points, const Vector& values);
   std::vector<Model> models(const Matrix& points, const Vector& values) const;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "yosida/error.hpp"
 
@@ -97,6 +98,29 @@ TEST(Folds, ThatCannotBeAreRefused) {
   }
   EXPECT_NO_THROW(draw_folds(data, 3, false, 0));
   EXPECT_THROW(fold_splits(data, {0, 1}), InputError);
+}
+
+TEST(Folds, OfDataThatIsNotWholeAreRefused) {
+  Dataset data = counted(10);
+  data.y.conservativeResize(9);
+  EXPECT_THROW(draw_folds(data, 2, true, 0), InputError);
+  data.y.resize(0);
+  EXPECT_THROW(draw_folds(data, 2, true, 0), InputError);
+  data = counted(4);
+  EXPECT_THROW(given_folds(data), InputError);
+  data.fold = (Vector(3) << 1, 2, 1).finished();
+  EXPECT_THROW(given_folds(data), InputError);
+  data.fold = (Vector(4) << 1, 2, 1, std::numeric_limits<double>::quiet_NaN()).finished();
+  EXPECT_THROW(given_folds(data), InputError);
+}
+
+TEST(Folds, MustBeNumberedFromZeroWithoutAGap) {
+  const Dataset data = counted(4);
+  EXPECT_NO_THROW(fold_splits(data, {0, 1, 2, 1}));
+  for (const std::vector<Index>& folds :
+       {std::vector<Index>{0, 0, 0, 0}, {0, 1, -1, 1}, {0, 1, 3, 1}, {1, 2, 1, 2}})
+    EXPECT_THROW(fold_splits(data, folds), InputError);
+  EXPECT_THROW(fold_splits(counted(0), {}), InputError);
 }
 
 }  // namespace

@@ -90,5 +90,25 @@ TEST(Spectra, IsWhatItSaysAndIllConditioned) {
   EXPECT_THROW(built_in("tecator", 0), InputError);
 }
 
+TEST(Labels, NeedATarget) {
+  Dataset data;
+  data.x = DenseDesign(Matrix::Ones(2, 1));
+  EXPECT_THROW(find_labels(data, ClassCode::signs), InputError);
+  EXPECT_THROW(require_varying_target(data), InputError);
+}
+
+TEST(AlignFeatures, RefusesNamesThatAreNotOnePerColumn) {
+  Dataset data;
+  data.x = DenseDesign(Matrix::Ones(1, 3));
+  data.feature_names = {"a", "b"};
+  EXPECT_THROW(align_features(data, {"b", "a"}, 2, "train.csv", false), InputError);
+  data.feature_names = {"a", "b", "c"};
+  EXPECT_THROW(align_features(data, {"b", "a"}, 3, "train.csv", true), InputError);
+  SparseDesign sparse;
+  sparse.columns = 3;
+  data.x = sparse;
+  EXPECT_THROW(align_features(data, {"c", "b", "a"}, 3, "train.libsvm", false), InputError);
+}
+
 }  // namespace
 }  // namespace yosida

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "support/random_split.hpp"
@@ -145,6 +146,75 @@ TEST(Split, CarriesTheWeightsOfRows) {
     split.validation.weight.resize(0);
     EXPECT_EQ(train_and_validation(split).weight, Vector(Eigen::Vector3d(4.0, 2.0, 1.0)));
   }
+}
+
+// What does not fit together would be read out of bounds.
+TEST(Split, RefusesDataThatIsNotWhole) {
+  for (const bool sparse : {false, true})
+    for (const bool stratified : {false, true}) {
+      const auto split = [&](const auto& damage) {
+        Dataset data = sparse ? sparse_form(counted(10)) : counted(10);
+        damage(data);
+        split_rows(std::move(data), {.stratified = stratified});
+      };
+      for (const Index size : {1, 9, 11}) {
+        EXPECT_THROW(split([&](Dataset& data) { data.y.setOnes(size); }), InputError);
+        EXPECT_THROW(split([&](Dataset& data) { data.weight.setOnes(size); }), InputError);
+        EXPECT_THROW(split([&](Dataset& data) { data.fold.setOnes(size); }), InputError);
+      }
+      EXPECT_THROW(split([](Dataset& data) { data.feature_names = {"a", "b"}; }), InputError);
+    }
+  Dataset without_target = counted(10);
+  without_target.y.resize(0);
+  EXPECT_NO_THROW(split_rows(without_target, {}));
+  EXPECT_THROW(split_rows(without_target, {.stratified = true}), InputError);
+  Dataset not_a_number = counted(10);
+  not_a_number.y[3] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THROW(split_rows(not_a_number, {.stratified = true}), InputError);
+}
+
+TEST(Split, RefusesASparseDesignWhoseEntriesLieOutsideIt) {
+  const auto split = [](const auto& damage) {
+    Dataset data = sparse_form(counted(10));
+    damage(data.x.sparse());
+    split_rows(std::move(data), {});
+  };
+  EXPECT_THROW(split([](SparseDesign& x) { x.column[4] = 3; }), InputError);
+  EXPECT_THROW(split([](SparseDesign& x) { x.column[4] = -1; }), InputError);
+  EXPECT_THROW(split([](SparseDesign& x) { x.value.pop_back(); }), InputError);
+  EXPECT_THROW(split([](SparseDesign& x) { x.column.pop_back(); }), InputError);
+  EXPECT_THROW(split([](SparseDesign& x) { x.row_start[2] = 99; }), InputError);
+}
+
+TEST(Split, RefusesRowsAndCountsThatAreNotThere) {
+  for (const bool sparse : {false, true}) {
+    const Dataset data = sparse ? sparse_form(counted(4)) : counted(4);
+    EXPECT_NO_THROW(split_rows(data, {0, 1, 2, 3}, 2, 2));
+    EXPECT_THROW(split_rows(data, {0, 1, 2, 4}, 2, 2), InputError);
+    EXPECT_THROW(split_rows(data, {0, 1, 2, -1}, 2, 2), InputError);
+    EXPECT_THROW(split_rows(data, {0, 1, 1, 3}, 2, 2), InputError);
+    EXPECT_THROW(split_rows(data, {0, 1, 2, 3}, -1, 2), InputError);
+    EXPECT_THROW(split_rows(data, {0, 1, 2, 3}, 2, -1), InputError);
+    EXPECT_THROW(split_rows(data, {0, 1, 2, 3}, 5, 0), InputError);
+    EXPECT_THROW(split_rows(data, {0, 1, 2, 3}, 3, 2), InputError);
+    EXPECT_THROW(split_rows(data, {0, 1}, 1, std::numeric_limits<Index>::max()), InputError);
+  }
+}
+
+TEST(Split, RefusesToJoinPartsThatDoNotFitTogether) {
+  const Split split = split_rows(counted(10), {});
+  Split other = split;
+  other.validation.x = DenseDesign(Matrix::Ones(other.validation.rows(), 2));
+  EXPECT_THROW(train_and_validation(other), InputError);
+  other = split;
+  other.validation = sparse_form(other.validation);
+  EXPECT_THROW(train_and_validation(other), InputError);
+  other = split;
+  other.validation.y.resize(0);
+  EXPECT_THROW(train_and_validation(other), InputError);
+  other = split;
+  other.train.weight = Vector::Ones(other.train.rows() + 1);
+  EXPECT_THROW(train_and_validation(other), InputError);
 }
 
 }  // namespace

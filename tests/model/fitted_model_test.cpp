@@ -4,6 +4,8 @@
 
 #include <cmath>
 #include <fstream>
+#include <functional>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "yosida/error.hpp"
@@ -118,6 +120,61 @@ TEST(FittedModel, ProbabilityIsTheLogisticFunctionWithoutOverflow) {
   EXPECT_EQ(probability(-1e4), 0.0);
   EXPECT_EQ(probabilities(Eigen::Vector3d(1e4, 0, -1e4)), Vector(Eigen::Vector3d(1, 0, 0)));
   EXPECT_DOUBLE_EQ(probabilities(Eigen::Vector2d(2, 0))[0], probability(2.0));
+}
+
+TEST(FittedModel, WithANumberThatIsNotFiniteIsNeitherSavedNorLoaded) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_NO_THROW(to_json(example()));
+  for (const double value : {infinity, -infinity, nan}) {
+    for (const auto& damage : std::vector<std::function<void(FittedModel&)>>{
+             [=](FittedModel& model) { model.lambda[0] = value; },
+             [=](FittedModel& model) { model.weights(1, 0) = value; },
+             [=](FittedModel& model) { model.intercept[0] = value; },
+             [=](FittedModel& model) { model.pretreatment.x[1].shift[0] = value; },
+             [=](FittedModel& model) { model.pretreatment.x[1].scale[1] = value; },
+             [=](FittedModel& model) { model.pretreatment.y_shift = value; },
+             [=](FittedModel& model) { model.pretreatment.y_scale = value; },
+             [=](FittedModel& model) { model.pretreatment.missing_fill = Vector::Constant(3, value); }}) {
+      FittedModel model = example();
+      damage(model);
+      EXPECT_THROW(to_json(model), InputError);
+    }
+  }
+  auto zero = nlohmann::json::parse(to_json(example()));
+  zero["pretreatment"]["x"][1]["scale"] = {0.0, 1.0};
+  EXPECT_THROW(load_model(write("zero.json", zero.dump())), InputError);
+  auto null = nlohmann::json::parse(to_json(example()));
+  null["pretreatment"]["x"][1]["scale"] = {nullptr, 1.0};
+  EXPECT_THROW(load_model(write("null.json", null.dump())), InputError);
+}
+
+TEST(FittedModel, RefusesRowsItCannotPredict) {
+  const FittedModel model = example();
+  Dataset narrow;
+  narrow.x = DenseDesign(Matrix::Ones(1, 2));
+  EXPECT_THROW(model.predict(narrow), InputError);
+  Dataset wide;
+  wide.x = DenseDesign(Matrix::Ones(1, 4));
+  EXPECT_THROW(model.predict(wide), InputError);
+  FittedModel broken = model;
+  broken.weights = Eigen::Vector3d(1, 2, 3);
+  EXPECT_THROW(broken.predict(row(1, 2, 3)), InputError);
+  broken = model;
+  broken.pretreatment.x[1].scale.resize(1);
+  EXPECT_THROW(broken.predict(row(1, 2, 3)), InputError);
+  Dataset huge = row(1, 2, 1.7e308);
+  huge.feature_names = {"a", "b", "c"};
+  huge.source = "huge.csv";
+  broken = model;
+  broken.weights *= 1e10;
+  try {
+    broken.predict(huge);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("row 1"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("column \"c - b\""), std::string::npos) << error.what();
+  }
 }
 
 }  // namespace

@@ -62,5 +62,15 @@ TEST(RSquared, WeightsAreTimesARowIsThere) {
   EXPECT_NEAR(variance(y, Eigen::Vector3d(0.5, 0.5, 1)), variance(y_twice), 1e-15);
 }
 
+TEST(Metrics, RSquaredDoesNotDependOnTheScaleOfTheTarget) {
+  const Vector y = Eigen::Vector4d(1, 2, 3, 5);
+  const Vector m = Eigen::Vector4d(1.5, 2, 2.5, 4);
+  const Vector weight = Eigen::Vector4d(1, 2, 0.5, 0.5);
+  for (const double scale : {1e-300, 1e-200, 1e155, 1e300}) {
+    EXPECT_NEAR(*r_squared(scale * y, scale * m), *r_squared(y, m), 1e-14);
+    EXPECT_NEAR(*r_squared(scale * y, scale * m, weight), *r_squared(y, m, weight), 1e-14);
+  }
+}
+
 }  // namespace
 }  // namespace yosida

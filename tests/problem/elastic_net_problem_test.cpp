@@ -235,6 +235,54 @@ TEST(ElasticNetProblem, SolvesOnLargeSupports) {
   }
 }
 
+// Few rows and wide supports: Newton's steps in the space of rows, at a price that does not grow with the
+// cube of the support. A row of weight 0 must not be divided by its curvature.
+TEST(ElasticNetProblem, SolvesFewRowsInTheirOwnSpace) {
+  constexpr double kMostWork = 1000.0;  // one factor of a support of 1000 costs more
+  for (const bool intercept : {false, true})
+    for (const bool sparse : {false, true})
+      for (const bool weighted : {false, true})
+        for (const double second : {-5.0, -15.0}) {
+          Split split =
+              test::random_split(weighted ? 9 : 8, 3, 0, 4000, 6, least_squares(), sparse ? 0.3 : 1.0);
+          const PlainElasticNet plain(
+              [&] {
+                Split counted = split;
+                if (weighted) counted.train = split_rows(split.train, {0, 1, 2, 3, 4, 5, 6, 7}, 8, 0).train;
+                return counted;
+              }(),
+              least_squares(), intercept);
+          if (weighted) {  // the mean over 8 rows, as one over 9
+            split.train.weight = Vector::Constant(9, 9.0 / 8.0);
+            split.train.weight[8] = 0.0;
+          }
+          const ElasticNetProblem problem(split, least_squares(), intercept, Kind::elastic_net);
+          SCOPED_TRACE(testing::Message() << "intercept " << intercept << ", sparse " << sparse
+                                          << ", weighted " << weighted << ", second " << second);
+          Vector at(2);
+          at[1] = std::log(*problem.largest_curvature()) + second;
+          Vector w = Vector::Zero(problem.weights());
+          Index largest_support = 0;
+          for (const double below : {1.0, 5.0, 9.0, 12.0}) {
+            at[0] = std::log(problem.largest_slope()) - below;
+            const InnerReport report = problem.inner_solve(at, {}, w);
+            EXPECT_TRUE(report.converged) << report.gradient_norm;
+            EXPECT_LE(plain.violation(w, std::exp(at[0]), std::exp(at[1])),
+                      2e-11 * problem.largest_slope() * std::sqrt(w.size()));
+            EXPECT_LT(report.work.gradient_equivalents(), kMostWork);
+            largest_support = std::max(largest_support, (w.array() != 0.0).count());
+            Vector b(w.size()), x = Vector::Zero(w.size()), back(w.size());
+            problem.validation_gradient(w, b);
+            const LinearReport solve = problem.hessian_solve(w, at, b, {.tolerance = 1e-8}, x);
+            EXPECT_TRUE(solve.converged) << solve.residual_norm;
+            EXPECT_LT(solve.work.gradient_equivalents(), kMostWork);
+            problem.hessian_product(w, at, x, back);
+            EXPECT_LE(relative_error(back, b), 1e-8);
+          }
+          EXPECT_GT(largest_support, second == -5.0 ? 1000 : 50);
+        }
+}
+
 TEST(ElasticNetProblem, TakesEveryLossOfOneOutput) {
   for (const Loss* loss : {&squared_hinge(), &huber(), &poisson()}) {
     Split split = test::random_split(60, 20, 0, 25, 4, *loss);

@@ -249,8 +249,9 @@ TEST(LinearProblem, SaysWhatIsWrongWithWeightsTargetsAndPenalties) {
   EXPECT_EQ(refusal(bad, softmax(3), Penalty::shared(6)),
             "training rows (random train): 6 rows but 5 weights; each row needs one");
   bad.train.weight = Vector::Constant(6, -1.0);
-  EXPECT_EQ(refusal(bad, softmax(3), Penalty::shared(6)),
-            "training rows (random train): row weights must be numbers >= 0, not all of them 0");
+  EXPECT_EQ(
+      refusal(bad, softmax(3), Penalty::shared(6)),
+      "training rows (random train): row weights must be numbers >= 0, not all of them 0, with a finite sum");
   bad = good;
   bad.validation.y[0] = 3.0;
   EXPECT_EQ(refusal(bad, softmax(3), Penalty::shared(6)),

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <functional>
 #include <limits>
 
@@ -195,6 +196,26 @@ TEST(GpEi, TakesTwoHundredTrialsAndTenDimensions) {
   for (const Proposal& proposal : open) sampler.tell(proposal, bowl(proposal.x));
   const Vector x = sampler.ask()->x;
   EXPECT_TRUE(x.allFinite() && x.minCoeff() >= 0.0 && x.maxCoeff() <= 1.0);
+}
+
+// With a process that knows every trial, a proposal after 800 would cost 512 times one after 100.
+TEST(GpEi, ProposesAtABoundedPriceHoweverManyTrialsThereAre) {
+  const Space space = unit_cube(2);
+  const auto price = [&](int trials) {
+    GpEi sampler(space, {.seed = 9}, {.grid = 1000, .burn_in = 2, .samples = 2});
+    std::vector<Proposal> open;
+    for (int i = 0; i < trials; ++i) open.push_back(*sampler.ask());
+    double best = std::numeric_limits<double>::infinity();
+    for (const Proposal& proposal : open) {
+      sampler.tell(proposal, bowl(proposal.x));
+      best = std::min(best, bowl(proposal.x));
+    }
+    const std::clock_t start = std::clock();  // of the processor: other programs do not count
+    const Vector x = proposals(sampler, space, bowl, 3).rightCols(1);
+    EXPECT_LT(bowl(x), best) << trials;  // it still goes where the minimum is
+    return static_cast<double>(std::clock() - start);
+  };
+  EXPECT_LT(price(800), 20.0 * price(100));
 }
 
 TEST(GpEi, RefusesWhatItCannotTake) {

@@ -6,7 +6,6 @@
 #include "data_flags.hpp"
 #include "output.hpp"
 #include "yosida/data/reader.hpp"
-#include "yosida/error.hpp"
 #include "yosida/model/fitted_model.hpp"
 #include "yosida/model/models.hpp"
 
@@ -58,13 +57,7 @@ int run_predict(const PredictFlags& flags) {
   options.only = model.feature_names;
   options.missing = model.pretreatment.missing_fill.size() > 0 ? Missing::mean : Missing::refuse;
   options.max_memory = flags.max_memory;
-  const Matrix values = model.predict(read_dataset(flags.data, options));
-  for (Index i = 0; i < values.rows(); ++i)
-    if (!values.row(i).allFinite())
-      throw InputError(fmt::format(
-          "{}: the prediction of row {} is not finite: a feature of it is too large for this model",
-          flags.data, i + 1));
-  write_file(flags.out, to_csv(model, values));
+  write_file(flags.out, to_csv(model, model.predict(read_dataset(flags.data, options))));
   return kOk;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "yosida/error.hpp"
+#include "yosida/linalg/unit_scale.hpp"
 #include "yosida/settings.hpp"
 
 namespace yosida::cli {
@@ -12,6 +13,9 @@ namespace {
 
 void weigh(Dataset& data, const char* part, const std::string& column, const ClassWeights* classes,
            const std::vector<double>& weight_of_class) {
+  // Neither the products nor the sum of weights as large, or as small, as numbers can be may leave their
+  // range.
+  if (data.weight.size() > 0) data.weight *= unit_scale(data.weight.maxCoeff());
   if (classes != nullptr) {
     if (data.weight.size() == 0) data.weight = Vector::Ones(data.rows());
     for (Index i = 0; i < data.rows(); ++i)
@@ -70,7 +74,11 @@ std::vector<double> ClassWeights::of(const Dataset& train) const {
 
 void weigh_rows(Split& split, const std::string& column, const std::optional<ClassWeights>& classes) {
   const ClassWeights* given = classes ? &*classes : nullptr;
-  const std::vector<double> weight_of_class = classes ? classes->of(split.train) : std::vector<double>();
+  std::vector<double> weight_of_class = classes ? classes->of(split.train) : std::vector<double>();
+  if (classes) {
+    const double scale = unit_scale(*std::max_element(weight_of_class.begin(), weight_of_class.end()));
+    for (double& weight : weight_of_class) weight *= scale;
+  }
   weigh(split.train, "training", column, given, weight_of_class);
   weigh(split.validation, "validation", column, given, weight_of_class);
   if (split.test) weigh(*split.test, "test", column, given, weight_of_class);

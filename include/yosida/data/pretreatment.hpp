@@ -42,13 +42,16 @@ struct Pretreatment {
   double y_shift = 0.0;
   double y_scale = 1.0;
 
-  /// Transforms features, and targets where there are some, in place.
+  /// Transforms features, and targets where there are some, in place. Throws InputError where the data is not
+  /// what this was fitted to: another number of features, or sparse where it was dense.
   void apply(Dataset& data) const;
 };
 
 /// Fits every step on `train` and transforms it in place; with `fill_missing`, NaN stands for a
-/// missing value and the mean of its column takes its place. Throws InputError where a step needs
-/// a dense design and `train` is sparse.
+/// missing value and the mean of its column takes its place. Statistics neither overflow nor underflow,
+/// whatever the magnitudes of a column are. Throws InputError where a step needs a dense design and `train`
+/// is sparse, where `train` is empty or not whole, and by its name for a column whose values differ by more
+/// than the largest number.
 Pretreatment fit_pretreatment(Dataset& train, const std::vector<XStep>& x_steps, YStep y_step,
                               bool fill_missing = false);
 

@@ -24,12 +24,15 @@ struct FittedModel {
   std::optional<Labels> labels;  // classification
 
   /// One row per row of `data` (which is used up), one column per output: the margins xᵀw + b of a
-  /// classification, else the target as expected by the model, in its own units.
+  /// classification, else the target as expected by the model, in its own units. Throws InputError where the
+  /// columns are not those of the model, the parts of the model do not fit together, or
+  /// a prediction is not finite.
   Matrix predict(Dataset data) const;
 };
 
 /// The model as JSON with a schema version, and back (files of earlier versions too). Loading throws
-/// InputError naming file and field where the text is not such a model.
+/// InputError naming file and field where the text is not such a model, and both do where a number of it is
+/// not finite.
 std::string to_json(const FittedModel& model);
 FittedModel load_model(const std::filesystem::path& file);
 

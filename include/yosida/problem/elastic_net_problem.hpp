@@ -77,6 +77,10 @@ class ElasticNetProblem final : public BilevelProblem {
   /// The weights that are not 0, and the intercept.
   std::vector<Index> support(const Vector& w) const;
   double gradient_flops() const;
+  /// With few rows, an ℓ₂ penalty and a wide support, Hessians are solved in the space of rows.
+  bool solves_in_row_space(const Vector& lambda, const std::vector<Index>& set) const;
+  LinearReport row_space_solve_many(const Vector& w, const Vector& lambda, const std::vector<Index>& set,
+                                    const Matrix& b, const LinearOptions& options, Matrix& x) const;
   /// ∇² of a quadratic data term on all weights, where that is worth keeping, else null.
   const Matrix* kept_hessian() const;
 
