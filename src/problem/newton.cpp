@@ -146,6 +146,12 @@ bool factor_and_solve(const Matrix& hessian, const Eigen::MatrixXd& b, Eigen::Ma
   return false;
 }
 
+/// True where a residual is what rounding leaves of Hx: no solve by these numbers does better.
+bool is_rounding(double residual, const Matrix& hessian, double size_of_x) {
+  constexpr double kBackwardError = 1e-14;
+  return residual <= kBackwardError * hessian.norm() * size_of_x;
+}
+
 }  // namespace
 
 double gradient_norm(const Vector& gradient, const Vector& c, const Vector* curvatures) {
@@ -214,7 +220,9 @@ LinearReport HessianSystem::solve(const Vector& b, double tolerance, std::int64_
     factor_and_solve(hessian, b, solution);
     x = solution;
     report.work.factorisations = factor_work();
-    report.residual_norm = gradient_norm(b - hessian * x, c, curvatures);
+    const Vector rest = b - hessian * x;
+    report.residual_norm = gradient_norm(rest, c, curvatures);
+    report.converged = is_rounding(rest.norm(), hessian, x.norm());
   } else {
     // The diagonal of H helps where penalties differ; under one penalty the features' own scales are nearly
     // equal.
@@ -240,7 +248,7 @@ LinearReport HessianSystem::solve(const Vector& b, double tolerance, std::int64_
     report.residual_norm = cg.residual_norm;
   }
   data.centre_free_weights(c, x);
-  report.converged = report.residual_norm <= tolerance;
+  report.converged |= report.residual_norm <= tolerance;
   return report;
 }
 
@@ -253,7 +261,8 @@ LinearReport HessianSystem::solve_many(const Matrix& b, double tolerance, Matrix
   report.work.factorisations = factor_work();
   const Matrix rest = b - hessian * x;
   report.residual_norm = rest.colwise().norm().maxCoeff();
-  report.converged = report.residual_norm <= tolerance * b.colwise().norm().maxCoeff();
+  report.converged = report.residual_norm <= tolerance * b.colwise().norm().maxCoeff() ||
+                     is_rounding(report.residual_norm, hessian, x.colwise().norm().maxCoeff());
   return report;
 }
 

@@ -107,6 +107,11 @@ void BasinSearch::extend(double from, double to, double spacing) {
   scan_.back() = to;
 }
 
+void BasinSearch::forget_below(double x) {
+  std::erase_if(samples_, [&](const Sample& each) { return each.x < x; });
+  std::erase_if(walls_, [&](double each) { return each < x; });
+}
+
 void BasinSearch::add(const Sample& sample) {
   if (!scanning() && sample.value == kUnresolved) walls_.push_back(sample.x);
   if (sample.slope)

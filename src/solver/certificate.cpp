@@ -13,9 +13,10 @@ namespace {
 constexpr double kInner = 1e-7;
 constexpr double kExact = 1e-10;
 constexpr int kMaxRefinements = 3;
-/// Where the slope at λ is not small, its signs on both sides of it may still show a minimum.
+/// Where the slope at λ is not small, its signs on both sides of it may still show a minimum. Of so many λ at most.
 constexpr double kBesideKink = 1e-5;
-constexpr double kBesidePrecision = 1e-2;
+constexpr double kBeside = 1e-2;
+constexpr std::size_t kMostLooks = 16;
 /// A penalty by so much smaller is none, and a loss that differs by less than this share the same.
 constexpr double kWithout = 25.0;
 constexpr double kSame = 1e-6;
@@ -73,12 +74,61 @@ Slopes slopes_at(const BilevelProblem& problem, const Vector& lambda, double all
   return at;
 }
 
-/// One λ: h falls towards it from both sides, as seen from so far away.
-bool is_bracketed(const BilevelProblem& problem, double lambda, double beside, double allowed, Vector w) {
+/// What h does beside a λ whose slope is not small.
+enum class Beside { falls, rises_from_kink, rises, is_flat_below };
+
+/// The slopes of h along λ_j alone, so far below it and above.
+std::pair<double, double> slopes_beside(const BilevelProblem& problem, const Vector& lambda, Index j,
+                                        double distance, double allowed, Vector& w) {
   const auto slope_at = [&](double at) {
-    return slopes_at(problem, Vector::Constant(1, at), allowed, w).slope[0];
+    Vector moved = lambda;
+    moved[j] = at;
+    return slopes_at(problem, moved, allowed, w).slope[j];
   };
-  return slope_at(lambda - beside) <= 0.0 && slope_at(lambda + beside) >= 0.0;
+  const double below = slope_at(lambda[j] - distance);
+  return {below, slope_at(lambda[j] + distance)};
+}
+
+/// True where h is the same down to no penalty at all, and the first larger λ_j that changes it raises it: as good as
+/// the lower end of all λ, where rounding may hide the slope.
+bool is_flat_below(const BilevelProblem& problem, const Vector& lambda, Index j, double validation, Vector w) {
+  const auto change = [&](double move) {
+    Vector moved = lambda;
+    moved[j] += move;
+    problem.inner_solve(moved, {}, w);
+    return problem.validation_loss(w) / validation - 1.0;
+  };
+  if (problem.own_bounds() || !(std::abs(change(-kWithout)) <= kSame)) return false;
+  for (double move = 1.0; move <= kWithout; move *= 2.0)
+    if (const double rise = change(move); !(std::abs(rise) <= kSame)) return rise > 0.0;
+  return false;
+}
+
+/// h rises on both sides of λ_j where its lowest point along λ_j lies within so little that nothing is to be gained
+/// by going there, or where a kink is.
+Beside look_beside(const BilevelProblem& problem, const Vector& lambda, Index j, double validation, double allowed,
+                   Vector w) {
+  const auto [below, above] = slopes_beside(problem, lambda, j, kBeside, allowed, w);
+  if (below <= 0.0 && above >= 0.0 && kBeside * std::max(-below, above) <= kSame * std::abs(validation))
+    return Beside::rises;
+  const auto [near_below, near_above] = slopes_beside(problem, lambda, j, kBesideKink, allowed, w);
+  if (is_flat_below(problem, lambda, j, validation, w)) return Beside::is_flat_below;
+  return near_below <= 0.0 && near_above >= 0.0 ? Beside::rises_from_kink : Beside::falls;
+}
+
+/// The verdict on components whose slopes are not small: the worst of what h does beside them.
+Verdict verdict_beside(const BilevelProblem& problem, const Vector& lambda, const std::vector<Index>& steep,
+                       double validation, double allowed, const Vector& w) {
+  if (steep.size() > kMostLooks) return Verdict::not_certified;
+  bool has_kink = false;
+  bool has_end = false;
+  for (const Index j : steep) {
+    const Beside beside = look_beside(problem, lambda, j, validation, allowed, w);
+    if (beside == Beside::falls) return Verdict::not_certified;
+    has_kink |= beside == Beside::rises_from_kink;
+    has_end |= beside == Beside::is_flat_below;
+  }
+  return has_kink ? Verdict::at_kink : has_end ? Verdict::at_end : Verdict::at_precision;
 }
 
 /// What lies below the lower bounds that hold some of λ.
@@ -107,6 +157,8 @@ std::string_view to_string(Verdict verdict) {
       return "certified";
     case Verdict::at_bound:
       return "certified at a bound";
+    case Verdict::at_end:
+      return "certified as no penalty";
     case Verdict::at_kink:
       return "certified at a kink";
     case Verdict::at_precision:
@@ -129,6 +181,7 @@ Certificate certify(const BilevelProblem& problem, const Solution& solution, con
 
   const Slopes at = slopes_at(problem, lambda, tolerance, w);
   bool held = false;
+  std::vector<Index> steep;
   for (Index j = 0; j < lambda.size(); ++j) {
     const bool is_here = is_held(start, lambda[j], at.slope[j], j, at.validation);
     held |= is_here;
@@ -136,10 +189,12 @@ Certificate certify(const BilevelProblem& problem, const Solution& solution, con
       certificate.hypergradient = std::max(certificate.hypergradient, std::abs(at.slope[j]) * at.scale[j]);
       certificate.hypergradient_error =
           std::max(certificate.hypergradient_error, std::abs(at.error[j]) * at.scale[j]);
+      if (!((std::abs(at.slope[j]) + std::abs(at.error[j])) * at.scale[j] <= tolerance)) steep.push_back(j);
     }
     if (std::isnan(at.slope[j])) certificate.hypergradient = at.slope[j];
   }
   const double worst = certificate.hypergradient + certificate.hypergradient_error;
+  const bool is_small = std::isfinite(worst) && steep.empty();
   const std::string size = fmt::format("scaled slope {:.2g} ± {:.1g} of the validation loss",
                                        certificate.hypergradient, certificate.hypergradient_error);
   // Denormal or zero throughout: not a small slope but none.
@@ -152,25 +207,36 @@ Certificate certify(const BilevelProblem& problem, const Solution& solution, con
   } else if (certificate.inner_gradient > tolerance) {
     certificate.reason = fmt::format("the weights are not trained to their optimum: gradient {:.2g} of that at 0{}",
                                      certificate.inner_gradient,
-                                     worst <= tolerance ? "; lambda itself is stationary" : "");
-  } else if (worst <= tolerance) {
+                                     is_small ? "; lambda itself is stationary" : "");
+  } else if (is_small) {
     certificate.verdict = held ? Verdict::at_bound : Verdict::certified;
     certificate.reason =
         fmt::format("no small change of lambda{} helps: {}{}", held ? " inside its bounds" : "", size,
                     held ? without_penalty(problem, lambda, at, start, w) : "");
-  } else if (lambda.size() == 1 && is_bracketed(problem, lambda[0], kBesideKink, tolerance, w)) {
-    certificate.verdict = Verdict::at_kink;
-    certificate.reason =
-        fmt::format("the validation loss rises on both sides of lambda, within {:g}: {}", kBesideKink, size);
-  } else if (lambda.size() == 1 && certificate.hypergradient_error > tolerance &&
-             is_bracketed(problem, lambda[0], kBesidePrecision, tolerance, w)) {
-    certificate.verdict = Verdict::at_precision;
-    certificate.reason = fmt::format(
-        "the validation loss rises on both sides of lambda, within {:g}; nearer to it rounding hides the slope",
-        kBesidePrecision);
   } else {
-    certificate.reason =
-        fmt::format("the validation loss has a slope here: {}, at most {:.2g} is allowed", size, tolerance);
+    certificate.verdict = verdict_beside(problem, lambda, steep, at.validation, tolerance, w);
+    switch (certificate.verdict) {
+      case Verdict::at_end:
+        certificate.reason =
+            "the validation loss is the same down to no penalty at all, and rises with a larger one";
+        break;
+      case Verdict::at_kink:
+        certificate.reason = fmt::format("the validation loss rises on both sides of lambda, within {:g}: {}",
+                                         kBesideKink, size);
+        break;
+      case Verdict::at_precision:
+        certificate.reason = fmt::format(
+            "the validation loss rises on both sides of lambda, within {:g}, and less than {:g} of it is to be "
+            "gained there",
+            kBeside, kSame);
+        break;
+      default:
+        certificate.reason = fmt::format("the validation loss {}: {}, at most {:.2g} is allowed",
+                                         certificate.hypergradient_error > tolerance
+                                             ? "may have a slope here, which rounding hides"
+                                             : "has a slope here",
+                                         size, tolerance);
+    }
   }
   return certificate;
 }

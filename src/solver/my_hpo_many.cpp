@@ -36,6 +36,10 @@ constexpr double kExact = 1e-10;  // where a small Hessian is factored, that cos
 constexpr double kFirstInner = 5e-3;
 constexpr double kFirstAdjoint = 0.1;
 constexpr double kShrink = 0.8;
+/// ρ, beside what makes its term as large as the model's own.
+constexpr double kLeastRho = 1e-6;
+/// Shares of a penalty nearer than this to 0 or 1 are not told from these.
+constexpr double kLeastShare = 1e-9;
 /// Pairs the limited-memory step remembers.
 constexpr std::size_t kMemory = 10;
 /// The ℓ₂ penalties of the lines of an elastic net, from the largest of its bounds to the least, and how much
@@ -92,6 +96,14 @@ void respond_by_matrix(const BilevelProblem& problem, State& state) {
   }
   many.curvature -= turning + turning.transpose();
   many.curvature.diagonal() += many.g;
+  // With one weight to each λ of a least-squares problem w* is affine in the share θ_j = 2e^λj (H⁻¹)_jj, all other λ
+  // held. −C_jᵀΦ_j / C_jᵀw is that share, and a mean of those along w where a λ has several weights or folds.
+  for (Index j = 0; j < count; ++j) {
+    const double pull = -right.col(j).dot(state.w);
+    const double share = right.col(j).dot(many.phi1.col(j)) / pull;
+    if (!(pull > 0.0) || !(share > kLeastShare && share < 1.0 - kLeastShare)) continue;
+    many.kappa[j] = std::exp(state.lambda[j]) * (1.0 / share - 1.0);
+  }
 }
 
 /// ∇h = −Cᵀ q, H q = ∇L_V: one linear solve, however many hyperparameters.
@@ -106,12 +118,16 @@ void respond_by_adjoint(const BilevelProblem& problem, State& state) {
 }
 
 /// The same matrix with the sizes of its eigenvalues: where h curves down, a step is held back as much as where it
-/// curves up.
-Eigen::MatrixXd convex(const Eigen::MatrixXd& matrix) {
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> parts(0.5 * (matrix + matrix.transpose()));
+/// curves up. On the components given alone, so that those held by bounds do not disturb the others; the rest is
+/// the identity, which no step feels.
+Eigen::MatrixXd convex(const Eigen::MatrixXd& matrix, const std::vector<Index>& free) {
+  Eigen::MatrixXd result = Eigen::MatrixXd::Identity(matrix.rows(), matrix.cols());
+  const Eigen::MatrixXd part = matrix(free, free);
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> parts(0.5 * (part + part.transpose()));
   const Vector sizes = parts.eigenvalues().cwiseAbs();
   const Vector values = sizes.cwiseMax(1e-12 * sizes.maxCoeff());
-  return parts.eigenvectors() * values.asDiagonal() * parts.eigenvectors().transpose();
+  result(free, free) = parts.eigenvectors() * values.asDiagonal() * parts.eigenvectors().transpose();
+  return result;
 }
 
 /// The coordinates of a proximal step: the share θ = e^λ/(e^λ + κ) of a penalty beside the curvature κ it works on,
@@ -173,18 +189,29 @@ bool proximal_step(const BilevelProblem& problem, const MyHpo::Settings& setting
   if (!shares.are_lambda())  // d²λ/dθ² = −(1 − 2θ) (dλ/dθ)²
     curvature.diagonal().array() -=
         (1.0 - 2.0 * shares.of(state.lambda).array()) * rate.array().square() * many.g.array();
-  const Eigen::MatrixXd model = convex(curvature);
-  Eigen::MatrixXd prox = scaled(many.phi1.transpose() * many.phi1);
-  // Where a weight is near 0 so is its column of Φ₁: the second term limits the step there.
-  const double typical = std::max(prox.trace() / static_cast<double>(count), 1e-300);
-  prox.diagonal().array() += settings.epsilon * typical;
-  if (many.rho == 0.0) many.rho = model.trace() / std::max(prox.trace(), 1e-300);
   Vector low = difference(shares, state.lambda, state.range.low);
   Vector high = difference(shares, state.lambda, state.range.high);
   if (shares.are_lambda()) {
     low = low.cwiseMax(-kMaxMove);
     high = high.cwiseMin(kMaxMove);
   }
+  std::vector<Index> free;
+  for (Index j = 0; j < count; ++j) {
+    if (is_held(state.range, state.lambda[j], many.g[j], j, many.validation)) {
+      low[j] = high[j] = 0.0;
+    } else {
+      free.push_back(j);
+    }
+  }
+  if (free.empty()) return false;
+  const Eigen::MatrixXd model = convex(curvature, free);
+  Eigen::MatrixXd prox = scaled(many.phi1.transpose() * many.phi1);
+  // Where a weight is near 0 so is its column of Φ₁: the second term limits the step there.
+  const double typical = std::max(prox.trace() / static_cast<double>(count), 1e-300);
+  prox.diagonal().array() += settings.epsilon * typical;
+  const double unit = model.diagonal()(free).sum() / std::max(prox.diagonal()(free).sum(), 1e-300);
+  if (many.rho == 0.0) many.rho = unit;
+  many.rho = std::max(many.rho, kLeastRho * unit);  // so that a few rejections shorten a step again
   Vector w(problem.weights());
   for (int rejection = 0; rejection < kMaxRejections; ++rejection) {
     const Vector move = minimise_in_box(g, model + many.rho * prox, low, high);
@@ -378,7 +405,8 @@ bool step_lines(const MyHpo::Settings& settings, State& state) {
   state.inexact_solves += lines.search.inexact_solves;
   lines.search.inexact_solves = 0;
   const double validation = lines.search.search->best_value();
-  if (validation < lines.validation && !lines.search.search->scanning()) {
+  const bool is_told = !lines.search.search->scanning() || line.factors_cheaply();
+  if (validation < lines.validation && is_told) {
     lines.validation = validation;
     lines.is_better = true;
     state.many.is_left = true;

@@ -53,6 +53,8 @@ constexpr double kOneScale = 1e-11;
 constexpr double kFurther = 8.0;
 constexpr double kFarthest = 600.0;
 constexpr int kMaxExtensions = 5;  // one where inner problems do not factor: it is dear
+/// A difference of values that differs by more than this share from what their slopes say is rounding.
+constexpr double kContradiction = 0.5;
 /// By what share of itself L_V may be wrong for each unit of blur, as measured on MNIST and GTSRB.
 constexpr double kBlurOfValue = 0.03;
 /// L_V of so small a share of that at w = 0 is none.
@@ -192,7 +194,7 @@ const Sample& settled(const BasinSearch& search) {
       return (down ? each.x >= best.x : each.x <= best.x) || (each.slope && each.value <= level);
     });
   };
-  const double none = kNoSlope * std::abs(best.value);
+  const double none = kWorthwhile * std::abs(best.value);
   if (*best.slope > -none && is_flat(true)) return samples.front();
   if (*best.slope < none && is_flat(false)) return samples.back();
   return best;
@@ -257,8 +259,27 @@ bool reaches_further(const BilevelProblem& problem, const MyHpo::Settings& setti
   const double from = end;
   end = std::clamp(end + (is_low ? -kFurther : kFurther), -kFarthest, kFarthest);
   if (end == from) return false;
+  if (is_low && problem.factors_cheaply()) state.moved_from = from;
   state.search->extend(from, end, is_exact(problem) ? spacing_of(problem, settings) : kFurther);
   return true;
+}
+
+/// Where the lower bound has been moved, h may be rounding: below the first λ at which values and slopes contradict
+/// each other nothing is known, and the bound is there.
+void forget_rounding(State& state, double moved_from) {
+  const auto& samples = state.search->samples();
+  for (std::size_t i = samples.size(); i-- > 1;) {
+    const Sample &upper = samples[i], &lower = samples[i - 1];
+    if (upper.x > moved_from || !upper.slope) continue;
+    const double fall = upper.value - lower.value;
+    const double by_slopes = 0.5 * (*upper.slope + lower.slope.value_or(0.0)) * (upper.x - lower.x);
+    const double allowed = kContradiction * std::abs(fall) + kWorthwhile * std::abs(upper.value);
+    if (lower.slope && std::abs(fall - by_slopes) <= allowed) continue;
+    state.range.low[0] = upper.x;
+    state.extensions = kMaxExtensions;
+    state.search->forget_below(upper.x);
+    return;
+  }
 }
 
 /// True where the start has been seen coarsely only, and not far above the best: never worse than the start.
@@ -289,6 +310,8 @@ void step_one(const BilevelProblem& problem, const MyHpo::Settings& settings, St
     // A closed form costs next to nothing: its scan is one iteration.
     do scan(problem, settings, state);
     while (problem.has_closed_form() && search.scanning());
+    if (state.moved_from && !search.scanning()) forget_rounding(state, *state.moved_from);
+    if (!search.scanning()) state.moved_from.reset();
   } else {
     refine(problem, state);
   }

@@ -36,6 +36,8 @@ class BasinSearch {
 
   /// The scan goes on, from an end of the range to a new one.
   void extend(double from, double to, double spacing);
+  /// The range begins at x, which is a sample.
+  void forget_below(double x);
   void end_scan() { next_scan_ = scan_.size(); }
   bool scanning() const { return next_scan_ < scan_.size(); }
   /// Nothing where the scan is over and no basin promises more than `relative_gain` of the best value. With

@@ -11,8 +11,9 @@ namespace yosida {
 enum class Verdict {
   certified,      ///< hypergradient + error ≤ tolerance, inner_gradient ≤ tolerance
   at_bound,       ///< the same, with some λ_j held by its bound: beyond it may be a better one
-  at_kink,        ///< one λ: h′(λ − 1e-5) ≤ 0 ≤ h′(λ + 1e-5), though h′ is not small at λ itself
-  at_precision,   ///< one λ: the same with 0.01, where hypergradient_error > tolerance by rounding
+  at_precision,   ///< for each λ_j above it: ∂h/∂λ_j ≤ 0 at λ_j − 0.01 and ≥ 0 at λ_j + 0.01, both ≤ 1e-4 L_V
+  at_end,         ///< |h(λ_j − 25)/h − 1| ≤ 1e-6, and h rises first where λ_j grows: rounding hides the slope there
+  at_kink,        ///< as at_precision, with 1e-5, of any size
   not_certified,  ///< none of these; `reason` says why
 };
 std::string_view to_string(Verdict verdict);

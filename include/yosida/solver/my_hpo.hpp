@@ -71,6 +71,7 @@ struct MyHpo {
     double value_at_low_end = std::numeric_limits<double>::infinity();  // h where the bounds ended before
     double value_at_high_end = std::numeric_limits<double>::infinity();
     int extensions = 0;  // times that a bound has been moved
+    std::optional<double> moved_from;  // where the lower bound was, while what lies below is scanned
     Many many;
     std::shared_ptr<Lines> lines;  // while they are searched
     Descent first;                 // of an elastic net: the descent from its lines
