@@ -21,7 +21,10 @@ struct Answer {
   double work = 0.0;        ///< gradient equivalents
   double seconds = 0.0;     ///< of the processor, without the certificate
 
-  bool is_certified() const { return verdict == to_string(Verdict::certified); }
+  /// Also at a kink or at working precision.
+  bool is_certified() const {
+    return verdict != to_string(Verdict::not_certified) && !verdict.empty() && !is_at_bound();
+  }
   bool is_at_bound() const { return verdict == to_string(Verdict::at_bound); }
 };
 

@@ -45,7 +45,7 @@ void print_row(const std::string& kind, const std::string& model, const std::str
       count(group, [](const Judged& r) { return r.answer.is_at_bound(); }),
       count(group, [](const Judged& r) { return !r.answer.is_certified() && !r.answer.is_at_bound(); }),
       count(group, [](const Judged& r) { return r.is_false_certificate; }),
-      count(group, [](const Judged& r) { return r.answer.status == to_string(StopReason::converged); }),
+      count(group, [](const Judged& r) { return r.is_contradiction(); }),
       fmt::format("{:.0f}", quantile(work, 0.5)), 1e3 * seconds / static_cast<double>(group.size()),
       count(group, [](const Judged& r) { return r.is_truth_incomplete; }));
 }
@@ -73,13 +73,13 @@ void print_table(const std::vector<Judged>& runs) {
       "{:>6} "
       "| {:>7} {:>8}| {:>5}\n",
       "", "", "", "", "", "not", "worse", "than", "gap %", "gap %", "above", "certi-", "at", "not", "false",
-      "conv-", "median", "ms", "truth");
+      "contra", "median", "ms", "truth");
   fmt::print(
       "{:<12} {:<12} {:<8} {:<8} {:>6} | {:>4} {:>6} {:>6} | {:>7} {:>7} {:>6} | {:>6} {:>6} {:>6} {:>6} "
       "{:>6} "
       "| {:>7} {:>8}| {:>5}\n",
       "kind", "model", "splits", "lambdas", "runs", "fin.", "start", "shared", "<= 1 %", "<= 0.1%", "0.1 %",
-      "fied", "bound", "certi.", "certi.", "erged", "work", "a run", "open");
+      "fied", "bound", "certi.", "certi.", "diction", "work", "a run", "open");
   std::map<std::tuple<std::string, std::string, std::string, std::string>, Group> groups;
   std::map<std::string, Group> kinds;
   Group all;

@@ -29,6 +29,10 @@ struct Judged {
   bool is_worse_than_shared = false;
   bool is_false_certificate = false;  ///< certified, though a small change of λ lowers h by over 0.1 %
 
+  /// The method's own test holds, and the certificate says that it does not.
+  bool is_contradiction() const {
+    return answer.status == to_string(StopReason::converged) && !answer.is_certified() && !answer.is_at_bound();
+  }
   bool has_one_lambda() const { return sharing == Sharing::one; }
 };
 

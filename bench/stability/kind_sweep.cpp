@@ -53,9 +53,11 @@ Judged judge(const Case& drawn, const std::string& method, double floor) {
   run.gap = std::numeric_limits<double>::infinity();
   if (!run.is_not_finite) {
     run.value = truth.at(lambda);
+    run.is_truth_incomplete |= std::isnan(run.value);
+    // Where Newton's method of the truth does not end, the program's own loss is held against the truth's best.
+    if (std::isnan(run.value)) run.value = run.answer.validation;
     run.start_value = truth.at(run.answer.lambda0);
     run.gap = truth.gap(run.value);
-    run.is_truth_incomplete |= std::isnan(run.value);
     run.is_worse_than_start = run.gap > truth.gap(run.start_value) + kNoWorse;
     run.is_worse_than_shared = run.gap > kNoWorseShared;
     if (run.answer.is_certified() && lambda.size() <= kFewLambdas)

@@ -5,9 +5,36 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <stdexcept>
+
+extern "C" void dgesvd_(const char* jobu, const char* jobvt, const int* m, const int* n, double* a, const int* lda,
+                        double* s, double* u, const int* ldu, double* vt, const int* ldvt, double* work,
+                        const int* lwork, int* info);
 
 namespace yosida::bench {
 namespace {
+
+/// Singular values and vectors by QR iteration. (Eigen's divide and conquer loses small ones among clusters.)
+struct Svd {
+  explicit Svd(Eigen::MatrixXd x) {
+    const auto m = static_cast<int>(x.rows()), n = static_cast<int>(x.cols()), k = std::min(m, n);
+    s.resize(k);
+    u.resize(m, k);
+    Eigen::MatrixXd vt(k, n);
+    const int size = 64 * (m + n);
+    std::vector<double> work(static_cast<std::size_t>(size));
+    int info = 0;
+    dgesvd_("S", "S", &m, &n, x.data(), &m, s.data(), u.data(), &m, vt.data(), &k, work.data(), &size, &info);
+    if (info != 0) throw std::runtime_error("dgesvd has failed");
+    v = vt.transpose();
+  }
+  const Vector& singularValues() const { return s; }
+  const Eigen::MatrixXd& matrixU() const { return u; }
+  const Eigen::MatrixXd& matrixV() const { return v; }
+
+  Vector s;
+  Eigen::MatrixXd u, v;
+};
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNotSolved = std::numeric_limits<double>::quiet_NaN();
@@ -47,7 +74,7 @@ void golden_section(Function&& value, double a, double b, double width) {
 
 Rotated::Rotated(const Split& split, bool intercept, const Vector& column_scale) {
   // One-sided Jacobi after pivoting keeps the small singular values of columns of very different scales;
-  // where it would take too long, divide and conquer keeps them to 1e-16 of the largest.
+  // where it would take too long, QR iteration keeps them to 1e-16 of the largest.
   constexpr Index kJacobi = 32;
   Eigen::MatrixXd x = split.train.x.dense().matrix() * column_scale.asDiagonal();
   Eigen::MatrixXd v = split.validation.x.dense().matrix() * column_scale.asDiagonal();
@@ -67,7 +94,7 @@ Rotated::Rotated(const Split& split, bool intercept, const Vector& column_scale)
   if (std::min(n, d) <= kJacobi)
     take(Eigen::JacobiSVD<Eigen::MatrixXd>(x, Eigen::ComputeThinU | Eigen::ComputeThinV));
   else
-    take(Eigen::BDCSVD<Eigen::MatrixXd>(x, Eigen::ComputeThinU | Eigen::ComputeThinV));
+    take(Svd(x));
   const double least = static_cast<double>(std::max(n, d)) * std::numeric_limits<double>::epsilon() *
                        (singular_values.size() > 0 ? singular_values[0] : 0.0);
   Index rank = 0;

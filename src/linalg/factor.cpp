@@ -82,6 +82,21 @@ bool cholesky_solve(Matrix& h, Eigen::Ref<Eigen::MatrixXd> b) {
   return info == 0 && b.allFinite();
 }
 
+int solve_semidefinite(const Matrix& h, Eigen::Ref<Eigen::MatrixXd> b) {
+  const Vector scale = h.diagonal().array() + 1e-16 * h.diagonal().maxCoeff();
+  int tries = 0;
+  for (double jitter = 0.0; jitter < 1.0; jitter = std::max(1e-15, 100.0 * jitter)) {
+    Matrix factor = h;
+    factor.diagonal() += jitter * scale;
+    Eigen::MatrixXd x = b;
+    ++tries;
+    if (!cholesky_solve(factor, x)) continue;
+    b = x;
+    break;
+  }
+  return tries;
+}
+
 bool cholesky_factor(Matrix& h) {
   const BlasCall call;
   const int n = static_cast<int>(h.rows());

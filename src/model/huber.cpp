@@ -12,6 +12,7 @@ constexpr double kDelta = 1.345;
 struct Huber : Numbers {
   static constexpr std::string_view name = "huber";
   static constexpr bool quadratic = false;
+  static constexpr bool jumps = true;
   static double value(double m, double y) {
     const double r = std::abs(y - m);
     return r <= kDelta ? 0.5 * r * r : kDelta * (r - 0.5 * kDelta);

@@ -12,6 +12,7 @@ struct Poisson {
   static constexpr std::string_view name = "poisson";
   static constexpr bool classification = false;
   static constexpr bool quadratic = false;
+  static constexpr bool jumps = false;
   static constexpr std::string_view targets = "at least 0";
   static bool accepts(double y) { return y >= 0.0; }
 

@@ -9,6 +9,7 @@ namespace {
 struct SquaredHinge : Labelled {
   static constexpr std::string_view name = "svm";
   static constexpr bool quadratic = false;
+  static constexpr bool jumps = true;
   static double gap(double m, double y) { return std::max(0.0, 1.0 - y * m); }
   static double value(double m, double y) { return gap(m, y) * gap(m, y); }
   static double slope(double m, double y) { return -2.0 * y * gap(m, y); }

@@ -9,6 +9,7 @@
 #include "problem/newton.hpp"
 #include "problem/row_space_system.hpp"
 #include "yosida/error.hpp"
+#include "yosida/linalg/factor.hpp"
 
 namespace yosida {
 namespace {
@@ -55,7 +56,7 @@ ElasticNetProblem::ElasticNetProblem(Split split, const Loss& loss, bool interce
   Vector g(weights());
   linear_.fit_intercept(zero);
   linear_.train_gradient(zero, no_penalty(), g);
-  gradient_at_zero_ = g.norm();
+  gradient_at_zero_ = g;
   largest_slope_ = g.head(penalised()).lpNorm<Eigen::Infinity>();
   // By power iteration from the gradient, which points there: good to a few per cent. With an intercept, of
   // the data term with it refitted: the Schur complement of its column.
@@ -163,17 +164,21 @@ InnerReport ElasticNetProblem::inner_solve(const Vector& lambda, const InnerOpti
     c += options.proximal->rho * ones();
     linear = (options.proximal->u - options.proximal->rho * options.proximal->v).cwiseProduct(ones());
   }
-  const double size = std::max(gradient_at_zero_, linear.norm());
+  const Vector units = column_units(linear_.units(), weights());
+  const double size =
+      std::max(gradient_at_zero_.cwiseProduct(units).norm(), linear.cwiseProduct(units).norm());
   // A subgradient is small beside e^λ₁ alone: one of that size leaves weights out that belong in.
-  const double relative = std::max(options.tolerance * std::min(size, l1(lambda)),
+  const double threshold = l1(lambda) * units.head(penalised()).minCoeff();
+  const double relative = std::max(options.tolerance * std::min(size, threshold),
                                    std::clamp(options.tolerance, kRounding, kTight) * size);
   Vector turn(weights());
   cross_product(w, lambda, Vector::Ones(hyperparameters()), turn);
-  const double tolerance = std::max(relative, kPermitted * options.blur * turn.norm());
+  const double tolerance = std::max(relative, kPermitted * options.blur * turn.cwiseProduct(units).norm());
   const Matrix* hessian = kept_hessian();
   const DataTerm data = train_term(linear_);
   InnerReport report =
-      l1_newton({data, c, linear, l1(lambda), tolerance, options.max_count, gradient_flops(), hessian}, w);
+      l1_newton({data, c, linear, l1(lambda), tolerance, options.max_count, gradient_flops(), hessian, units},
+                w);
   if (hessian != nullptr)
     report.setup = hessian_on_work(data, static_cast<std::size_t>(weights()), gradient_flops());
   return report;

@@ -92,7 +92,7 @@ class L1Newton {
   void update_subgradient() {
     subgradient_ = gradient_;
     smallest_subgradient(a_, threshold_, penalisable_, subgradient_);
-    norm_ = subgradient_.norm();
+    norm_ = subgradient_.cwiseProduct(p_.units).norm();
   }
 
   // From a start far away the threshold comes down in stages, each solved roughly: supports grow from small
@@ -100,7 +100,8 @@ class L1Newton {
 
   bool is_early() const { return threshold_ > p_.threshold; }
   double tolerance() const {
-    return is_early() ? std::max(kStageTolerance * threshold_, p_.tolerance) : p_.tolerance;
+    return is_early() ? std::max(kStageTolerance * threshold_ * p_.units.head(penalisable_).minCoeff(), p_.tolerance)
+                      : p_.tolerance;
   }
   void begin_stages() {
     threshold_ = std::max(p_.threshold, kStage * gradient_.head(penalisable_).lpNorm<Eigen::Infinity>());
@@ -149,7 +150,9 @@ class L1Newton {
     if (violators.size() > most) {
       std::nth_element(
           violators.begin(), violators.begin() + static_cast<std::ptrdiff_t>(most), violators.end(),
-          [&](Index i, Index j) { return std::abs(subgradient_[i]) > std::abs(subgradient_[j]); });
+          [&](Index i, Index j) {
+            return std::abs(subgradient_[i]) * p_.units[i] > std::abs(subgradient_[j]) * p_.units[j];
+          });
       violators.resize(most);
     }
     std::vector<Index> joined = violators;
@@ -178,13 +181,16 @@ class L1Newton {
   bool step_on_working_set() {
     choose_working_set();
     Matrix h = hessian();
-    const Vector x0 = a_(set_);
-    const Vector q = gradient_(set_);
-    Vector threshold(x0.size());
-    for (std::size_t i = 0; i < set_.size(); ++i) {
-      threshold[static_cast<Index>(i)] = threshold_of(set_[i]);
+    for (std::size_t i = 0; i < set_.size(); ++i)
       h(static_cast<Index>(i), static_cast<Index>(i)) += p_.c[set_[i]];
-    }
+    // The model in units of the columns.
+    const Vector unit = p_.units(set_);
+    h = unit.asDiagonal() * h * unit.asDiagonal();
+    const Vector x0 = a_(set_).cwiseQuotient(unit);
+    const Vector q = gradient_(set_).cwiseProduct(unit);
+    Vector threshold(x0.size());
+    for (std::size_t i = 0; i < set_.size(); ++i)
+      threshold[static_cast<Index>(i)] = threshold_of(set_[i]) * unit[static_cast<Index>(i)];
     const bool exact = p_.data.loss().is_quadratic();  // its own model
     // Elsewhere superlinear: the nearer, the more exact.
     const double forcing = exact ? 0.0 : std::min(0.1, std::sqrt(norm_ / std::max(first_norm_, norm_)));
@@ -196,12 +202,12 @@ class L1Newton {
           minimise({h, q, threshold, x0}, std::max(forcing * norm_, kModelShare * tolerance()), x);
       report_.work.factorisations += solved.flops / p_.flops_per_gradient;
       next_ = a_;
-      next_(set_) = x;
+      next_(set_) = x.cwiseProduct(unit);
       const double length = next_.allFinite() ? descend() : 0.0;
       if (exact) return length > 0.0;
       // Far from the minimum a loss may have next to no curvature, and its model no near minimum.
       if (length < kPoorStep) {
-        damping_ = std::max(10.0 * damping_, 1e-3 * norm_ / (1.0 + a_.norm()));
+        damping_ = std::max(10.0 * damping_, 1e-3 * norm_ / (1.0 + x0.norm()));
       } else if (length == 1.0) {
         damping_ = damping_ > 1e-6 * diagonal.maxCoeff() ? 0.1 * damping_ : 0.0;
       }
@@ -262,8 +268,8 @@ class L1Newton {
     Vector direction = Vector::Zero(a_.size());
     const Index most = static_cast<Index>(
         std::min<std::int64_t>(p_.max_count - report_.work.paper_count() - 1, 10 * a_.size()));
-    const CgReport cg =
-        conjugate_gradients(apply, b, direction, std::max(forcing * b.norm(), 0.3 * tolerance()), most);
+    const double enough = 0.3 * tolerance() / p_.units.maxCoeff();
+    const CgReport cg = conjugate_gradients(apply, b, direction, std::max(forcing * b.norm(), enough), most);
     report_.work.hessian_products += cg.products;
     // Weights that would change their sign stop at 0; where that does not lower the objective, a shorter way.
     for (double step = 1.0; step > 1e-6; step *= 0.25) {
@@ -432,6 +438,11 @@ void smallest_subgradient(const Vector& a, double threshold, Index penalisable, 
   for (Index j = 0; j < penalisable; ++j)
     g[j] = a[j] != 0.0 ? g[j] + std::copysign(threshold, a[j])
                        : std::copysign(std::max(std::abs(g[j]) - threshold, 0.0), g[j]);
+}
+
+Vector column_units(const Vector* curvatures, Index weights) {
+  if (curvatures == nullptr) return Vector::Ones(weights);
+  return (curvatures->array() > 0.0).select(curvatures->array().rsqrt(), 1.0);
 }
 
 InnerReport l1_newton(const L1Problem& problem, Vector& a) { return L1Newton(problem, a).run(); }

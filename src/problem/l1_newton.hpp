@@ -14,11 +14,16 @@ struct L1Problem {
   const Vector& c;            // one per weight, 0 at the intercept
   const Vector& linear;       // likewise
   double threshold;           // e^λ
-  double tolerance;           // on the norm of the smallest subgradient
+  double tolerance;           // on the norm of the smallest subgradient, in units of the columns
   std::int64_t max_count;     // gradients and Hessian products
   double flops_per_gradient;  // of the problem the work is counted for
   const Matrix* hessian;      // ∇²f where it is known for any a, else null
+  const Vector& units;        // of column_units()
 };
+
+/// What components of a gradient are multiplied by before they are compared: 1/√curvature of each weight's column,
+/// where columns are of different scales; ones where `curvatures` is null.
+Vector column_units(const Vector* curvatures, Index weights);
 
 /// The subgradient of F of the smallest norm, from the gradient g of its smooth part: 0 where and only where
 /// a is the minimiser. In place.

@@ -139,19 +139,4 @@ L1QuadraticReport minimise(const L1Quadratic& model, double tolerance, Vector& x
   return L1Descent(model, x).run(tolerance);
 }
 
-int solve_semidefinite(const Matrix& h, Eigen::Ref<Eigen::MatrixXd> b) {
-  const double scale = h.diagonal().maxCoeff();
-  Eigen::MatrixXd x;
-  int tries = 0;
-  for (double jitter = 0.0; jitter < 1.0; jitter = std::max(1e-15, 100.0 * jitter)) {
-    Matrix factor = h;
-    factor.diagonal().array() += jitter * scale;
-    x = b;
-    ++tries;
-    if (cholesky_solve(factor, x)) break;
-  }
-  b = x;
-  return tries;
-}
-
 }  // namespace yosida

@@ -22,8 +22,4 @@ struct L1QuadraticReport {
 /// Sweeps of coordinate descent find the support; Newton's step on it, signs held, ends the rest of the way.
 L1QuadraticReport minimise(const L1Quadratic& model, double tolerance, Vector& x);
 
-/// H X = B for positive semi-definite H. Where rounding has made it indefinite, a small multiple of the
-/// identity is added. Returns the number of factorisations this took.
-int solve_semidefinite(const Matrix& h, Eigen::Ref<Eigen::MatrixXd> b);
-
 }  // namespace yosida

@@ -417,6 +417,11 @@ bool LinearProblem::factors_cheaply() const {
   return few_rows || HessianSystem{data, ones_, ones_, gradient_flops()}.factors(kCheapFactor);
 }
 
+double LinearProblem::feature_width() const {
+  constexpr double kWidthOfJumps = 1.0;
+  return loss_.has_jumps() && factors_cheaply() ? kWidthOfJumps : kSmoothWidth;
+}
+
 Work LinearProblem::certificate_work() const {
   // The margins and one product with the design make one with the Hessian; each further group is a product.
   Work work;

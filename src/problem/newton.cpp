@@ -1,5 +1,6 @@
 #include "problem/newton.hpp"
 
+#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 
@@ -12,7 +13,7 @@ constexpr int kMaxIterations = 200;
 constexpr int kMaxStalled = 5;
 constexpr double kBesidePenalty = 1e-6;
 /// An objective is known to this share of itself: what a Newton step gains below it cannot be seen.
-constexpr double kRounding = 1e-15;
+constexpr double kRounding = 1e-12;
 
 class Newton {
  public:
@@ -131,21 +132,6 @@ class Newton {
   InnerReport report_;
 };
 
-/// Where rounding has made H indefinite, a small multiple of the identity keeps a Newton direction one of
-/// descent; the line search and the next iterations do the rest.
-bool factor_and_solve(const Matrix& hessian, const Eigen::MatrixXd& b, Eigen::MatrixXd& x) {
-  // Of each weight's own curvature: columns may be of very different scales, which Cholesky does not mind.
-  const Vector scale = hessian.diagonal().array() + 1e-16 * hessian.diagonal().maxCoeff();
-  for (double jitter = 0.0; jitter < 1.0; jitter = std::max(1e-15, 100.0 * jitter)) {
-    Matrix factor = hessian;
-    factor.diagonal() += jitter * scale;
-    x = b;
-    if (cholesky_solve(factor, x)) return true;
-  }
-  x = b;
-  return false;
-}
-
 /// True where a residual is what rounding leaves of Hx: no solve by these numbers does better.
 bool is_rounding(double residual, const Matrix& hessian, double size_of_x) {
   constexpr double kBackwardError = 1e-14;
@@ -211,13 +197,52 @@ Matrix HessianSystem::matrix_by_products() const {
   return hessian;
 }
 
+void HessianSystem::solve_factored(const Matrix& hessian, Eigen::MatrixXd& b) const {
+  constexpr double kLostDigits = 1e-9;  // the share of a curvature that the other columns leave
+  Matrix factor = hessian;
+  Eigen::MatrixXd x = b;
+  const bool solved = cholesky_solve(factor, x);
+  const auto left = factor.diagonal().array().square() / hessian.diagonal().array();
+  if ((!solved || !(left.minCoeff() > kLostDigits)) && solve_by_rows(b)) return;
+  if (solved) {
+    b = x;
+  } else {
+    solve_semidefinite(hessian, b);
+  }
+}
+
+bool HessianSystem::solve_by_rows(Eigen::MatrixXd& b) const {
+  const Design& design = data.design();
+  const Index n = design.rows(), d = design.cols(), size = c.size();
+  const auto columns = static_cast<double>(size);
+  if (data.outputs() > 1 || 2.0 * static_cast<double>(n + size) * columns * columns > kInstantFlops) return false;
+  Vector h;
+  data.row_curvatures(state, h);
+  Eigen::MatrixXd rows = Eigen::MatrixXd::Zero(n + size, size);  // RᵀR = H
+  rows.topLeftCorner(n, d) = to_dense(design).dense().matrix();
+  if (data.has_intercept()) rows.col(d).head(n).setOnes();
+  rows.topRows(n) = h.cwiseSqrt().asDiagonal() * rows.topRows(n);
+  rows.bottomRows(size).diagonal() = c.cwiseSqrt();
+  const Vector units = rows.colwise().norm().cwiseInverse();
+  if (!units.allFinite()) return false;
+  const Eigen::HouseholderQR<Eigen::MatrixXd> factors(rows * units.asDiagonal());
+  const auto r = factors.matrixQR().topRows(size).triangularView<Eigen::Upper>();
+  Eigen::MatrixXd x = units.asDiagonal() * b;
+  r.transpose().solveInPlace(x);
+  r.solveInPlace(x);
+  x = units.asDiagonal() * x;
+  if (!x.allFinite()) return false;
+  b = x;
+  return true;
+}
+
 LinearReport HessianSystem::solve(const Vector& b, double tolerance, std::int64_t max_count, bool exact,
                                   Vector& x) const {
   LinearReport report;
   if (factors(exact ? std::numeric_limits<double>::infinity() : kCheapFactor)) {
     const Matrix hessian = matrix();
-    Eigen::MatrixXd solution;
-    factor_and_solve(hessian, b, solution);
+    Eigen::MatrixXd solution = b;
+    solve_factored(hessian, solution);
     x = solution;
     report.work.factorisations = factor_work();
     const Vector rest = b - hessian * x;
@@ -254,9 +279,9 @@ LinearReport HessianSystem::solve(const Vector& b, double tolerance, std::int64_
 
 LinearReport HessianSystem::solve_many(const Matrix& b, double tolerance, Matrix& x) const {
   const Matrix hessian = matrix();
-  Eigen::MatrixXd solution;
+  Eigen::MatrixXd solution = b;
   LinearReport report;
-  factor_and_solve(hessian, b, solution);
+  solve_factored(hessian, solution);
   x = solution;
   report.work.factorisations = factor_work();
   const Matrix rest = b - hessian * x;

@@ -42,6 +42,10 @@ struct HessianSystem {
   /// solves as they are.
   Matrix matrix() const;
   Matrix matrix_by_products() const;
+  /// In place of B, X = H⁻¹B: by Cholesky of H or, where squaring the rows has lost what small penalties decide on and
+  /// it costs little, by orthogonal factors of the rows themselves.
+  void solve_factored(const Matrix& hessian, Eigen::MatrixXd& b) const;
+  bool solve_by_rows(Eigen::MatrixXd& b) const;
   /// H X = B by one factorisation; tolerance relative to the largest column. Only where factors().
   LinearReport solve_many(const Matrix& b, double tolerance, Matrix& x) const;
   /// By Cholesky where that is cheap, or where `exact` is asked for and the system is not large; elsewhere by

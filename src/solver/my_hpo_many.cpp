@@ -46,6 +46,7 @@ constexpr std::size_t kMemory = 10;
 /// coarser their scans are.
 constexpr double kShares[] = {0.04, 0.1, 0.16, 0.24, 0.35, 0.6, 1.0};
 constexpr double kCoarser = 3.0;
+constexpr int kPointsAStep = 16;  // of a scan
 /// How often the answer of an elastic net is looked at again along its ℓ₁ penalty, and what a better one gains.
 constexpr int kMaxLineChecks = 3;
 constexpr double kWorthwhile = 1e-6;
@@ -401,11 +402,16 @@ bool step_lines(const MyHpo::Settings& settings, State& state) {
   MyHpo::Settings coarse = settings;
   coarse.spacing *= lines.coarser;
   if (!lines.search.search) lines.search = MyHpo{coarse}.init(line, lines.range);
-  step_one(line, coarse, lines.search);
+  // Points of a scan are cheap beside an iteration of a descent.
+  for (int point = 0; point < kPointsAStep; ++point) {
+    const bool was_scanning = !lines.search.search || lines.search.search->scanning();
+    step_one(line, coarse, lines.search);
+    if (!was_scanning || !lines.search.search->scanning()) break;
+  }
   state.inexact_solves += lines.search.inexact_solves;
   lines.search.inexact_solves = 0;
   const double validation = lines.search.search->best_value();
-  const bool is_told = !lines.search.search->scanning() || line.factors_cheaply();
+  const bool is_told = !lines.search.search->scanning();
   if (validation < lines.validation && is_told) {
     lines.validation = validation;
     lines.is_better = true;

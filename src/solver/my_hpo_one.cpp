@@ -25,6 +25,7 @@ constexpr double kAtKink = 5e-6;
 constexpr double kClosedFormSpacing = 0.25;
 constexpr double kFactoredSpacing = 0.35;
 constexpr double kExact = 1e-9;  // inner solves that factor
+constexpr int kPointsAStep = 16;  // of a scan whose inner problems factor
 
 /// Inner solves that do not factor end at ‖∇L_T‖ ≤ τ ‖C‖: C is how fast the gradient turns with λ, so the
 /// weights found are about those of a λ within τ. The τ of the scan, of the first refinement, how much smaller
@@ -49,11 +50,17 @@ constexpr double kFarAbove = 1.5;  // a start seen coarsely is not looked at aga
 /// The least curvature of columns of one scale, as a share of the largest of all directions.
 constexpr double kOneScale = 1e-11;
 
+/// Where valleys may be narrow: intervals wider than this share of feature_width(), both of whose ends are so near to
+/// the best value, are looked into.
+constexpr double kLookSpacing = 0.06;
+constexpr double kNearlyBest = 0.01;
+constexpr int kMaxLooksBetween = 80;
+
 /// How far the data's own bounds are moved at a time, and to where at most.
 constexpr double kFurther = 8.0;
 constexpr double kFarthest = 600.0;
 constexpr int kMaxExtensions = 5;  // one where inner problems do not factor: it is dear
-/// A difference of values that differs by more than this share from what their slopes say is rounding.
+/// Values and slopes that differ by more than this share of their sizes are rounding.
 constexpr double kContradiction = 0.5;
 /// By what share of itself L_V may be wrong for each unit of blur, as measured on MNIST and GTSRB.
 constexpr double kBlurOfValue = 0.03;
@@ -176,10 +183,31 @@ void refine(const BilevelProblem& problem, State& state) {
     lambda = proposal->x;
   }
   state.is_confirming = false;
-  const bool exact = is_exact(problem);
+  // A valley of an ℓ₁ penalty ends in a kink: inexact slopes do not tell on which side of it they are.
+  const bool exact = is_exact(problem) || problem.own_bounds();
   search.add(evaluate(problem, state, lambda,
                       {.tau = exact ? 0.0 : tau, .tolerance = exact ? kExact : 0.0, .with_slope = true}));
   ++state.refinements;
+}
+
+/// Where h may have valleys narrower than the scan could see and costs little: the middle of an interval whose ends
+/// are nearly as low as the best.
+std::optional<double> closer_look(const BilevelProblem& problem, const State& state) {
+  if (!problem.factors_cheaply() || problem.feature_width() >= BilevelProblem::kSmoothWidth ||
+      state.looks_between >= kMaxLooksBetween)
+    return {};
+  const auto& samples = state.search->samples();
+  const double level = (1.0 + kNearlyBest) * state.search->best_value();
+  double widest = kLookSpacing * problem.feature_width();
+  std::optional<double> middle;
+  for (std::size_t i = 0; i + 1 < samples.size(); ++i) {
+    const Sample &a = samples[i], &b = samples[i + 1];
+    if (b.x - a.x <= widest || a.value > level || b.value > level) continue;
+    if (*a.slope == 0.0 && *b.slope == 0.0) continue;  // nothing depends on λ there
+    widest = b.x - a.x;
+    middle = 0.5 * (a.x + b.x);
+  }
+  return middle;
 }
 
 /// Where h is flat from the best sample to an end of the range and still falls towards it, rounding alone
@@ -272,9 +300,11 @@ void forget_rounding(State& state, double moved_from) {
     const Sample &upper = samples[i], &lower = samples[i - 1];
     if (upper.x > moved_from || !upper.slope) continue;
     const double fall = upper.value - lower.value;
-    const double by_slopes = 0.5 * (*upper.slope + lower.slope.value_or(0.0)) * (upper.x - lower.x);
-    const double allowed = kContradiction * std::abs(fall) + kWorthwhile * std::abs(upper.value);
-    if (lower.slope && std::abs(fall - by_slopes) <= allowed) continue;
+    const double half = 0.5 * (upper.x - lower.x);
+    const double by_upper = half * *upper.slope, by_lower = half * lower.slope.value_or(0.0);
+    const double size = std::abs(fall) + std::abs(by_upper) + std::abs(by_lower);
+    const double allowed = kContradiction * size + kWorthwhile * std::abs(upper.value);
+    if (lower.slope && std::abs(fall - by_upper - by_lower) <= allowed) continue;
     state.range.low[0] = upper.x;
     state.extensions = kMaxExtensions;
     state.search->forget_below(upper.x);
@@ -307,9 +337,11 @@ void step_one(const BilevelProblem& problem, const MyHpo::Settings& settings, St
   if (!state.search) begin(problem, settings, state);
   BasinSearch& search = *state.search;
   if (search.scanning()) {
-    // A closed form costs next to nothing: its scan is one iteration.
-    do scan(problem, settings, state);
-    while (problem.has_closed_form() && search.scanning());
+    // Points that cost little are one iteration, or a few.
+    int points = 0;
+    do {
+      scan(problem, settings, state);
+    } while (search.scanning() && (problem.has_closed_form() || (problem.factors_cheaply() && ++points < kPointsAStep)));
     if (state.moved_from && !search.scanning()) forget_rounding(state, *state.moved_from);
     if (!search.scanning()) state.moved_from.reset();
   } else {
@@ -325,6 +357,11 @@ void step_one(const BilevelProblem& problem, const MyHpo::Settings& settings, St
       return;
     }
   }
+  if (const auto middle = closer_look(problem, state)) {
+    ++state.looks_between;
+    state.wanted = middle;
+    return;
+  }
   const Sample& best = settled(search);
   take(problem, state, best);
   state.low = state.range.low;
@@ -332,7 +369,9 @@ void step_one(const BilevelProblem& problem, const MyHpo::Settings& settings, St
   if (reaches_further(problem, settings, state, best)) return;
   // No basin promises more: stop on the certificate, or look closer, as long as rounding lets it.
   const Sample* neighbour = downhill_neighbour(search);
-  if (certificate_of(problem, state, best) <= settings.tolerance || is_at_kink(best, neighbour)) {
+  const bool has_kinks = problem.feature_width() < BilevelProblem::kSmoothWidth;
+  const double certificate = certificate_of(problem, state, best);
+  if (certificate <= settings.tolerance || (has_kinks && is_at_kink(best, neighbour))) {
     if (best.blur > kFinalTau) {
       // A coarse solve may have looked better than it is: the answer is confirmed by a fine one.
       state.wanted = best.x;

@@ -8,6 +8,11 @@ namespace yosida {
 /// both hold rubbish).
 bool cholesky_solve(Matrix& h, Eigen::Ref<Eigen::MatrixXd> b);
 
+/// H X = B for positive semi-definite H, in place of B. Where rounding has made H indefinite, a small share of its
+/// diagonal is added: columns may be of very different scales, which Cholesky does not mind. Returns the number of
+/// factorisations this took; B is left as it is where none succeeds.
+int solve_semidefinite(const Matrix& h, Eigen::Ref<Eigen::MatrixXd> b);
+
 /// H = L Lᵀ in place: L is the lower triangle, above it is rubbish, and only the lower triangle of H is
 /// read. False where H is not positive definite.
 bool cholesky_factor(Matrix& h);

@@ -21,6 +21,8 @@ class Loss {
   virtual bool is_classification() const = 0;
   /// True where ℓ is quadratic in m with ℓ″ = 1, so that inner problems have a closed form.
   virtual bool is_quadratic() const { return false; }
+  /// True where ℓ″ jumps, as that of a hinge: w*(λ) then turns wherever a row passes it.
+  virtual bool has_jumps() const { return false; }
   /// True where a row's margins may all move by the same number: weights that nothing else holds are then
   /// chosen with mean 0 over the outputs.
   virtual bool ignores_shifts() const { return false; }

@@ -132,7 +132,8 @@ class BilevelProblem {
   virtual bool factors_cheaply() const { return false; }
   /// No feature of h in λ is narrower than about this: how near to each other a scan must look. Penalties on
   /// squares enter h by terms like 1/(s² + e^λ), a few units wide.
-  virtual double feature_width() const { return 1.9; }
+  static constexpr double kSmoothWidth = 1.9;
+  virtual double feature_width() const { return kSmoothWidth; }
   /// The largest curvature of the unpenalised L_T at 0 with intercepts refitted, where it is known.
   virtual std::optional<double> largest_curvature() const { return {}; }
   /// For each λ_j, the least curvature that the unpenalised L_T at 0, intercepts refitted, has along a weight

@@ -87,7 +87,7 @@ class ElasticNetProblem final : public BilevelProblem {
   LinearProblem linear_;  // the data term and the ℓ₂ term
   Kind kind_;
   double largest_slope_ = 0.0;
-  double gradient_at_zero_ = 0.0;  // its norm: the measure of inner tolerances
+  Vector gradient_at_zero_;  // the measure of inner tolerances
   double largest_curvature_ = 0.0;
   double setup_work_ = 0.0;
   mutable std::once_flag hessian_once_;

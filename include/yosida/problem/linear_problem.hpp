@@ -53,10 +53,15 @@ class LinearProblem : public BilevelProblem {
   /// taken for its diagonal, which costs one product whatever their number.
   void certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const override;
   bool factors_cheaply() const override;
+  /// A loss whose second derivative jumps has narrower valleys; they are looked for where that costs little.
+  double feature_width() const override;
   /// The least and the largest curvature of the data term at 0 along a weight of each λ, intercepts refitted;
   /// weights without any are left out.
   Bounds column_curvatures() const;
   std::optional<Vector> least_curvatures() const override { return column_curvatures().low; }
+  /// The curvature of the data term at 0 along each weight, which inner and linear solves measure gradients in; null
+  /// where all columns are of one scale.
+  const Vector* units() const;
   Work certificate_work() const override;
   void fit_intercept(Vector& w) const override;
   Work intercept_work() const override;
@@ -75,8 +80,6 @@ class LinearProblem : public BilevelProblem {
   double gradient_flops() const;
   const Columns& columns() const;
   Columns measured_columns() const;
-  /// What inner and linear solves measure gradients in: nothing where all columns are of one scale.
-  const Vector* units() const;
   Index features() const { return split_.train.features(); }
   const RowSpace& row_space() const;
   /// Inner solves go through the span of the training rows.

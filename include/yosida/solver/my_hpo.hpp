@@ -63,6 +63,7 @@ struct MyHpo {
     int rises = 0;                   // of the scan's last values, one after the other
     int refinements = 0;
     int closer_looks = 0;
+    int looks_between = 0;
     bool start_seen = false;
     std::optional<double> wanted;  // a λ to look at again, more exactly
     bool is_confirming = false;    // ... as exactly as the answer
