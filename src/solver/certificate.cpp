@@ -15,7 +15,7 @@ constexpr double kExact = 1e-10;
 constexpr int kMaxRefinements = 3;
 /// Where the slope at λ is not small, its signs on both sides of it may still show a minimum. Of so many λ at most.
 constexpr double kBesideKink = 1e-5;
-constexpr double kBeside = 1e-2;
+constexpr double kBeside[] = {0.01, 0.1, 1.0};
 constexpr std::size_t kMostLooks = 16;
 /// A penalty by so much smaller is none, and a loss that differs by less than this share the same.
 constexpr double kWithout = 25.0;
@@ -108,9 +108,11 @@ bool is_flat_below(const BilevelProblem& problem, const Vector& lambda, Index j,
 /// by going there, or where a kink is.
 Beside look_beside(const BilevelProblem& problem, const Vector& lambda, Index j, double validation, double allowed,
                    Vector w) {
-  const auto [below, above] = slopes_beside(problem, lambda, j, kBeside, allowed, w);
-  if (below <= 0.0 && above >= 0.0 && kBeside * std::max(-below, above) <= kSame * std::abs(validation))
-    return Beside::rises;
+  for (const double distance : kBeside) {
+    const auto [below, above] = slopes_beside(problem, lambda, j, distance, allowed, w);
+    if (below <= 0.0 && above >= 0.0 && distance * std::max(-below, above) <= kSame * std::abs(validation))
+      return Beside::rises;
+  }
   const auto [near_below, near_above] = slopes_beside(problem, lambda, j, kBesideKink, allowed, w);
   if (is_flat_below(problem, lambda, j, validation, w)) return Beside::is_flat_below;
   return near_below <= 0.0 && near_above >= 0.0 ? Beside::rises_from_kink : Beside::falls;
@@ -226,9 +228,7 @@ Certificate certify(const BilevelProblem& problem, const Solution& solution, con
         break;
       case Verdict::at_precision:
         certificate.reason = fmt::format(
-            "the validation loss rises on both sides of lambda, within {:g}, and less than {:g} of it is to be "
-            "gained there",
-            kBeside, kSame);
+            "the validation loss rises on both sides of lambda, and less than {:g} of it is to be gained between", kSame);
         break;
       default:
         certificate.reason = fmt::format("the validation loss {}: {}, at most {:.2g} is allowed",

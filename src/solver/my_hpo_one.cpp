@@ -35,6 +35,7 @@ constexpr double kFirstTau = 0.03;
 constexpr double kShrink = 0.3;
 constexpr double kLeastTau = 1e-5;
 constexpr double kFinalTau = 3e-4;
+constexpr double kLargeScale = 100.0;
 /// A sample so many times more blurred than the next would be is looked at again before others beside it.
 constexpr double kSharper = 20.0;
 /// In the scan, where the last value is this far above the best, the solves are coarse: overfitted.
@@ -53,7 +54,7 @@ constexpr double kOneScale = 1e-11;
 /// Where valleys may be narrow: intervals wider than this share of feature_width(), both of whose ends are so near to
 /// the best value, are looked into.
 constexpr double kLookSpacing = 0.06;
-constexpr double kNearlyBest = 0.01;
+constexpr double kNearlyBest = 0.03;
 constexpr int kMaxLooksBetween = 80;
 
 /// How far the data's own bounds are moved at a time, and to where at most.
@@ -113,8 +114,8 @@ Sample evaluate(const BilevelProblem& problem, State& state, double lambda, cons
       {.proximal = {}, .tolerance = wanted.tolerance, .blur = wanted.tau}, point.v);
   if (!inner.converged) {
     ++state.inexact_solves;
-    // Where solves are exact, one that is not tells nothing: it may look better than any w*(λ).
-    if (is_exact(problem)) return {lambda, BasinSearch::kUnresolved, {}, 0.0};
+    // Where solves are to be exact, one that is not tells nothing: it may look better than any w*(λ).
+    if (wanted.tau == 0.0) return {lambda, BasinSearch::kUnresolved, {}, 0.0};
   }
   Sample sample{lambda, 0.0, {}, std::max(wanted.tau, inner.blur)};
   if (wanted.with_slope) {
@@ -170,6 +171,13 @@ double next_tau(const State& state) {
   return std::max(kFirstTau * std::pow(kShrink, state.refinements), kLeastTau);
 }
 
+/// τ of the answer: finer where its slope is multiplied by much before it is called small.
+double final_tau(const BilevelProblem& problem, const State& state) {
+  Vector scale(1);
+  problem.certificate_scale(state.w, state.lambda, scale);
+  return scale[0] > kLargeScale ? kLeastTau : kFinalTau;
+}
+
 /// A point of a basin, or one to be seen more exactly.
 void refine(const BilevelProblem& problem, State& state) {
   BasinSearch& search = *state.search;
@@ -177,7 +185,7 @@ void refine(const BilevelProblem& problem, State& state) {
   double lambda = search.best().x;
   if (state.wanted) {
     lambda = *state.wanted;
-    if (state.is_confirming) tau = std::min(tau, kFinalTau);
+    if (state.is_confirming) tau = std::min(tau, final_tau(problem, state));
     state.wanted.reset();
   } else if (const auto proposal = search.propose(kWorthwhile, kNearest, kBlurOfValue)) {
     lambda = proposal->x;
@@ -372,7 +380,7 @@ void step_one(const BilevelProblem& problem, const MyHpo::Settings& settings, St
   const bool has_kinks = problem.feature_width() < BilevelProblem::kSmoothWidth;
   const double certificate = certificate_of(problem, state, best);
   if (certificate <= settings.tolerance || (has_kinks && is_at_kink(best, neighbour))) {
-    if (best.blur > kFinalTau) {
+    if (best.blur > final_tau(problem, state)) {
       // A coarse solve may have looked better than it is: the answer is confirmed by a fine one.
       state.wanted = best.x;
       state.is_confirming = true;
