@@ -13,10 +13,11 @@ namespace {
 constexpr double kInner = 1e-7;
 constexpr double kExact = 1e-10;
 constexpr int kMaxRefinements = 3;
-/// Where the slope at λ is not small, its signs on both sides of it may still show a minimum. Of so many λ at most.
-constexpr double kBesideKink = 1e-5;
-constexpr double kBeside[] = {0.01, 0.1, 1.0};
+/// Where the slope at λ is not small, the loss beside it may still show a minimum. Of so many λ at most; from so near
+/// on, each look so many times further away.
 constexpr std::size_t kMostLooks = 16;
+constexpr double kNearest = 1e-4;
+constexpr double kFurther = 4.0;
 /// A penalty by so much smaller is none, and a loss that differs by less than this share the same.
 constexpr double kWithout = 25.0;
 constexpr double kSame = 1e-6;
@@ -74,63 +75,50 @@ Slopes slopes_at(const BilevelProblem& problem, const Vector& lambda, double all
   return at;
 }
 
-/// What h does beside a λ whose slope is not small.
-enum class Beside { falls, rises_from_kink, rises, is_flat_below };
-
-/// The slopes of h along λ_j alone, so far below it and above.
-std::pair<double, double> slopes_beside(const BilevelProblem& problem, const Vector& lambda, Index j,
-                                        double distance, double allowed, Vector& w) {
-  const auto slope_at = [&](double at) {
-    Vector moved = lambda;
-    moved[j] = at;
-    return slopes_at(problem, moved, allowed, w).slope[j];
-  };
-  const double below = slope_at(lambda[j] - distance);
-  return {below, slope_at(lambda[j] + distance)};
+/// What a change of the loss is compared with.
+double size_of(const BilevelProblem& problem, double validation) {
+  return std::max(validation, kNoLoss * problem.validation_loss(zero_weights(problem)));
 }
 
-/// True where h is the same down to no penalty at all, and the first larger λ_j that changes it raises it: as good as
-/// the lower end of all λ, where rounding may hide the slope.
-bool is_flat_below(const BilevelProblem& problem, const Vector& lambda, Index j, double validation, Vector w) {
-  const auto change = [&](double move) {
-    Vector moved = lambda;
-    moved[j] += move;
+/// What h does beside a λ_j whose slope is not small.
+enum class Beside { falls, rises, is_flat_below };
+
+/// The sign of the first change of h that can be seen, λ_j moving up (direction 1) or down (−1) alone; 0 where there
+/// is none as far as a penalty goes.
+int first_change(const BilevelProblem& problem, const Vector& lambda, Index j, double direction, double size,
+                 Vector w) {
+  Vector moved = lambda;
+  problem.inner_solve(lambda, {}, w);
+  const double here = problem.validation_loss(w);
+  for (double distance = kNearest; distance <= kWithout; distance *= kFurther) {
+    moved[j] = lambda[j] + direction * distance;
     problem.inner_solve(moved, {}, w);
-    return problem.validation_loss(w) / validation - 1.0;
-  };
-  if (problem.own_bounds() || !(std::abs(change(-kWithout)) <= kSame)) return false;
-  for (double move = 1.0; move <= kWithout; move *= 2.0)
-    if (const double rise = change(move); !(std::abs(rise) <= kSame)) return rise > 0.0;
-  return false;
+    const double change = problem.validation_loss(w) - here;
+    if (!(std::abs(change) <= kSame * size)) return change > 0.0 ? 1 : -1;
+  }
+  return 0;
 }
 
-/// h rises on both sides of λ_j where its lowest point along λ_j lies within so little that nothing is to be gained
-/// by going there, or where a kink is.
-Beside look_beside(const BilevelProblem& problem, const Vector& lambda, Index j, double validation, double allowed,
-                   Vector w) {
-  for (const double distance : kBeside) {
-    const auto [below, above] = slopes_beside(problem, lambda, j, distance, allowed, w);
-    if (below <= 0.0 && above >= 0.0 && distance * std::max(-below, above) <= kSame * std::abs(validation))
-      return Beside::rises;
-  }
-  const auto [near_below, near_above] = slopes_beside(problem, lambda, j, kBesideKink, allowed, w);
-  if (is_flat_below(problem, lambda, j, validation, w)) return Beside::is_flat_below;
-  return near_below <= 0.0 && near_above >= 0.0 ? Beside::rises_from_kink : Beside::falls;
+/// Slopes alone cannot tell where rounding hides them or a kink is: the loss itself must be seen to rise, on both
+/// sides or, where it is the same down to no penalty at all, on the upper one.
+Beside look_beside(const BilevelProblem& problem, const Vector& lambda, Index j, double size, const Vector& w) {
+  if (first_change(problem, lambda, j, 1.0, size, w) <= 0) return Beside::falls;
+  const int below = first_change(problem, lambda, j, -1.0, size, w);
+  return below > 0 ? Beside::rises : below == 0 ? Beside::is_flat_below : Beside::falls;
 }
 
 /// The verdict on components whose slopes are not small: the worst of what h does beside them.
 Verdict verdict_beside(const BilevelProblem& problem, const Vector& lambda, const std::vector<Index>& steep,
-                       double validation, double allowed, const Vector& w) {
+                       double size, const Vector& w) {
   if (steep.size() > kMostLooks) return Verdict::not_certified;
-  bool has_kink = false;
   bool has_end = false;
   for (const Index j : steep) {
-    const Beside beside = look_beside(problem, lambda, j, validation, allowed, w);
+    const Beside beside = look_beside(problem, lambda, j, size, w);
     if (beside == Beside::falls) return Verdict::not_certified;
-    has_kink |= beside == Beside::rises_from_kink;
     has_end |= beside == Beside::is_flat_below;
   }
-  return has_kink ? Verdict::at_kink : has_end ? Verdict::at_end : Verdict::at_precision;
+  const bool has_kinks = problem.feature_width() < BilevelProblem::kSmoothWidth;
+  return has_end ? Verdict::at_end : has_kinks ? Verdict::at_kink : Verdict::at_precision;
 }
 
 /// What lies below the lower bounds that hold some of λ.
@@ -142,7 +130,7 @@ std::string without_penalty(const BilevelProblem& problem, const Vector& lambda,
   if (lower == lambda) return "";
   problem.inner_solve(lower, {}, w);
   const double without = problem.validation_loss(w);
-  const double size = std::max(at.validation, kNoLoss * problem.validation_loss(zero_weights(problem)));
+  const double size = size_of(problem, at.validation);
   if (!std::isfinite(without)) return "";
   if (std::abs(without - at.validation) <= kSame * size)
     return "; no penalty is needed there: without it the loss is the same";
@@ -216,19 +204,18 @@ Certificate certify(const BilevelProblem& problem, const Solution& solution, con
         fmt::format("no small change of lambda{} helps: {}{}", held ? " inside its bounds" : "", size,
                     held ? without_penalty(problem, lambda, at, start, w) : "");
   } else {
-    certificate.verdict = verdict_beside(problem, lambda, steep, at.validation, tolerance, w);
+    certificate.verdict = verdict_beside(problem, lambda, steep, size_of(problem, at.validation), w);
     switch (certificate.verdict) {
       case Verdict::at_end:
         certificate.reason =
             "the validation loss is the same down to no penalty at all, and rises with a larger one";
         break;
       case Verdict::at_kink:
-        certificate.reason = fmt::format("the validation loss rises on both sides of lambda, within {:g}: {}",
-                                         kBesideKink, size);
+        certificate.reason = fmt::format("the validation loss rises on both sides of lambda: {}", size);
         break;
       case Verdict::at_precision:
         certificate.reason = fmt::format(
-            "the validation loss rises on both sides of lambda, and less than {:g} of it is to be gained between", kSame);
+            "the validation loss rises on both sides of lambda; less than {:g} of it is to be gained there", kSame);
         break;
       default:
         certificate.reason = fmt::format("the validation loss {}: {}, at most {:.2g} is allowed",

@@ -47,8 +47,8 @@ constexpr std::size_t kMemory = 10;
 constexpr double kShares[] = {0.04, 0.1, 0.16, 0.24, 0.35, 0.6, 1.0};
 constexpr double kCoarser = 3.0;
 constexpr int kPointsAStep = 16;  // of a scan
-/// How often the answer of an elastic net is looked at again along its ℓ₁ penalty, and what a better one gains.
-constexpr int kMaxLineChecks = 3;
+/// How often the answer of an elastic net is looked at again along its penalties, and what a better one gains.
+constexpr int kMaxLineChecks = 4;
 constexpr double kWorthwhile = 1e-6;
 /// Its first step moves the steepest component by so much.
 constexpr double kFirstMove = 2.0;
@@ -425,19 +425,21 @@ bool step_lines(const MyHpo::Settings& settings, State& state) {
   return lines.left.empty();
 }
 
-/// An ℓ₁ penalty has narrow valleys: once more, finely, along it through the answer.
+/// An elastic net has narrow valleys: once more along its ℓ₁ penalty through the answer, finely, and along its ℓ₂ one.
 bool checks_along_line(const BilevelProblem& problem, State& state) {
   if (!problem.own_bounds() || state.lambda.size() != 2 || state.many.line_checks >= kMaxLineChecks) return false;
+  const Index along = state.many.line_checks % 2;  // by turns
   ++state.many.line_checks;
   auto lines = std::make_shared<MyHpo::Lines>();
-  lines->range = Start{.lambda = Vector::Constant(1, state.lambda[0]),
-                       .low = state.range.low.head(1),
-                       .high = state.range.high.head(1)};
+  lines->coarser = along == 0 ? 1.0 : kCoarser;
+  lines->range = Start{.lambda = state.lambda.segment(along, 1),
+                       .low = state.range.low.segment(along, 1),
+                       .high = state.range.high.segment(along, 1)};
   lines->validation = state.many.validation * (1.0 - kWorthwhile);
   lines->was_converged = state.converged;
-  Vector origin(2);
-  origin << 0.0, state.lambda[1];
-  lines->left.push_back(std::make_unique<AlongLine>(problem, origin, Vector::Unit(2, 0)));
+  Vector origin = state.lambda;
+  origin[along] = 0.0;
+  lines->left.push_back(std::make_unique<AlongLine>(problem, origin, Vector::Unit(2, along)));
   state.lines = std::move(lines);
   return true;
 }
@@ -542,18 +544,19 @@ void step_many(const BilevelProblem& problem, const MyHpo::Settings& settings, S
   const bool dense = state.lambda.size() <= (problem.factors_cheaply() ? kMaxDenseFactored : kMaxDense);
   const bool is_first = state.many.g.size() == 0;
   if (is_first && !state.lines) state.lines = lines_of(problem, state);
+  bool has_ended = false;
   if (state.lines) {
     if (!step_lines(settings, state)) return;
     const std::shared_ptr<MyHpo::Lines> done = std::move(state.lines);
-    if (!is_first && !done->is_better) {
-      state.converged = done->was_converged;
-      state.stalled = !done->was_converged;
-      return;
-    }
+    has_ended = !is_first && !done->is_better;  // as the descent had before
+    if (has_ended) state.converged = done->was_converged;
+    if (has_ended) state.stalled = !done->was_converged;
   }
-  if (state.many.g.size() == 0 || state.many.is_left) begin(problem, state, dense, is_first);
-  descend(problem, settings, state, dense);
-  if (!state.converged && !state.stalled) return;
+  if (!has_ended) {
+    if (state.many.g.size() == 0 || state.many.is_left) begin(problem, state, dense, is_first);
+    descend(problem, settings, state, dense);
+    if (!state.converged && !state.stalled) return;
+  }
   if (checks_along_line(problem, state)) {
     state.converged = state.stalled = false;
   } else if (problem.own_bounds()) {

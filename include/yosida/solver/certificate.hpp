@@ -11,9 +11,9 @@ namespace yosida {
 enum class Verdict {
   certified,      ///< hypergradient + error ≤ tolerance, inner_gradient ≤ tolerance
   at_bound,       ///< the same, with some λ_j held by its bound: beyond it may be a better one
-  at_precision,   ///< for each λ_j above it: ∂h/∂λ_j ≤ 0 at λ_j − t, ≥ 0 at λ_j + t, both ≤ 1e-6 L_V/t, for a t ≤ 1
-  at_end,         ///< |h(λ_j − 25)/h − 1| ≤ 1e-6, and h rises first where λ_j grows: rounding hides the slope there
-  at_kink,        ///< as at_precision, with t = 1e-5 and slopes of any size
+  at_precision,   ///< for each λ_j above it, the first change of h by over 1e-6 of it is a rise, up and down
+  at_end,         ///< the same, but h does not change below λ_j: as good as no penalty
+  at_kink,        ///< as at_precision, where h has kinks
   not_certified,  ///< none of these; `reason` says why
 };
 std::string_view to_string(Verdict verdict);
