@@ -45,7 +45,7 @@ constexpr double kFine = 0.1;  // elsewhere they are by so much finer
 constexpr double kResolved = 0.3;
 /// So many values that rise one after the other, to so far above the best, end such a scan.
 constexpr int kRises = 2;
-constexpr double kOverfitted = 1.2;
+constexpr double kOverfitted = 1.1;
 constexpr double kFarOverfitted = 4.0;
 constexpr double kFarAbove = 1.5;  // a start seen coarsely is not looked at again
 /// The least curvature of columns of one scale, as a share of the largest of all directions.
@@ -86,6 +86,13 @@ const Tangent* nearest(const std::map<double, Tangent>& visited, double lambda) 
   return near;
 }
 
+/// The visited point on the other side of `near`, seen from λ.
+const Tangent* nearest_behind(const std::map<double, Tangent>& visited, const Tangent& near, double lambda) {
+  auto at = visited.find(near.lambda);
+  if (near.lambda > lambda) return ++at == visited.end() ? nullptr : &at->second;
+  return at == visited.begin() ? nullptr : &(--at)->second;
+}
+
 struct Exactness {
   double tau;        // InnerOptions::blur
   double tolerance;  // InnerOptions::tolerance
@@ -106,6 +113,10 @@ Sample evaluate(const BilevelProblem& problem, State& state, double lambda, cons
   if (const Tangent* near = nearest(state.visited, lambda)) {
     near->respond(lambda, point.v);
     point.phi1 = near->phi1;
+    // A scan has no tangents: the line through its last two points instead.
+    if (near->phi1.size() == 0)
+      if (const Tangent* behind = nearest_behind(state.visited, *near, lambda))
+        point.v += (lambda - near->lambda) / (near->lambda - behind->lambda) * (near->v - behind->v);
   } else {
     point.v = state.w;
   }
