@@ -60,7 +60,7 @@ const Loss& squared_hinge();
 /// ½ r² for |r| ≤ 1.345 and linear beyond, r = y − m: 95 % as efficient as least squares on normal errors of
 /// variance 1, so meant for a standardised target.
 const Loss& huber();
-/// e^m − y m, y ≥ 0: counts, with a log link.
+/// Half the deviance, e^m − y m − (y − y log y), y ≥ 0: counts, with a log link. Never negative.
 const Loss& poisson();
 /// log Σ e^{m_k} − m_y, y ∈ {0 … classes − 1}. Throws InputError for less than 2 classes.
 const Loss& softmax(Index classes);
