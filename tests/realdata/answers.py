@@ -22,7 +22,7 @@ import numpy as np  # noqa: E402
 SKIPPED = 77
 FOLDER = "/usr/lib/python3/dist-packages/sklearn/datasets/data"
 GAP = 1e-3   # of the best loss there is: the promise
-STEP = 0.25  # of the scan, whose best points are then looked at closely
+STEP = 0.5  # of the scan, whose best points are then looked at closely
 
 
 # ---- truth ----
@@ -111,8 +111,8 @@ class Truth:
         points = np.arange(high, low, -STEP)
         values = np.array([self(lam) for lam in points])
         best = values.min()
-        for i in np.flatnonzero(values <= 1.05 * best):
-            for lam in np.linspace(points[i] - STEP, points[i] + STEP, 9):
+        for i in np.flatnonzero(values <= 1.02 * best):
+            for lam in np.linspace(points[i] - STEP, points[i] + STEP, 17):
                 best = min(best, self(lam))
         return best
 
@@ -281,7 +281,7 @@ def softmax_of_few_rows(checks, splits):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("yosida")
-    parser.add_argument("--splits", type=int, default=2, help="of each case; 2 take half a minute")
+    parser.add_argument("--splits", type=int, default=2, help="of each case; 1 takes half a minute")
     options = parser.parse_args()
     if not os.path.exists(FOLDER):
         print("skipped: no scikit-learn data; apt-get install python3-sklearn")
