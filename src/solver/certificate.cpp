@@ -75,6 +75,14 @@ Slopes slopes_at(const BilevelProblem& problem, const Vector& lambda, double all
   return at;
 }
 
+/// The weights are 0, or the penalty is.
+bool ignores_lambda(const BilevelProblem& problem, const Vector& lambda, const Vector& w) {
+  constexpr double kNothing = 1e-150;
+  Vector turn(problem.weights());
+  problem.cross_product(w, lambda, Vector::Ones(problem.hyperparameters()), turn);
+  return turn.norm() <= kNothing || w.head(problem.weights() - problem.intercepts()).norm() <= kNothing;
+}
+
 /// What a change of the loss is compared with.
 double size_of(const BilevelProblem& problem, double validation) {
   return std::max(validation, kNoLoss * problem.validation_loss(zero_weights(problem)));
@@ -90,13 +98,13 @@ int first_change(const BilevelProblem& problem, const Vector& lambda, Index j, d
   Vector moved = lambda;
   problem.inner_solve(lambda, {}, w);
   const double here = problem.validation_loss(w);
-  for (double distance = kNearest; distance <= kWithout; distance *= kFurther) {
+  for (double distance = kNearest;; distance = std::min(kFurther * distance, kWithout)) {
     moved[j] = lambda[j] + direction * distance;
     problem.inner_solve(moved, {}, w);
     const double change = problem.validation_loss(w) - here;
     if (!(std::abs(change) <= kSame * size)) return change > 0.0 ? 1 : -1;
+    if (distance == kWithout) return 0;
   }
-  return 0;
 }
 
 /// Slopes alone cannot tell where rounding hides them or a kink is: the loss itself must be seen to rise, on both
@@ -187,8 +195,9 @@ Certificate certify(const BilevelProblem& problem, const Solution& solution, con
   const bool is_small = std::isfinite(worst) && steep.empty();
   const std::string size = fmt::format("scaled slope {:.2g} ± {:.1g} of the validation loss",
                                        certificate.hypergradient, certificate.hypergradient_error);
-  // Denormal or zero throughout: not a small slope but none.
-  const bool flat = at.validation > 0.0 && at.slope.cwiseAbs().maxCoeff() <= std::numeric_limits<double>::min();
+  // Denormal or zero throughout, and no accident of a minimum: not a small slope but none.
+  const bool flat = at.validation > 0.0 && at.slope.cwiseAbs().maxCoeff() <= std::numeric_limits<double>::min() &&
+                    ignores_lambda(problem, lambda, w);
   if (!std::isfinite(worst) || !std::isfinite(certificate.inner_gradient)) {
     certificate.reason = "its gradients are not finite";
   } else if (flat) {

@@ -320,6 +320,24 @@ TEST(BasinSearch, ScansFromTheHighEndToTheLowOneAndTheStartToo) {
   }
 }
 
+TEST(BasinSearch, TheScanGoesOnWhereTheRangeIsExtendedAndForgetsWhatItIsTold) {
+  BasinSearch search(0.0, 8.0, 1.0, 4.0);
+  const auto scan = [&] {
+    while (search.scanning()) {
+      const double x = search.propose(0.0, 0.0)->x;
+      search.add({x, 1.0 + x, 1.0, 0.0});
+    }
+  };
+  scan();
+  search.extend(0.0, -3.0, 1.0);
+  EXPECT_TRUE(search.scanning());
+  scan();
+  EXPECT_EQ(search.best().x, -3.0);
+  search.forget_below(-1.0);
+  EXPECT_EQ(search.samples().front().x, -1.0);
+  EXPECT_EQ(search.best().x, -1.0);
+}
+
 TEST(BasinSearch, ANarrowRangeIsScannedByEightIntervals) {
   const BasinSearch search(-1.0, -0.9, kSpacing, -1.0);
   EXPECT_EQ(search.scan_points(), 9);

@@ -249,5 +249,76 @@ TEST(Certificate, TheErrorCoversALooseLinearSolve) {
       }
 }
 
+// A curve of one's own: w*(λ) = e^λ, so that L_V is any function of λ.
+class Curve : public BilevelProblem {
+ public:
+  Curve(double (*value)(double), double (*slope)(double), double width)
+      : value_(value), slope_(slope), width_(width) {}
+  Index weights() const override { return 1; }
+  Index hyperparameters() const override { return 1; }
+  double train_loss(const Vector& w, const Vector& lambda) const override {
+    return 0.5 * std::pow(w[0] - std::exp(lambda[0]), 2);
+  }
+  void train_gradient(const Vector& w, const Vector& lambda, Vector& g) const override {
+    g[0] = w[0] - std::exp(lambda[0]);
+  }
+  void hessian_product(const Vector&, const Vector&, const Vector& p, Vector& out) const override { out = p; }
+  void cross_product(const Vector&, const Vector& lambda, const Vector& q, Vector& out) const override {
+    out[0] = -std::exp(lambda[0]) * q[0];
+  }
+  void cross_product_transposed(const Vector&, const Vector& lambda, const Vector& p, Vector& out) const override {
+    out[0] = -std::exp(lambda[0]) * p[0];
+  }
+  double validation_loss(const Vector& w) const override { return 1.0 + value_(std::log(std::max(w[0], 1e-30))); }
+  double validation_gradient(const Vector& w, Vector& g) const override {
+    g[0] = slope_(std::log(std::max(w[0], 1e-30))) / std::max(w[0], 1e-30);
+    return validation_loss(w);
+  }
+  void validation_hessian_product(const Vector&, const Vector&, Vector& out) const override { out.setZero(); }
+  InnerReport inner_solve(const Vector& lambda, const InnerOptions&, Vector& w) const override {
+    w[0] = std::exp(lambda[0]);
+    InnerReport report;
+    report.converged = true;
+    return report;
+  }
+  double feature_width() const override { return width_; }
+  /// As where e^λ is far below the curvature it works on.
+  void certificate_scale(const Vector&, const Vector&, Vector& out) const override { out.setConstant(1e6); }
+  const Vector& ones() const override { return ones_; }
+  Losses losses(const Vector& w) const override { return {.train = 0.0, .validation = validation_loss(w), .test = {}}; }
+
+ private:
+  double (*value_)(double);
+  double (*slope_)(double);
+  double width_;
+  Vector ones_ = Vector::Ones(1);
+};
+
+TEST(CertificateBeside, AKinkIsCertifiedWhereTheLossRisesOnBothSides) {
+  const Curve problem([](double x) { return std::abs(x); }, [](double x) { return x < 0.0 ? -1.0 : 1.0; }, 0.1);
+  EXPECT_EQ(certify_at(problem, lambda_of(0.0)).verdict, Verdict::at_kink);
+  for (const double away : {-3.0, -0.1, -1e-3, 1e-3, 0.1, 3.0})
+    EXPECT_EQ(certify_at(problem, lambda_of(away)).verdict, Verdict::not_certified) << away;
+}
+
+TEST(CertificateBeside, AFlatMinimumIsCertifiedAtWorkingPrecision) {
+  const Curve problem([](double x) { return x * x; }, [](double x) { return 2.0 * x; }, BilevelProblem::kSmoothWidth);
+  EXPECT_EQ(certify_at(problem, lambda_of(0.0)).verdict, Verdict::certified);
+  // 1e-8 of the loss is to be gained: nobody can see it, though the scaled slope is 200.
+  EXPECT_EQ(certify_at(problem, lambda_of(1e-4)).verdict, Verdict::at_precision);
+  for (const double away : {-1.0, -0.01, 0.01, 1.0})
+    EXPECT_EQ(certify_at(problem, lambda_of(away)).verdict, Verdict::not_certified) << away;
+}
+
+TEST(CertificateBeside, AnEndIsCertifiedWhereALargerPenaltyRaisesTheLoss) {
+  const auto rising = [](double x) { return std::max(x + 3.0, 0.0); };
+  const auto falling = [](double x) { return std::max(-3.0 - x, 0.0); };
+  // A slope of 1e-7 that is no slope: rounding of this size is what the scale magnifies.
+  const auto noise = [](double) { return 1e-7; };
+  EXPECT_EQ(certify_at(Curve(rising, noise, 1.9), lambda_of(-10.0)).verdict, Verdict::at_end);
+  EXPECT_EQ(certify_at(Curve(falling, noise, 1.9), lambda_of(-10.0)).verdict, Verdict::not_certified);
+  EXPECT_EQ(certify_at(Curve(falling, noise, 1.9), lambda_of(10.0)).verdict, Verdict::not_certified);
+}
+
 }  // namespace
 }  // namespace yosida
