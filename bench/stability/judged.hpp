@@ -31,7 +31,8 @@ struct Judged {
 
   /// The method's own test holds, and the certificate says that it does not.
   bool is_contradiction() const {
-    return answer.status == to_string(StopReason::converged) && !answer.is_certified() && !answer.is_at_bound();
+    return answer.status == to_string(StopReason::converged) && !answer.is_certified() &&
+           !answer.is_at_bound();
   }
   bool has_one_lambda() const { return sharing == Sharing::one; }
 };

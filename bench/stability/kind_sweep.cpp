@@ -54,7 +54,8 @@ Judged judge(const Case& drawn, const std::string& method, double floor) {
   if (!run.is_not_finite) {
     run.value = truth.at(lambda);
     run.is_truth_incomplete |= std::isnan(run.value);
-    // Where Newton's method of the truth does not end, the program's own loss is held against the truth's best.
+    // Where Newton's method of the truth does not end, the program's own loss is held against the truth's
+    // best.
     if (std::isnan(run.value)) run.value = run.answer.validation;
     run.start_value = truth.at(run.answer.lambda0);
     run.gap = truth.gap(run.value);

@@ -7,9 +7,9 @@
 #include <limits>
 #include <stdexcept>
 
-extern "C" void dgesvd_(const char* jobu, const char* jobvt, const int* m, const int* n, double* a, const int* lda,
-                        double* s, double* u, const int* ldu, double* vt, const int* ldvt, double* work,
-                        const int* lwork, int* info);
+extern "C" void dgesvd_(const char* jobu, const char* jobvt, const int* m, const int* n, double* a,
+                        const int* lda, double* s, double* u, const int* ldu, double* vt, const int* ldvt,
+                        double* work, const int* lwork, int* info);
 
 namespace yosida::bench {
 namespace {

@@ -130,8 +130,8 @@ LinearReport CleaningProblem::hessian_solve(const Vector& w, const Vector& lambd
 
 void CleaningProblem::certificate_scale(const Vector&, const Vector& lambda, Vector& out) const {
   for (Index i = 0; i < lambda.size(); ++i)
-    out[i] = static_cast<double>(lambda.size()) *
-             std::min(kMaxCertificateScale, 0.25 / sigmoid_slope(lambda[i]));
+    out[i] =
+        static_cast<double>(lambda.size()) * std::min(kMaxCertificateScale, 0.25 / sigmoid_slope(lambda[i]));
 }
 
 Losses CleaningProblem::losses(const Vector& w) const {

@@ -23,8 +23,8 @@ constexpr double kJustBelow = 0.999;
 constexpr double kRounding = 1e-14;
 /// Beyond this, relative to the gradient at 0, a solve is tight whatever e^λ₁ is.
 constexpr double kTight = 1e-11;
-/// The share of a blur that is made use of. Getting there costs little; support and L_V of a solve as coarse as
-/// solvers permit (a tenth of the penalty's own slope) are another λ's.
+/// The share of a blur that is made use of. Getting there costs little; support and L_V of a solve as coarse
+/// as solvers permit (a tenth of the penalty's own slope) are another λ's.
 constexpr double kPermitted = 0.1;
 constexpr int kPowerIterations = 8;
 
@@ -176,9 +176,8 @@ InnerReport ElasticNetProblem::inner_solve(const Vector& lambda, const InnerOpti
   const double tolerance = std::max(relative, kPermitted * options.blur * turn.cwiseProduct(units).norm());
   const Matrix* hessian = kept_hessian();
   const DataTerm data = train_term(linear_);
-  InnerReport report =
-      l1_newton({data, c, linear, l1(lambda), tolerance, options.max_count, gradient_flops(), hessian, units},
-                w);
+  InnerReport report = l1_newton(
+      {data, c, linear, l1(lambda), tolerance, options.max_count, gradient_flops(), hessian, units}, w);
   if (hessian != nullptr)
     report.setup = hessian_on_work(data, static_cast<std::size_t>(weights()), gradient_flops());
   return report;

@@ -177,10 +177,8 @@ InnerReport KFoldProblem::inner_solve(const Vector& lambda, const InnerOptions& 
   all.converged = true;
   double square = 0.0;
   for_each_fold([&](const Fold& fold, Scratch& own) {
-    InnerOptions part{.proximal = {},
-                      .tolerance = options.tolerance,
-                      .blur = options.blur,
-                      .max_count = options.max_count};
+    InnerOptions part{
+        .proximal = {}, .tolerance = options.tolerance, .blur = options.blur, .max_count = options.max_count};
     gather(fold, w, own.a);
     if (options.proximal) {
       gather(fold, options.proximal->u, own.b);

@@ -100,8 +100,9 @@ class L1Newton {
 
   bool is_early() const { return threshold_ > p_.threshold; }
   double tolerance() const {
-    return is_early() ? std::max(kStageTolerance * threshold_ * p_.units.head(penalisable_).minCoeff(), p_.tolerance)
-                      : p_.tolerance;
+    return is_early()
+               ? std::max(kStageTolerance * threshold_ * p_.units.head(penalisable_).minCoeff(), p_.tolerance)
+               : p_.tolerance;
   }
   void begin_stages() {
     threshold_ = std::max(p_.threshold, kStage * gradient_.head(penalisable_).lpNorm<Eigen::Infinity>());
@@ -148,11 +149,11 @@ class L1Newton {
     const std::size_t room = largest_set() + kFewest - support_.size();
     const std::size_t most = std::min(std::max(kFewest, support_.size()), room);
     if (violators.size() > most) {
-      std::nth_element(
-          violators.begin(), violators.begin() + static_cast<std::ptrdiff_t>(most), violators.end(),
-          [&](Index i, Index j) {
-            return std::abs(subgradient_[i]) * p_.units[i] > std::abs(subgradient_[j]) * p_.units[j];
-          });
+      std::nth_element(violators.begin(), violators.begin() + static_cast<std::ptrdiff_t>(most),
+                       violators.end(), [&](Index i, Index j) {
+                         return std::abs(subgradient_[i]) * p_.units[i] >
+                                std::abs(subgradient_[j]) * p_.units[j];
+                       });
       violators.resize(most);
     }
     std::vector<Index> joined = violators;

@@ -21,8 +21,8 @@ struct L1Problem {
   const Vector& units;        // of column_units()
 };
 
-/// What components of a gradient are multiplied by before they are compared: 1/√curvature of each weight's column,
-/// where columns are of different scales; ones where `curvatures` is null.
+/// What components of a gradient are multiplied by before they are compared: 1/√curvature of each weight's
+/// column, where columns are of different scales; ones where `curvatures` is null.
 Vector column_units(const Vector* curvatures, Index weights);
 
 /// The subgradient of F of the smallest norm, from the gradient g of its smooth part: 0 where and only where

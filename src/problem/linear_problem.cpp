@@ -155,9 +155,9 @@ void LinearProblem::prepare() {
 
 /// The scales of the columns, as curvatures of the data term at 0.
 struct LinearProblem::Columns {
-  Vector curvatures;     // the diagonal of its Hessian
-  Vector centred;        // the same with intercepts refitted, without these
-  bool differ = false;   // by so much that solves take note of it
+  Vector curvatures;    // the diagonal of its Hessian
+  Vector centred;       // the same with intercepts refitted, without these
+  bool differ = false;  // by so much that solves take note of it
 };
 
 const LinearProblem::Columns& LinearProblem::columns() const {

@@ -30,8 +30,8 @@ class Newton {
       if (report_.work.paper_count() >= p_.max_count) break;
       const Vector direction = newton_direction();
       const double decrement = -gradient_.dot(direction);
-      // −gᵀd = gᵀH⁻¹g is twice what is left to gain, whatever the scales of columns and penalty: an exact solve
-      // ends where it is small beside the objective itself, or as small as rounding lets it be.
+      // −gᵀd = gᵀH⁻¹g is twice what is left to gain, whatever the scales of columns and penalty: an exact
+      // solve ends where it is small beside the objective itself, or as small as rounding lets it be.
       if (factored_ && p_.exact) {
         const double size = std::abs(objective(margins_, a_));
         const bool at_rounding = decrement <= kRounding * size && decrement > 0.25 * last_decrement;
@@ -128,7 +128,7 @@ class Newton {
   Vector margins_, move_, slopes_, state_, gradient_;
   double first_norm_ = 0.0;
   bool factored_ = false;  // the last direction came from a factorisation
-  double value_ = 0.0;  // the objective before the last step
+  double value_ = 0.0;     // the objective before the last step
   InnerReport report_;
 };
 
@@ -215,7 +215,8 @@ bool HessianSystem::solve_by_rows(Eigen::MatrixXd& b) const {
   const Design& design = data.design();
   const Index n = design.rows(), d = design.cols(), size = c.size();
   const auto columns = static_cast<double>(size);
-  if (data.outputs() > 1 || 2.0 * static_cast<double>(n + size) * columns * columns > kInstantFlops) return false;
+  if (data.outputs() > 1 || 2.0 * static_cast<double>(n + size) * columns * columns > kInstantFlops)
+    return false;
   Vector h;
   data.row_curvatures(state, h);
   Eigen::MatrixXd rows = Eigen::MatrixXd::Zero(n + size, size);  // RᵀR = H
@@ -299,9 +300,8 @@ LinearReport hessian_solve(const DataTerm& data, const Vector& c, const Vector& 
   data.margins(w, margins);
   data.state_at(margins, state);
   const HessianSystem hessian{data, c, state, flops_per_gradient, curvatures};
-  LinearReport report =
-      hessian.solve(b, options.tolerance * gradient_norm(b, c, curvatures), options.max_count,
-                    options.tolerance <= kExactTolerance, x);
+  LinearReport report = hessian.solve(b, options.tolerance * gradient_norm(b, c, curvatures),
+                                      options.max_count, options.tolerance <= kExactTolerance, x);
   report.work.factorisations += 0.5;  // the margins: a product with the design
   return report;
 }

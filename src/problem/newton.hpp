@@ -16,8 +16,8 @@ struct InnerProblem {
   bool exact;                 // tight enough to be worth factorisations
   std::int64_t max_count;     // gradients and Hessian products
   double flops_per_gradient;  // of the problem the work is counted for
-  /// Curvatures of f along each weight, where columns are of different scales: gradients are then measured in,
-  /// and conjugate gradients preconditioned by, these and c. Null where all are alike.
+  /// Curvatures of f along each weight, where columns are of different scales: gradients are then measured
+  /// in, and conjugate gradients preconditioned by, these and c. Null where all are alike.
   const Vector* curvatures = nullptr;
 };
 
@@ -42,8 +42,8 @@ struct HessianSystem {
   /// solves as they are.
   Matrix matrix() const;
   Matrix matrix_by_products() const;
-  /// In place of B, X = H⁻¹B: by Cholesky of H or, where squaring the rows has lost what small penalties decide on and
-  /// it costs little, by orthogonal factors of the rows themselves.
+  /// In place of B, X = H⁻¹B: by Cholesky of H or, where squaring the rows has lost what small penalties
+  /// decide on and it costs little, by orthogonal factors of the rows themselves.
   void solve_factored(const Matrix& hessian, Eigen::MatrixXd& b) const;
   bool solve_by_rows(Eigen::MatrixXd& b) const;
   /// H X = B by one factorisation; tolerance relative to the largest column. Only where factors().

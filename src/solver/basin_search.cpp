@@ -162,8 +162,8 @@ std::optional<BasinSearch::Candidate> BasinSearch::candidate(std::size_t i) cons
   const Sample& b = samples_[i + 1];
   const double width = b.x - a.x;
   std::optional<std::pair<double, double>> low;
-  // Slopes on one side of a minimum that come nearer to it in short steps: their own line leads across it sooner
-  // than one to the far side.
+  // Slopes on one side of a minimum that come nearer to it in short steps: their own line leads across it
+  // sooner than one to the far side.
   const auto creeps = [&](const Sample& end, const Sample* behind) {
     return end.blur > 0.0 && behind != nullptr && behind->slope && *behind->slope * *end.slope > 0.0 &&
            std::abs(behind->x - end.x) < kShort * width;

@@ -13,8 +13,8 @@ namespace {
 constexpr double kInner = 1e-7;
 constexpr double kExact = 1e-10;
 constexpr int kMaxRefinements = 3;
-/// Where the slope at λ is not small, the loss beside it may still show a minimum. Of so many λ at most; from so near
-/// on, each look so many times further away.
+/// Where the slope at λ is not small, the loss beside it may still show a minimum. Of so many λ at most; from
+/// so near on, each look so many times further away.
 constexpr std::size_t kMostLooks = 16;
 constexpr double kNearest = 1e-4;
 constexpr double kFurther = 4.0;
@@ -43,8 +43,8 @@ struct Slopes {
   Vector scale;  // BilevelProblem::certificate_scale, relative to L_V
 };
 
-/// At w*(λ):  H q = ∇L_V,  ∇h = −Cᵀ q. What the residual r of that solve hides, −Cᵀ H⁻¹ r, is its error; it also
-/// refines q, as long as it is above what is allowed and falls.
+/// At w*(λ):  H q = ∇L_V,  ∇h = −Cᵀ q. What the residual r of that solve hides, −Cᵀ H⁻¹ r, is its error; it
+/// also refines q, as long as it is above what is allowed and falls.
 Slopes slopes_at(const BilevelProblem& problem, const Vector& lambda, double allowed, Vector& w) {
   const double tight = problem.factors_cheaply() ? kExact : kInner;
   problem.inner_solve(lambda, {.proximal = {}, .tolerance = tight}, w);
@@ -91,8 +91,8 @@ double size_of(const BilevelProblem& problem, double validation) {
 /// What h does beside a λ_j whose slope is not small.
 enum class Beside { falls, rises, is_flat_below };
 
-/// The sign of the first change of h that can be seen, λ_j moving up (direction 1) or down (−1) alone; 0 where there
-/// is none as far as a penalty goes.
+/// The sign of the first change of h that can be seen, λ_j moving up (direction 1) or down (−1) alone; 0
+/// where there is none as far as a penalty goes.
 int first_change(const BilevelProblem& problem, const Vector& lambda, Index j, double direction, double size,
                  Vector w) {
   Vector moved = lambda;
@@ -107,9 +107,10 @@ int first_change(const BilevelProblem& problem, const Vector& lambda, Index j, d
   }
 }
 
-/// Slopes alone cannot tell where rounding hides them or a kink is: the loss itself must be seen to rise, on both
-/// sides or, where it is the same down to no penalty at all, on the upper one.
-Beside look_beside(const BilevelProblem& problem, const Vector& lambda, Index j, double size, const Vector& w) {
+/// Slopes alone cannot tell where rounding hides them or a kink is: the loss itself must be seen to rise, on
+/// both sides or, where it is the same down to no penalty at all, on the upper one.
+Beside look_beside(const BilevelProblem& problem, const Vector& lambda, Index j, double size,
+                   const Vector& w) {
   if (first_change(problem, lambda, j, 1.0, size, w) <= 0) return Beside::falls;
   const int below = first_change(problem, lambda, j, -1.0, size, w);
   return below > 0 ? Beside::rises : below == 0 ? Beside::is_flat_below : Beside::falls;
@@ -196,7 +197,8 @@ Certificate certify(const BilevelProblem& problem, const Solution& solution, con
   const std::string size = fmt::format("scaled slope {:.2g} ± {:.1g} of the validation loss",
                                        certificate.hypergradient, certificate.hypergradient_error);
   // Denormal or zero throughout, and no accident of a minimum: not a small slope but none.
-  const bool flat = at.validation > 0.0 && at.slope.cwiseAbs().maxCoeff() <= std::numeric_limits<double>::min() &&
+  const bool flat = at.validation > 0.0 &&
+                    at.slope.cwiseAbs().maxCoeff() <= std::numeric_limits<double>::min() &&
                     ignores_lambda(problem, lambda, w);
   if (!std::isfinite(worst) || !std::isfinite(certificate.inner_gradient)) {
     certificate.reason = "its gradients are not finite";
@@ -204,9 +206,9 @@ Certificate certify(const BilevelProblem& problem, const Solution& solution, con
     certificate.reason =
         "the weights do not depend on lambda here (all are 0, or the penalty is): a slope of 0 says nothing";
   } else if (certificate.inner_gradient > tolerance) {
-    certificate.reason = fmt::format("the weights are not trained to their optimum: gradient {:.2g} of that at 0{}",
-                                     certificate.inner_gradient,
-                                     is_small ? "; lambda itself is stationary" : "");
+    certificate.reason =
+        fmt::format("the weights are not trained to their optimum: gradient {:.2g} of that at 0{}",
+                    certificate.inner_gradient, is_small ? "; lambda itself is stationary" : "");
   } else if (is_small) {
     certificate.verdict = held ? Verdict::at_bound : Verdict::certified;
     certificate.reason =
@@ -224,7 +226,8 @@ Certificate certify(const BilevelProblem& problem, const Solution& solution, con
         break;
       case Verdict::at_precision:
         certificate.reason = fmt::format(
-            "the validation loss rises on both sides of lambda; less than {:g} of it is to be gained there", kSame);
+            "the validation loss rises on both sides of lambda; less than {:g} of it is to be gained there",
+            kSame);
         break;
       default:
         certificate.reason = fmt::format("the validation loss {}: {}, at most {:.2g} is allowed",

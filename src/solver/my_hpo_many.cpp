@@ -13,8 +13,8 @@
 namespace yosida {
 namespace {
 
-/// With at most so many hyperparameters the response Φ₁ is a matrix, one linear solve a column; with more where one
-/// small factorisation serves all of these.
+/// With at most so many hyperparameters the response Φ₁ is a matrix, one linear solve a column; with more
+/// where one small factorisation serves all of these.
 constexpr Index kMaxDense = 64;
 constexpr Index kMaxDenseFactored = 300;
 /// No component of λ moves further than this in one iteration: e^λ by a factor of 50.
@@ -47,7 +47,8 @@ constexpr std::size_t kMemory = 10;
 constexpr double kShares[] = {0.04, 0.1, 0.16, 0.24, 0.35, 0.6, 1.0};
 constexpr double kCoarser = 3.0;
 constexpr int kPointsAStep = 16;  // of a scan
-/// How often the answer of an elastic net is looked at again along its penalties, and what a better one gains.
+/// How often the answer of an elastic net is looked at again along its penalties, and what a better one
+/// gains.
 constexpr int kMaxLineChecks = 4;
 constexpr double kWorthwhile = 1e-6;
 /// Its first step moves the steepest component by so much.
@@ -86,7 +87,8 @@ void respond_by_matrix(const BilevelProblem& problem, State& state) {
   many.curvature = many.phi1.transpose() * turned;
   if (many.kappa.size() == 0) return;
   // Penalties e^λ on squares: ∇²_wλ L_T is linear in w, and of the second derivative of w* only what the data
-  // term's third derivative would add is left out:  ∇L_Vᵀ ∂²w*/∂λ_i∂λ_j = −qᵀ(C_i Φ_j + C_j Φ_i) + δ_ij ∂h/∂λ_i
+  // term's third derivative would add is left out:  ∇L_Vᵀ ∂²w*/∂λ_i∂λ_j = −qᵀ(C_i Φ_j + C_j Φ_i) + δ_ij
+  // ∂h/∂λ_i
   Vector q = Vector::Zero(problem.weights());
   problem.hessian_solve(state.w, state.lambda, state.g, {.tolerance = many.tolerance}, q);
   Eigen::MatrixXd turning(count, count);
@@ -97,8 +99,9 @@ void respond_by_matrix(const BilevelProblem& problem, State& state) {
   }
   many.curvature -= turning + turning.transpose();
   many.curvature.diagonal() += many.g;
-  // With one weight to each λ of a least-squares problem w* is affine in the share θ_j = 2e^λj (H⁻¹)_jj, all other λ
-  // held. −C_jᵀΦ_j / C_jᵀw is that share, and a mean of those along w where a λ has several weights or folds.
+  // With one weight to each λ of a least-squares problem w* is affine in the share θ_j = 2e^λj (H⁻¹)_jj, all
+  // other λ held. −C_jᵀΦ_j / C_jᵀw is that share, and a mean of those along w where a λ has several weights
+  // or folds.
   for (Index j = 0; j < count; ++j) {
     const double pull = -right.col(j).dot(state.w);
     const double share = right.col(j).dot(many.phi1.col(j)) / pull;
@@ -118,9 +121,9 @@ void respond_by_adjoint(const BilevelProblem& problem, State& state) {
   many.g = -many.g;
 }
 
-/// The same matrix with the sizes of its eigenvalues: where h curves down, a step is held back as much as where it
-/// curves up. On the components given alone, so that those held by bounds do not disturb the others; the rest is
-/// the identity, which no step feels.
+/// The same matrix with the sizes of its eigenvalues: where h curves down, a step is held back as much as
+/// where it curves up. On the components given alone, so that those held by bounds do not disturb the others;
+/// the rest is the identity, which no step feels.
 Eigen::MatrixXd convex(const Eigen::MatrixXd& matrix, const std::vector<Index>& free) {
   Eigen::MatrixXd result = Eigen::MatrixXd::Identity(matrix.rows(), matrix.cols());
   const Eigen::MatrixXd part = matrix(free, free);
@@ -131,9 +134,10 @@ Eigen::MatrixXd convex(const Eigen::MatrixXd& matrix, const std::vector<Index>& 
   return result;
 }
 
-/// The coordinates of a proximal step: the share θ = e^λ/(e^λ + κ) of a penalty beside the curvature κ it works on,
-/// from 0 (no penalty) to 1 (no weight). h is smooth in θ at both ends, where it is flat in λ: a step can reach a
-/// bound at once, and dh/dθ is the scaled hypergradient up to a factor of 4. Without a known κ, λ itself.
+/// The coordinates of a proximal step: the share θ = e^λ/(e^λ + κ) of a penalty beside the curvature κ it
+/// works on, from 0 (no penalty) to 1 (no weight). h is smooth in θ at both ends, where it is flat in λ: a
+/// step can reach a bound at once, and dh/dθ is the scaled hypergradient up to a factor of 4. Without a known
+/// κ, λ itself.
 struct Shares {
   const Vector& kappa;
 
@@ -156,8 +160,8 @@ struct Shares {
     for (Index j = 0; j < lambda.size(); ++j) {
       // θ/(1 − θ) without cancellation near 1
       const double ratio = (theta[j] + move[j]) / (1.0 / (1.0 + std::exp(lambda[j]) / kappa[j]) - move[j]);
-      next[j] = move[j] == 0.0 ? lambda[j]
-                : ratio > 0.0  ? std::clamp(std::log(kappa[j] * ratio), range.low[j], range.high[j])
+      next[j] = move[j] == 0.0  ? lambda[j]
+                : ratio > 0.0   ? std::clamp(std::log(kappa[j] * ratio), range.low[j], range.high[j])
                 : move[j] > 0.0 ? range.high[j]
                                 : range.low[j];
     }
@@ -174,9 +178,9 @@ Vector difference(const Shares& shares, const Vector& from, const Vector& to) {
   return (up.array().abs() < mirrored.array().abs()).select(up, mirrored);
 }
 
-/// λ⁺ = argmin of the model of h + ρ/2 (‖Φ₁(λ' − λ)‖² + ε‖λ' − λ‖²) inside the bounds, in shares θ; accepted where
-/// L_V(w*(λ⁺)) falls; ρ follows the ratio of the actual to the predicted fall. The model has the slope of h and what
-/// is known of its curvature.
+/// λ⁺ = argmin of the model of h + ρ/2 (‖Φ₁(λ' − λ)‖² + ε‖λ' − λ‖²) inside the bounds, in shares θ; accepted
+/// where L_V(w*(λ⁺)) falls; ρ follows the ratio of the actual to the predicted fall. The model has the slope
+/// of h and what is known of its curvature.
 bool proximal_step(const BilevelProblem& problem, const MyHpo::Settings& settings, State& state) {
   auto& many = state.many;
   const Index count = state.lambda.size();
@@ -355,16 +359,16 @@ struct MyHpo::Lines {
   std::vector<std::unique_ptr<AlongLine>> left;
   State search;
   Start range;
-  double coarser = 1.0;                                          // the scans' spacing
+  double coarser = 1.0;                                         // the scans' spacing
   double validation = std::numeric_limits<double>::infinity();  // the least so far
-  bool is_better = false;      // a line has led below what was known
-  bool was_converged = false;  // how the descent before had ended
+  bool is_better = false;                                       // a line has led below what was known
+  bool was_converged = false;                                   // how the descent before had ended
 };
 
 namespace {
 
-/// Where e^λ are penalties on squares, one λ for all; for an elastic net, its ℓ₁ penalty under a few ℓ₂ ones; none
-/// for other problems.
+/// Where e^λ are penalties on squares, one λ for all; for an elastic net, its ℓ₁ penalty under a few ℓ₂ ones;
+/// none for other problems.
 std::shared_ptr<MyHpo::Lines> lines_of(const BilevelProblem& problem, const State& state) {
   const Index count = problem.hyperparameters();
   auto lines = std::make_shared<MyHpo::Lines>();
@@ -425,9 +429,11 @@ bool step_lines(const MyHpo::Settings& settings, State& state) {
   return lines.left.empty();
 }
 
-/// An elastic net has narrow valleys: once more along its ℓ₁ penalty through the answer, finely, and along its ℓ₂ one.
+/// An elastic net has narrow valleys: once more along its ℓ₁ penalty through the answer, finely, and along
+/// its ℓ₂ one.
 bool checks_along_line(const BilevelProblem& problem, State& state) {
-  if (!problem.own_bounds() || state.lambda.size() != 2 || state.many.line_checks >= kMaxLineChecks) return false;
+  if (!problem.own_bounds() || state.lambda.size() != 2 || state.many.line_checks >= kMaxLineChecks)
+    return false;
   const Index along = state.many.line_checks % 2;  // by turns
   ++state.many.line_checks;
   auto lines = std::make_shared<MyHpo::Lines>();
@@ -494,8 +500,7 @@ void descend(const BilevelProblem& problem, const MyHpo::Settings& settings, Sta
   const bool finest = !moved && many.tolerance <= kLeastTolerance;
   if (!state.converged && (finest || ((many.at_rounding || !moved) && many.stalled >= kMaxStalled))) {
     // h may fall towards a bound too slowly to be seen: go there.
-    if (many.snaps >= kMaxSnaps || !snap_to_bounds(problem, settings, state, dense))
-      state.stalled = true;
+    if (many.snaps >= kMaxSnaps || !snap_to_bounds(problem, settings, state, dense)) state.stalled = true;
     ++many.snaps;
     many.stalled = 0;
     return;

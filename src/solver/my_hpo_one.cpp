@@ -24,12 +24,12 @@ constexpr double kAtKink = 5e-6;
 /// The scan's points are nearer to each other where h costs little, in shares of feature_width().
 constexpr double kClosedFormSpacing = 0.25;
 constexpr double kFactoredSpacing = 0.35;
-constexpr double kExact = 1e-9;  // inner solves that factor
+constexpr double kExact = 1e-9;   // inner solves that factor
 constexpr int kPointsAStep = 16;  // of a scan whose inner problems factor
 
 /// Inner solves that do not factor end at ‖∇L_T‖ ≤ τ ‖C‖: C is how fast the gradient turns with λ, so the
-/// weights found are about those of a λ within τ. The τ of the scan, of the first refinement, how much smaller
-/// each next one is, and that of the answer.
+/// weights found are about those of a λ within τ. The τ of the scan, of the first refinement, how much
+/// smaller each next one is, and that of the answer.
 constexpr double kScanTau = 0.1;
 constexpr double kFirstTau = 0.03;
 constexpr double kShrink = 0.3;
@@ -51,8 +51,8 @@ constexpr double kFarAbove = 1.5;  // a start seen coarsely is not looked at aga
 /// The least curvature of columns of one scale, as a share of the largest of all directions.
 constexpr double kOneScale = 1e-11;
 
-/// Where valleys may be narrow: intervals wider than this share of feature_width(), both of whose ends are so near to
-/// the best value, are looked into.
+/// Where valleys may be narrow: intervals wider than this share of feature_width(), both of whose ends are so
+/// near to the best value, are looked into.
 constexpr double kLookSpacing = 0.06;
 constexpr double kNearlyBest = 0.03;
 constexpr int kMaxLooksBetween = 80;
@@ -120,9 +120,9 @@ Sample evaluate(const BilevelProblem& problem, State& state, double lambda, cons
   } else {
     point.v = state.w;
   }
-  const InnerReport inner = problem.inner_solve(
-      Vector::Constant(1, lambda),
-      {.proximal = {}, .tolerance = wanted.tolerance, .blur = wanted.tau}, point.v);
+  const InnerReport inner =
+      problem.inner_solve(Vector::Constant(1, lambda),
+                          {.proximal = {}, .tolerance = wanted.tolerance, .blur = wanted.tau}, point.v);
   if (!inner.converged) {
     ++state.inexact_solves;
     // Where solves are to be exact, one that is not tells nothing: it may look better than any w*(λ).
@@ -209,8 +209,8 @@ void refine(const BilevelProblem& problem, State& state) {
   ++state.refinements;
 }
 
-/// Where h may have valleys narrower than the scan could see and costs little: the middle of an interval whose ends
-/// are nearly as low as the best.
+/// Where h may have valleys narrower than the scan could see and costs little: the middle of an interval
+/// whose ends are nearly as low as the best.
 std::optional<double> closer_look(const BilevelProblem& problem, const State& state) {
   if (!problem.factors_cheaply() || problem.feature_width() >= BilevelProblem::kSmoothWidth ||
       state.looks_between >= kMaxLooksBetween)
@@ -288,8 +288,8 @@ bool is_at_kink(const Sample& best, const Sample* neighbour) {
   return brackets(best, neighbour) && std::abs(neighbour->x - best.x) <= kAtKink;
 }
 
-/// Moves one of the data's own bounds further away where h is lowest there and still falls: no penalty is said to
-/// be needed, or no weight, only where a smaller or a larger one has been seen to change nothing.
+/// Moves one of the data's own bounds further away where h is lowest there and still falls: no penalty is
+/// said to be needed, or no weight, only where a smaller or a larger one has been seen to change nothing.
 bool reaches_further(const BilevelProblem& problem, const MyHpo::Settings& settings, State& state,
                      const Sample& best) {
   double& low = state.range.low[0];
@@ -297,7 +297,8 @@ bool reaches_further(const BilevelProblem& problem, const MyHpo::Settings& setti
   const bool is_low = best.x <= low + kNearest;
   if (!state.has_own_bounds || problem.own_bounds() || (!is_low && best.x < high - kNearest)) return false;
   double& last = is_low ? state.value_at_low_end : state.value_at_high_end;
-  if (!(last - best.value > kWorthwhile * std::abs(best.value)) || best.value <= kNoLoss * state.value_of_zero)
+  if (!(last - best.value > kWorthwhile * std::abs(best.value)) ||
+      best.value <= kNoLoss * state.value_of_zero)
     return false;
   if (state.extensions >= (is_exact(problem) ? kMaxExtensions : 1)) return false;
   ++state.extensions;
@@ -311,8 +312,8 @@ bool reaches_further(const BilevelProblem& problem, const MyHpo::Settings& setti
   return true;
 }
 
-/// Where the lower bound has been moved, h may be rounding: below the first λ at which values and slopes contradict
-/// each other nothing is known, and the bound is there.
+/// Where the lower bound has been moved, h may be rounding: below the first λ at which values and slopes
+/// contradict each other nothing is known, and the bound is there.
 void forget_rounding(State& state, double moved_from) {
   const auto& samples = state.search->samples();
   for (std::size_t i = samples.size(); i-- > 1;) {
@@ -347,7 +348,8 @@ void begin(const BilevelProblem& problem, const MyHpo::Settings& settings, State
                        state.range.lambda[0]);
   state.value_of_zero = problem.validation_loss(state.w);  // that of the start
   const auto least = problem.least_curvatures();
-  state.has_one_scale = state.has_own_bounds && least && std::log((*least)[0] / kOneScale) > state.range.high[0];
+  state.has_one_scale =
+      state.has_own_bounds && least && std::log((*least)[0] / kOneScale) > state.range.high[0];
 }
 
 }  // namespace
@@ -360,7 +362,8 @@ void step_one(const BilevelProblem& problem, const MyHpo::Settings& settings, St
     int points = 0;
     do {
       scan(problem, settings, state);
-    } while (search.scanning() && (problem.has_closed_form() || (problem.factors_cheaply() && ++points < kPointsAStep)));
+    } while (search.scanning() &&
+             (problem.has_closed_form() || (problem.factors_cheaply() && ++points < kPointsAStep)));
     if (state.moved_from && !search.scanning()) forget_rounding(state, *state.moved_from);
     if (!search.scanning()) state.moved_from.reset();
   } else {

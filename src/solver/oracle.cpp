@@ -19,7 +19,7 @@ constexpr double kLeastOfLargest = 1e-12;
 constexpr double kMostOfLargest = 10.0;
 constexpr double kLeastOfLeast = 1e-6;
 constexpr double kLeastLambda = -600.0;  // e^λ and its square root are far from underflow
-constexpr int kPowerIterations = 8;  // from the gradient, which points there: good to a few per cent
+constexpr int kPowerIterations = 8;      // from the gradient, which points there: good to a few per cent
 
 class Path {
  public:

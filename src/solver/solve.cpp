@@ -255,8 +255,7 @@ class Loop {
       outcome_.trace.push_back(last_point(outcome_.final.loss));
     outcome_.work = counted_.work();
     outcome_.seconds = clock_.seconds();
-    outcome_.message =
-        sentence(outcome_, options_.budget, non_finite_, flat_response_);
+    outcome_.message = sentence(outcome_, options_.budget, non_finite_, flat_response_);
     outcome_.low = run_->iterate().low;
     outcome_.high = run_->iterate().high;
     return std::move(outcome_);

@@ -8,8 +8,8 @@
 
 namespace yosida {
 
-/// A slope of so small a share of L_V is none, as far as a bound is concerned: at the flat ends of h its sign is
-/// rounding.
+/// A slope of so small a share of L_V is none, as far as a bound is concerned: at the flat ends of h its sign
+/// is rounding.
 inline constexpr double kNoSlope = 1e-10;
 
 /// True where a bound keeps λ_j from following its slope; `validation` is L_V.

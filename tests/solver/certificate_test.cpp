@@ -266,10 +266,13 @@ class Curve : public BilevelProblem {
   void cross_product(const Vector&, const Vector& lambda, const Vector& q, Vector& out) const override {
     out[0] = -std::exp(lambda[0]) * q[0];
   }
-  void cross_product_transposed(const Vector&, const Vector& lambda, const Vector& p, Vector& out) const override {
+  void cross_product_transposed(const Vector&, const Vector& lambda, const Vector& p,
+                                Vector& out) const override {
     out[0] = -std::exp(lambda[0]) * p[0];
   }
-  double validation_loss(const Vector& w) const override { return 1.0 + value_(std::log(std::max(w[0], 1e-30))); }
+  double validation_loss(const Vector& w) const override {
+    return 1.0 + value_(std::log(std::max(w[0], 1e-30)));
+  }
   double validation_gradient(const Vector& w, Vector& g) const override {
     g[0] = slope_(std::log(std::max(w[0], 1e-30))) / std::max(w[0], 1e-30);
     return validation_loss(w);
@@ -285,7 +288,9 @@ class Curve : public BilevelProblem {
   /// As where e^λ is far below the curvature it works on.
   void certificate_scale(const Vector&, const Vector&, Vector& out) const override { out.setConstant(1e6); }
   const Vector& ones() const override { return ones_; }
-  Losses losses(const Vector& w) const override { return {.train = 0.0, .validation = validation_loss(w), .test = {}}; }
+  Losses losses(const Vector& w) const override {
+    return {.train = 0.0, .validation = validation_loss(w), .test = {}};
+  }
 
  private:
   double (*value_)(double);
@@ -295,14 +300,16 @@ class Curve : public BilevelProblem {
 };
 
 TEST(CertificateBeside, AKinkIsCertifiedWhereTheLossRisesOnBothSides) {
-  const Curve problem([](double x) { return std::abs(x); }, [](double x) { return x < 0.0 ? -1.0 : 1.0; }, 0.1);
+  const Curve problem([](double x) { return std::abs(x); }, [](double x) { return x < 0.0 ? -1.0 : 1.0; },
+                      0.1);
   EXPECT_EQ(certify_at(problem, lambda_of(0.0)).verdict, Verdict::at_kink);
   for (const double away : {-3.0, -0.1, -1e-3, 1e-3, 0.1, 3.0})
     EXPECT_EQ(certify_at(problem, lambda_of(away)).verdict, Verdict::not_certified) << away;
 }
 
 TEST(CertificateBeside, AFlatMinimumIsCertifiedAtWorkingPrecision) {
-  const Curve problem([](double x) { return x * x; }, [](double x) { return 2.0 * x; }, BilevelProblem::kSmoothWidth);
+  const Curve problem([](double x) { return x * x; }, [](double x) { return 2.0 * x; },
+                      BilevelProblem::kSmoothWidth);
   EXPECT_EQ(certify_at(problem, lambda_of(0.0)).verdict, Verdict::certified);
   // 1e-8 of the loss is to be gained: nobody can see it, though the scaled slope is 200.
   EXPECT_EQ(certify_at(problem, lambda_of(1e-4)).verdict, Verdict::at_precision);

@@ -330,8 +330,8 @@ TEST(SeveralLambdasOfOneOptimum, TheUnitOfTheTargetDoesNotMoveLambda) {
   }
 }
 
-// Columns that nearly repeat each other have curvatures of their own far below those of a column: steps in the share of a
-// penalty reach all of them in some dozens of iterations, where steps in λ creep.
+// Columns that nearly repeat each other have curvatures of their own far below those of a column: steps in
+// the share of a penalty reach all of them in some dozens of iterations, where steps in λ creep.
 TEST(SeveralLambdasOfNearCopies, EndCertifiedAndNoWorseThanTheBestShared) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     Split split = random_split(60, 40, 0, 24, seed, least_squares());

@@ -205,8 +205,8 @@ TEST(Oracle, ReachesABoundWhereTheCurveFallsToIt) {
   EXPECT_GT(oracle.validation, whole.validation);
 }
 
-// e^low = 1e-12 of the least column's curvature and e^high = 10 κ, κ the largest eigenvalue of XᵀX/N, to what 30
-// power iterations give; where a column is smaller by a factor, the lower bound follows by its square.
+// e^low = 1e-12 of the least column's curvature and e^high = 10 κ, κ the largest eigenvalue of XᵀX/N, to what
+// 30 power iterations give; where a column is smaller by a factor, the lower bound follows by its square.
 TEST(DefaultBounds, SpanTheScaleOfTheData) {
   const Split split = test::smooth_split(34, 17, 0, 120, 4);
   const BuiltProblem built(split, least_squares(), false, false);

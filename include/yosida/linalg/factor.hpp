@@ -8,9 +8,9 @@ namespace yosida {
 /// both hold rubbish).
 bool cholesky_solve(Matrix& h, Eigen::Ref<Eigen::MatrixXd> b);
 
-/// H X = B for positive semi-definite H, in place of B. Where rounding has made H indefinite, a small share of its
-/// diagonal is added: columns may be of very different scales, which Cholesky does not mind. Returns the number of
-/// factorisations this took; B is left as it is where none succeeds.
+/// H X = B for positive semi-definite H, in place of B. Where rounding has made H indefinite, a small share
+/// of its diagonal is added: columns may be of very different scales, which Cholesky does not mind. Returns
+/// the number of factorisations this took; B is left as it is where none succeeds.
 int solve_semidefinite(const Matrix& h, Eigen::Ref<Eigen::MatrixXd> b);
 
 /// H = L Lᵀ in place: L is the lower triangle, above it is rubbish, and only the lower triangle of H is
@@ -51,8 +51,8 @@ void add_gram(const Eigen::Ref<const Matrix>& a, Matrix& gram);
 Matrix product(const Eigen::Ref<const Matrix>& a, const Eigen::Ref<const Matrix>& b);
 
 /// Conjugate gradients for H x = b, from the x given. `apply(p, out)` writes H p to out. `diagonal`, where it
-/// is given, preconditions: that of H makes columns of different scales equal. With `in_its_units` the residual
-/// r is measured by √(rᵀ diagonal⁻¹ r), which does not depend on those scales.
+/// is given, preconditions: that of H makes columns of different scales equal. With `in_its_units` the
+/// residual r is measured by √(rᵀ diagonal⁻¹ r), which does not depend on those scales.
 struct CgReport {
   Index products = 0;
   double residual_norm = 0.0;

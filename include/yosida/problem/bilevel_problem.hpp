@@ -37,8 +37,8 @@ struct InnerOptions {
 struct InnerReport {
   double gradient_norm = 0.0;
   bool converged = false;
-  /// How far away in λ the weights may be, as InnerOptions::blur measures it; 0 where they are exact or nothing
-  /// is known.
+  /// How far away in λ the weights may be, as InnerOptions::blur measures it; 0 where they are exact or
+  /// nothing is known.
   double blur = 0.0;
   /// What the solve needed that is computed once and kept, in gradient equivalents: a run pays for it once.
   double setup = 0.0;

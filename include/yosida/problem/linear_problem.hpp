@@ -59,8 +59,8 @@ class LinearProblem : public BilevelProblem {
   /// weights without any are left out.
   Bounds column_curvatures() const;
   std::optional<Vector> least_curvatures() const override { return column_curvatures().low; }
-  /// The curvature of the data term at 0 along each weight, which inner and linear solves measure gradients in; null
-  /// where all columns are of one scale.
+  /// The curvature of the data term at 0 along each weight, which inner and linear solves measure gradients
+  /// in; null where all columns are of one scale.
   const Vector* units() const;
   Work certificate_work() const override;
   void fit_intercept(Vector& w) const override;
@@ -90,9 +90,9 @@ class LinearProblem : public BilevelProblem {
   bool intercept_;
   Penalty penalty_;
   Vector ones_;
-  Vector train_mean_;              // x̄ of the training rows, where an intercept needs it
-  double target_mean_ = 0.0;       // ȳ
-  Vector gradient_at_zero_;        // the measure of inner tolerances
+  Vector train_mean_;         // x̄ of the training rows, where an intercept needs it
+  double target_mean_ = 0.0;  // ȳ
+  Vector gradient_at_zero_;   // the measure of inner tolerances
   mutable std::once_flag row_space_once_;
   mutable std::unique_ptr<RowSpace> row_space_;
   mutable std::once_flag columns_once_;

@@ -42,8 +42,8 @@ class BasinSearch {
   bool scanning() const { return next_scan_ < scan_.size(); }
   /// Nothing where the scan is over and no basin promises more than `relative_gain` of the best value. With
   /// `tolerance` the least distance from samples at which another is worth its cost.
-  /// `blur_of_value`: by what share of itself a value may be wrong for each unit of its blur; between slopes that
-  /// blurred, no less than that is worth a look.
+  /// `blur_of_value`: by what share of itself a value may be wrong for each unit of its blur; between slopes
+  /// that blurred, no less than that is worth a look.
   std::optional<Proposal> propose(double relative_gain, double tolerance, double blur_of_value = 0.0) const;
   /// Adds a sample, or replaces the one at the same x.
   void add(const Sample& sample);

@@ -31,10 +31,10 @@ struct MyHpo {
     double validation = 0.0;  // L_V(w)
     Vector g;                 // ∇h(λ)
     double rho = 0.0;
-    Matrix phi1;                   // Φ₁, few hyperparameters
-    Eigen::MatrixXd curvature;     // of h: Φ₁ᵀ∇²L_VΦ₁, that of L_V on the tangent, and what w* itself adds
-    Vector kappa;                  // curvatures by which λ is measured in shares; empty where it is not
-    Vector q;                      // H⁻¹∇L_V, many hyperparameters
+    Matrix phi1;                // Φ₁, few hyperparameters
+    Eigen::MatrixXd curvature;  // of h: Φ₁ᵀ∇²L_VΦ₁, that of L_V on the tangent, and what w* itself adds
+    Vector kappa;               // curvatures by which λ is measured in shares; empty where it is not
+    Vector q;                   // H⁻¹∇L_V, many hyperparameters
     std::vector<std::pair<Vector, Vector>> pairs;  // (Δλ, Δ∇h) of the last iterations
     double tolerance = 0.0, adjoint_tolerance = 0.0;
     double certificate = std::numeric_limits<double>::infinity();  // the least so far
@@ -44,8 +44,8 @@ struct MyHpo {
     int line_checks = 0;       // times that the answer has been looked at along a line
     bool is_left = false;      // λ has been moved by such a look: all above is of another
   };
-  /// Several hyperparameters start where the search for one along a line, or along a few, has ended: the best λ
-  /// shared by all, or the best ℓ₁ penalty under a few ℓ₂ ones.
+  /// Several hyperparameters start where the search for one along a line, or along a few, has ended: the best
+  /// λ shared by all, or the best ℓ₁ penalty under a few ℓ₂ ones.
   struct Lines;
   /// How a descent has ended.
   struct Descent {
@@ -57,7 +57,7 @@ struct MyHpo {
     Start range;
     std::optional<BasinSearch> search;
     std::map<double, Tangent> visited;
-    double last_scanned = 0.0;  // L_V
+    double last_scanned = 0.0;       // L_V
     bool is_coarse_useless = false;  // the scan has come to where its coarse solves do not tell h
     bool has_one_scale = false;      // the columns are alike
     int rises = 0;                   // of the scan's last values, one after the other
@@ -71,7 +71,7 @@ struct MyHpo {
     double value_of_zero = 0.0;    // L_V of the start, w = 0
     double value_at_low_end = std::numeric_limits<double>::infinity();  // h where the bounds ended before
     double value_at_high_end = std::numeric_limits<double>::infinity();
-    int extensions = 0;  // times that a bound has been moved
+    int extensions = 0;                // times that a bound has been moved
     std::optional<double> moved_from;  // where the lower bound was, while what lies below is scanned
     Many many;
     std::shared_ptr<Lines> lines;  // while they are searched
