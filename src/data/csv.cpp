@@ -315,6 +315,7 @@ class CsvReader {
     data.x = DenseDesign(values_.release(rows_ * features_), rows_, features_);
     data.y = as_vector(y_);
     data.weight = as_vector(weight_);
+    data.weight_name = options_.weight;
     data.fold = as_vector(fold_);
     for (std::size_t field = 0; field < names_.size(); ++field) {
       if (role_[field] == Role::target) data.target_name = names_[field];

@@ -130,6 +130,7 @@ Split split_rows(Dataset data, const std::vector<Index>& order, Index train_rows
                    .target_name = data.target_name,
                    .source = data.source,
                    .weight = Vector(data.weight.size() == 0 ? 0 : count),
+                   .weight_name = data.weight_name,
                    .fold = Vector(data.fold.size() == 0 ? 0 : count)};
     const auto take = [&](const Vector& from, Vector& to) {
       for (Index i = 0; i < to.size(); ++i) to[i] = from[order[static_cast<std::size_t>(begin + i)]];

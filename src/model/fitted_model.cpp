@@ -10,6 +10,7 @@
 
 #include "yosida/error.hpp"
 #include "yosida/model/models.hpp"
+#include "yosida/whole_file.hpp"
 
 namespace yosida {
 namespace {
@@ -169,6 +170,47 @@ Matrix FittedModel::predict(Dataset data) const {
   return m;
 }
 
+Matrix FittedModel::predict_proba(Dataset data) const {
+  if (!labels || model == "svm")
+    throw InputError(fmt::format("model = {}: has no probabilities: must be logistic or softmax", model));
+  const Matrix m = predict(std::move(data));
+  Matrix shares(m.rows(), labels->classes());
+  for (Index i = 0; i < m.rows(); ++i) {
+    if (m.cols() == 1) {
+      shares.row(i) << probability(-m(i, 0)), probability(m(i, 0));
+    } else {
+      shares.row(i) = probabilities(m.row(i)).transpose();
+    }
+  }
+  return shares;
+}
+
+Coefficients FittedModel::coefficients() const {
+  check_outputs(*this);
+  check_widths(*this);
+  Coefficients own{.names = feature_names, .weights = weights, .intercept = intercept};
+  for (auto step = pretreatment.x.rbegin(); step != pretreatment.x.rend(); ++step) {
+    if (step->kind == XStep::difference) {
+      // Σ_j w_j (x_{j+1} − x_j): each feature is added by the difference before it, taken off by its own.
+      const Index d = own.weights.rows();
+      Matrix wider = Matrix::Zero(d + 1, own.weights.cols());
+      wider.bottomRows(d) += own.weights;
+      wider.topRows(d) -= own.weights;
+      own.weights = std::move(wider);
+      continue;
+    }
+    if (step->scale.size() > 0) own.weights.array().colwise() /= step->scale.array();
+    if (step->shift.size() > 0) own.intercept -= own.weights.transpose() * step->shift;
+  }
+  if (!labels) {
+    own.weights *= pretreatment.y_scale;
+    own.intercept = (own.intercept.array() * pretreatment.y_scale + pretreatment.y_shift).matrix();
+  }
+  if (own.names.empty())
+    for (Index j = 0; j < features; ++j) own.names.push_back(std::to_string(j));
+  return own;
+}
+
 std::string to_json(const FittedModel& model) {
   check_finite(model);
   json steps = json::array();
@@ -192,6 +234,13 @@ std::string to_json(const FittedModel& model) {
   };
   if (model.labels) root["labels"] = model.labels->values;
   return root.dump(1);
+}
+
+void save_model(const FittedModel& model, const std::filesystem::path& file) {
+  const std::string text = to_json(model);
+  WholeFile whole(file);
+  whole.write(text);
+  whole.finish();
 }
 
 FittedModel load_model(const std::filesystem::path& file) {

@@ -49,7 +49,7 @@ class Schema(TuneCase):
         self.assertEqual(set(result), {
             "schema", "yosida", "method", "model", "status", "message", "lambda", "lambda_names", "equivalents", "loss", *metrics,
             "work", "residuals", "iterations", "best_iteration", "skipped_steps", "inexact_solves", "failed_trials", "seconds",
-            "final", "certificate", "data",
+            "wall_seconds", "final", "certificate", "data",
             *(["oracle"] if oracle else []), *(["refit"] if refit else [])})
         self.assertEqual(result["schema"], 1)
         self.assertEqual(result["model"], model)
@@ -73,6 +73,7 @@ class Schema(TuneCase):
             self.assertIsInstance(result["work"][name], int)
         self.assert_numbers(result["residuals"], ["primal", "dual"], () if residuals else ("primal", "dual"))
         self.assertGreaterEqual(result["seconds"], 0)
+        self.assertGreaterEqual(result["wall_seconds"], result["seconds"])
         self.assertEqual(result["lambda_names"], ["shared"])
         self.assert_certificate(result["certificate"], oracle)
         if oracle:

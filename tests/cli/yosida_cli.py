@@ -151,7 +151,7 @@ def strict_json(text):
 
 def without_seconds(result):
     """A result without what differs between equal runs."""
-    return {key: value for key, value in result.items() if key not in ("seconds", "data")}
+    return {key: value for key, value in result.items() if key not in ("seconds", "wall_seconds", "data")}
 
 
 def idx_bytes(array):

@@ -7,7 +7,7 @@
 
 #include "commands.hpp"
 #include "compare_table.hpp"
-#include "data_flags.hpp"
+#include "flags.hpp"
 #include "output.hpp"
 #include "say.hpp"
 #include "study_run.hpp"
@@ -19,18 +19,16 @@ namespace {
 using json = nlohmann::json;  // keys in order: the same spec is the same text
 
 struct CompareFlags {
-  DataFlags data;
-  PenaltyFlags penalty;
-  RunFlags run;
+  DataFiles files;
+  TuneOptions options;  // of every run; settings go to every method that has them
   std::vector<std::string> methods;
-  SettingValues settings;  // for every method that has them
   std::int64_t seeds = 10;
-  std::optional<int> jobs;
+  std::optional<int> jobs, threads;
   std::string study;
   std::string measure = "loss";
   std::string show = "final";
   std::int64_t trace_every = 1;
-  bool oracle = false, quiet = false;
+  bool quiet = false;
 };
 
 /// A method with its settings.
@@ -85,14 +83,14 @@ std::vector<Entry> parse_entries(const CompareFlags& flags) {
       for (const Method& each : methods()) names.push_back(each.name);
     }
     for (const std::string& name : names) {
-      const Entry next = parse_entry(name, flags.settings);
+      const Entry next = parse_entry(name, flags.options.settings);
       const bool is_double = std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
         return entry.full_name == next.full_name;
       });
       if (!is_double) entries.push_back(next);
     }
   }
-  for (const auto& [name, value] : flags.settings)
+  for (const auto& [name, value] : flags.options.settings)
     if (std::none_of(entries.begin(), entries.end(),
                      [&name = name](const Entry& entry) { return has_setting(*entry.method, name); }))
       throw InputError(fmt::format("{} = {}: none of the methods has this setting", name, value));
@@ -102,43 +100,42 @@ std::vector<Entry> parse_entries(const CompareFlags& flags) {
 // ---- what decides a result ----
 
 /// Everything but method, settings and seed. Paths are not in it: the files may move, their contents count.
-json common_spec(const CompareFlags& flags, const DataIdentity& identity, const Prepared& prepared) {
-  const DataFlags& data = flags.data;
-  const PenaltyFlags& penalty = flags.penalty;
-  const RunFlags& run = flags.run;
+json common_spec(const CompareFlags& flags, const StudyData& data, const Prepared& prepared) {
+  const DataFiles& files = flags.files;
+  const TuneOptions& options = flags.options;
+  const auto& [fraction, test_fraction, folds] = options.validation;
+  const auto& [lambda_per, groups_file, groups, unpenalised] = options.penalty;
+  const auto& [gradients, iterations, seconds] = options.limits;
   json bounds = nullptr;
-  if (!run.bounds.empty()) {
-    const auto [low, high] = parse_bounds(run.bounds);
-    bounds = {low, high};
-  }
+  if (options.bounds) bounds = {options.bounds->low, options.bounds->high};
   return {{"data",
-           {{"files", identity.files()},
-            {"target", data.target},
-            {"ignore", data.ignore},
-            {"valid_fraction", or_null(data.validation_fraction)},
-            {"test_fraction", data.test_fraction},
-            {"folds", or_null(data.folds)},
-            {"fold_column", data.fold_column},
-            {"weights", data.weights},
-            {"class_weights", data.class_weights},
-            {"missing", data.missing},
-            {"dense", data.dense}}},
+           {{"files", data.files()},
+            {"target", files.target},
+            {"ignore", files.ignore},
+            {"valid_fraction", or_null(fraction)},
+            {"test_fraction", test_fraction},
+            {"folds", or_null(folds)},
+            {"fold_column", files.fold_column},
+            {"weights", files.weights},
+            {"class_weights", options.class_weights},
+            {"missing", to_string(files.missing)},
+            {"dense", files.dense}}},
           {"model",
-           {{"name", data.model},
-            {"x", data.x},
+           {{"name", options.model},
+            {"x", options.x},
             {"y", prepared.labels ? json(nullptr) : json(to_string(prepared.y_step))},
-            {"intercept", !data.no_intercept},
-            {"lambda_per", penalty.lambda_per},
-            {"groups", penalty.groups},
-            {"unpenalised", penalty.unpenalised}}},
+            {"intercept", options.intercept},
+            {"lambda_per", lambda_per},
+            {"groups", groups},
+            {"unpenalised", unpenalised}}},
           {"run",
-           {{"budget_gradients", or_null(run.budget_gradients)},
-            {"max_iterations", or_null(run.max_iterations)},
-            {"time_limit", or_null(run.time_limit)},
-            {"lambda0", or_null(run.lambda0)},
+           {{"budget_gradients", or_null(gradients)},
+            {"max_iterations", or_null(iterations)},
+            {"time_limit", or_null(seconds)},
+            {"lambda0", or_null(options.lambda0)},
             {"bounds", bounds},
             {"trace_every", flags.trace_every},
-            {"oracle", flags.oracle}}}};
+            {"oracle", options.oracle}}}};
 }
 
 // ---- the study ----
@@ -151,7 +148,7 @@ struct Planned {
 std::vector<Planned> plan(const std::vector<Entry>& entries, const CompareFlags& flags, const json& common,
                           int jobs) {
   std::vector<Planned> planned;
-  for_each_run(flags.data.seed, flags.seeds, entries.size(), jobs, [&](std::uint64_t seed, std::size_t i) {
+  for_each_run(flags.options.seed, flags.seeds, entries.size(), jobs, [&](std::uint64_t seed, std::size_t i) {
     const Entry& entry = entries[i];
     json spec = common;
     spec["method"] = entry.method->name;
@@ -181,25 +178,34 @@ std::vector<study::Record> records_of(const std::vector<Planned>& planned, const
   return records;
 }
 
+/// Those of one run. The oracle is searched once for all runs of a seed.
+TuneOptions options_of(const Entry& entry, const CompareFlags& flags, std::uint64_t seed) {
+  TuneOptions options = flags.options;
+  options.method = entry.method->name;
+  options.settings = entry.settings;
+  options.seed = seed;
+  options.trace_every = flags.trace_every;
+  options.oracle = false;
+  return options;
+}
+
 /// Leaves out, with a word, what `all` has named and cannot begin on this data; refuses what was named
 /// itself.
 std::vector<Entry> able_to_start(const std::vector<Entry>& entries, const CompareFlags& flags,
-                                 const Task& task) {
+                                 const TuneProblem& problem) {
   std::vector<Entry> able;
   for (const Entry& entry : entries) {
     const bool was_named =
         std::any_of(flags.methods.begin(), flags.methods.end(),
                     [&](const std::string& text) { return CLI::detail::trim_copy(text) == entry.label; });
     constexpr Index kFew = 64;
-    if (!was_named && entry.method->grows_with_lambdas && task.hyperparameters() > kFew) {
+    if (!was_named && entry.method->grows_with_lambdas && problem.hyperparameters() > kFew) {
       say("yosida: left out: {}: its work grows with the number of lambdas, here {}; name it to run it\n",
-          entry.label, task.hyperparameters());
+          entry.label, problem.hyperparameters());
       continue;
     }
     try {
-      require_method_fits(*entry.method, entry.settings, flags.data.model);
-      const MethodRun run{.method = *entry.method, .settings = entry.settings, .flags = flags.run};
-      run.try_start(task, run.options(flags.data.seed));
+      try_start(problem, options_of(entry, flags, flags.options.seed));
       able.push_back(entry);
     } catch (const InputError& error) {
       if (was_named && std::string_view(error.what()).starts_with(entry.method->name)) throw;
@@ -212,7 +218,7 @@ std::vector<Entry> able_to_start(const std::vector<Entry>& entries, const Compar
 }
 
 void check(const CompareFlags& flags) {
-  require_seeds(flags.seeds, flags.data.seed);
+  require_seeds(flags.seeds, flags.options.seed);
   if (flags.trace_every < 1)
     throw InputError(fmt::format("trace-every = {}: must be >= 1", flags.trace_every));
   require_measure(flags.measure);
@@ -223,23 +229,24 @@ void check(const CompareFlags& flags) {
 int run_compare(const CompareFlags& flags) {
   check(flags);
   std::vector<Entry> entries = parse_entries(flags);
-  const int jobs = share_threads(flags.jobs, flags.run.threads);
-  if (!flags.study.empty()) {
-    std::vector<std::string> inputs = flags.data.files();
-    inputs.push_back(flags.penalty.groups_file);
-    require_writable({{"--study", flags.study}}, inputs);
-  }
+  const int jobs = share_threads(flags.jobs, flags.threads);
+  if (!flags.study.empty())
+    require_writable({{"--study", flags.study}}, input_paths(flags.files, flags.options.penalty));
 
-  const DataIdentity identity(flags.data, flags.penalty);
-  SeedTasks tasks({.make = [&](std::uint64_t seed) { return identity.read(flags.data, flags.penalty, seed); },
-                   .run = flags.run,
-                   .oracle = flags.oracle,
-                   .kept = static_cast<std::size_t>(jobs)});
-  const auto first = tasks.of(flags.data.seed);
-  const Prepared& prepared = first->task.data();
+  StudyData data(flags.files, flags.options);
+  std::optional<TuneOptions> oracle;
+  if (flags.options.oracle) {
+    oracle = flags.options;
+    oracle->settings.clear();
+  }
+  SeedProblems problems({.make = [&](std::uint64_t seed) { return data.problem(seed); },
+                         .oracle = oracle,
+                         .kept = static_cast<std::size_t>(jobs)});
+  const auto first = problems.of(flags.options.seed);
+  const Prepared& prepared = first->problem.data();
   require_measure(flags.measure, *prepared.model, *prepared.loss);
-  entries = able_to_start(entries, flags, first->task);
-  const std::vector<Planned> planned = plan(entries, flags, common_spec(flags, identity, prepared), jobs);
+  entries = able_to_start(entries, flags, first->problem);
+  const std::vector<Planned> planned = plan(entries, flags, common_spec(flags, data, prepared), jobs);
 
   std::unordered_map<std::string, const Planned*> by_json;
   std::vector<study::RunSpec> specs;
@@ -254,14 +261,13 @@ int run_compare(const CompareFlags& flags) {
   const study::RunnerReport report =
       work.run(*store, specs, [&](const study::RunSpec& spec, const Interruption& interruption) {
         const Entry& entry = *by_json.at(spec.json)->entry;
-        auto record = record_run({.method = *entry.method, .settings = entry.settings, .flags = flags.run},
-                                 spec.seed, flags.trace_every, tasks, interruption);
-        if (record) record->data_sha256 = identity.sha256();
+        auto record = record_run(options_of(entry, flags, spec.seed), problems, interruption);
+        if (record) record->data_sha256 = data.sha256();
         return record;
       });
   const std::vector<study::Record> records = records_of(planned, *store);
   if (!flags.quiet && !records.empty())
-    print_comparison({.heading = heading(first->task, flags.data),
+    print_comparison({.heading = heading(first->problem),
                       .measure = flags.measure,
                       .which = flags.show == "final" ? report::Which::final : report::Which::best},
                      records);
@@ -275,9 +281,9 @@ void add_compare(CLI::App& app, int& exit_code) {
   auto* command =
       app.add_subcommand("compare", "several methods and settings on the same data, seeds and budget");
   auto flags = std::make_shared<CompareFlags>();
-  flags->data.add_to(*command);
-  flags->data.add_folds_to(*command);
-  flags->penalty.add_to(*command);
+  add_data_flags(*command, flags->files, flags->options);
+  add_fold_flags(*command, flags->files, flags->options);
+  add_penalty_flags(*command, flags->options.penalty);
   const std::string group = "Comparison";
   command
       ->add_option("--methods", flags->methods,
@@ -305,7 +311,7 @@ void add_compare(CLI::App& app, int& exit_code) {
                    "the weights that are shown: final (as the paper does) or best (by validation) [final]")
       ->group(group);
   command
-      ->add_flag("--oracle", flags->oracle,
+      ->add_flag("--oracle", flags->options.oracle,
                  "also compute the best lambda of each seed, and how far every method is from it")
       ->group(group);
   command
@@ -314,8 +320,8 @@ void add_compare(CLI::App& app, int& exit_code) {
       ->check(signed_number())
       ->group(group);
   command->add_flag("--quiet", flags->quiet, "print nothing but errors")->group(group);
-  flags->run.add_to(*command);
-  add_setting_flags(*command, flags->settings);
+  add_run_flags(*command, flags->options, flags->threads);
+  add_setting_flags(*command, flags->options.settings);
   command->footer(
       "Examples:\n"
       "  yosida compare --data spectra --methods my-hpo,hoag,random,tpe --seeds 5 --oracle\n"

@@ -10,6 +10,7 @@
 
 #include "output.hpp"
 #include "table.hpp"
+#include "tune_report.hpp"
 #include "yosida/error.hpp"
 
 namespace yosida::cli {
@@ -65,9 +66,10 @@ void require_measure(const std::string& name, const Model& model, const Loss& lo
   if (!is_there) throw InputError(fmt::format("measure = {}: {} does not have it", name, model.name));
 }
 
-std::string heading(const Task& task, const DataFlags& flags) {
-  return fmt::format("{} on {}: {}, {} features", flags.model, printable(task.split().train.source),
-                     rows_in_words(task.data(), task.split()), task.split().train.features());
+std::string heading(const TuneProblem& problem) {
+  const Dataset& train = problem.split().train;
+  return fmt::format("{} on {}: {}, {} features", problem.data().model->name, printable(train.source),
+                     rows_in_words(problem), train.features());
 }
 
 void print_comparison(const Comparison& comparison, const std::vector<study::Record>& records) {

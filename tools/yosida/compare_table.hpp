@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "tuning.hpp"
 #include "yosida/report/summary.hpp"
+#include "yosida/tune/tune.hpp"
 
 namespace yosida::cli {
 
@@ -16,7 +16,7 @@ struct Comparison {
 };
 
 /// "ridge on spectra: 34 training, 17 validation, 19 test rows, 699 features"
-std::string heading(const Task& task, const DataFlags& flags);
+std::string heading(const TuneProblem& problem);
 /// Throws InputError where there is no such measure.
 void require_measure(const std::string& name);
 /// Throws InputError where this model does not have it.

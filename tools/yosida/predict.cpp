@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "commands.hpp"
-#include "data_flags.hpp"
+#include "flags.hpp"
 #include "output.hpp"
 #include "yosida/data/reader.hpp"
 #include "yosida/model/fitted_model.hpp"

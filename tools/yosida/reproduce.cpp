@@ -72,31 +72,41 @@ std::vector<Experiment> chosen_experiments(const ReproduceFlags& flags) {
 
 // ---- the runs ----
 
-/// One experiment under way: its rows, and the tasks of its seeds.
+/// One experiment under way: its rows, and the problems of its seeds.
 struct Arena {
   Arena(const Experiment& experiment_, std::shared_ptr<const Dataset> rows_, std::size_t kept)
       : experiment(experiment_),
         rows(std::move(rows_)),
-        tasks({.make = [this](std::uint64_t seed) { return make(seed); },
-               .run = no_limits,
-               .oracle = true,
-               .kept = kept}) {
+        options(options_of(experiment)),
+        problems(
+            {.make = [this](std::uint64_t seed) { return make(seed); }, .oracle = options, .kept = kept}) {
     const CatalogEntry& entry = catalog_entry(experiment.data);
     if (entry.origin == Origin::built_in) sha256_of_file["built-in"] = entry.name;
     for (const CatalogFile& file : entry.files) sha256_of_file[file.name] = file.sha256;
   }
 
-  Task make(std::uint64_t seed) const {
+  static TuneOptions options_of(const Experiment& experiment) {
+    TuneOptions options;
+    options.model = experiment.model;
+    options.x = experiment.x;
+    if (!experiment.y.empty()) options.y = experiment.y;
+    options.intercept = false;
+    return options;
+  }
+
+  TuneProblem make(std::uint64_t seed) const {
     Split parts = partition(experiment, *rows, seed);
-    return Task(prepare(std::move(parts), experiment.model, experiment.x, experiment.y), {}, experiment.x,
-                /*intercept=*/false);
+    return {{.train = std::move(parts.train),
+             .validation = std::move(parts.validation),
+             .test = std::move(parts.test)},
+            options};
   }
 
   const Experiment& experiment;
   std::shared_ptr<const Dataset> rows;
   std::map<std::string, std::string> sha256_of_file;
-  RunFlags no_limits;
-  SeedTasks tasks;
+  TuneOptions options;  // of every run
+  SeedProblems problems;
 };
 
 struct Planned {
@@ -138,12 +148,13 @@ Planned plan(Arena& arena, const Contestant& contestant, std::uint64_t seed) {
 
 std::optional<study::Record> do_run(const Planned& planned, const Interruption& interruption) {
   const Contestant& contestant = *planned.contestant;
-  RunFlags limits;
-  limits.budget_gradients = contestant.gradients;
-  limits.max_iterations = contestant.iterations;
-  auto record =
-      record_run({.method = method(contestant.method), .settings = planned.settings, .flags = limits},
-                 planned.spec.seed, contestant.trace_every, planned.arena->tasks, interruption);
+  TuneOptions options = planned.arena->options;
+  options.method = contestant.method;
+  options.settings = planned.settings;
+  options.limits = {.gradients = contestant.gradients, .iterations = contestant.iterations};
+  options.seed = planned.spec.seed;
+  options.trace_every = contestant.trace_every;
+  auto record = record_run(std::move(options), planned.arena->problems, interruption);
   if (record) record->data_sha256 = sha256_of_text(json(planned.arena->sha256_of_file).dump());
   return record;
 }

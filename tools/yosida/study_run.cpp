@@ -10,6 +10,7 @@
 #include "compare_table.hpp"
 #include "output.hpp"
 #include "say.hpp"
+#include "tune_report.hpp"
 #include "yosida/error.hpp"
 #include "yosida/linalg/threads.hpp"
 
@@ -25,25 +26,24 @@ std::string name_with_settings(const Method& method, const SettingValues& all_se
   return name;
 }
 
-std::optional<study::Record> record_run(const MethodRun& run, std::uint64_t seed, std::int64_t trace_every,
-                                        SeedTasks& tasks, const Interruption& interruption) {
+std::optional<study::Record> record_run(TuneOptions options, SeedProblems& problems,
+                                        const Interruption& interruption) {
   study::Record record;
   record.program = YOSIDA_VERSION;
   try {
-    const auto data = tasks.of(seed);
-    SolveOptions options = run.options(seed);
-    options.trace_every = trace_every;
+    const auto data = problems.of(options.seed);
     options.observers = {interruption.observer()};
-    Tuned tuned = run.run(data->task, options);
+    Tuned tuned = run_method(data->problem, options);
     if (tuned.outcome.status == StopReason::stopped) return {};
+    for (const std::string& warning : tuned.warnings) say("yosida: {}\n", warning);
     std::optional<OracleGap> final;
     if (data->oracle) {
       const Solution &best = tuned.outcome.best, &last = tuned.outcome.final;
-      tuned.add_oracle(data->task.gap(*data->oracle, best));
+      tuned.add_oracle(data->problem.gap(*data->oracle, best));
       // Often the same λ, and then the same weights: an exact solve is spared.
       final = last.lambda == best.lambda && last.iteration == best.iteration
                   ? tuned.oracle
-                  : data->task.gap(*data->oracle, last);
+                  : data->problem.gap(*data->oracle, last);
     }
     record.status = to_string(tuned.outcome.status);
     record.outcome = outcome_json(tuned, final);

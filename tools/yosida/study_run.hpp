@@ -4,7 +4,7 @@
 #include <unordered_map>
 
 #include "progress.hpp"
-#include "seed_tasks.hpp"
+#include "seed_problems.hpp"
 #include "yosida/study/runner.hpp"
 
 namespace yosida::cli {
@@ -18,10 +18,10 @@ nlohmann::json or_null(const std::optional<T>& value) {
 /// The method with every setting that is not its default's: "sho:alpha=0.05".
 std::string name_with_settings(const Method& method, const SettingValues& all_settings);
 
-/// One run of a study; nothing where it was interrupted. Where the rows of the seed cannot be used the run
-/// has failed, and says why.
-std::optional<study::Record> record_run(const MethodRun& run, std::uint64_t seed, std::int64_t trace_every,
-                                        SeedTasks& tasks, const Interruption& interruption);
+/// One run of a study, of the problem of options.seed; nothing where it was interrupted. Where the rows of
+/// the seed cannot be used the run has failed, and says why.
+std::optional<study::Record> record_run(TuneOptions options, SeedProblems& problems,
+                                        const Interruption& interruption);
 
 /// Calls `action(seed, entry)` for all of both. As many seeds as there are jobs take turns: each job makes
 /// the data of one seed while the others make theirs, and all entries of a seed follow closely, since they

@@ -9,92 +9,8 @@
 
 #include "output.hpp"
 #include "yosida/linalg/function_ref.hpp"
-#include "yosida/model/metrics.hpp"
-#include "yosida/problem/linear_problem.hpp"
 
 namespace yosida::cli {
-namespace {
-
-// ---- measures ----
-
-PartReport report_part(const Dataset& data, const Loss& loss, bool intercept, const Vector& w) {
-  Vector m = margins(data, intercept, w, loss.outputs());
-  PartReport report{.loss = mean_loss(data, loss, intercept, w),
-                    .scaled_loss = {},
-                    .r_squared = {},
-                    .accuracy = {},
-                    .area_under_roc = {}};
-  if (loss.outputs() > 1) {
-    report.accuracy = accuracy(data.y, m, loss.outputs());
-  } else if (loss.is_classification()) {
-    report.accuracy = accuracy(data.y, m);
-    report.area_under_roc = area_under_roc(data.y, m);
-  } else {
-    if (loss.name() == "poisson") m = m.array().exp();
-    report.r_squared = r_squared(data.y, m, data.weight);
-    if (const double spread = variance(data.y, data.weight); loss.is_quadratic() && spread > 0.0)
-      report.scaled_loss = report.loss / spread;
-  }
-  return report;
-}
-
-/// One of the measures that a model may have.
-struct Measure {
-  const char* name;
-  const char* title;
-  std::optional<double> PartReport::*value;
-};
-constexpr Measure kMeasures[] = {{"scaled_loss", "scaled loss", &PartReport::scaled_loss},
-                                 {"r_squared", "R squared", &PartReport::r_squared},
-                                 {"accuracy", "accuracy", &PartReport::accuracy},
-                                 {"area_under_roc", "ROC area", &PartReport::area_under_roc}};
-
-PartReport mean_part(const std::vector<const PartReport*>& parts, const std::vector<double>& share) {
-  PartReport mean{.loss = 0.0, .scaled_loss = {}, .r_squared = {}, .accuracy = {}, .area_under_roc = {}};
-  for (std::size_t k = 0; k < parts.size(); ++k) mean.loss += share[k] * parts[k]->loss;
-  for (const Measure& measure : kMeasures) {
-    double sum = 0.0;
-    bool everywhere = true;
-    for (std::size_t k = 0; k < parts.size(); ++k) {
-      everywhere &= (parts[k]->*measure.value).has_value();
-      sum += share[k] * (parts[k]->*measure.value).value_or(0.0);
-    }
-    if (everywhere) mean.*measure.value = sum;
-  }
-  return mean;
-}
-
-}  // namespace
-
-Report report_all(const Split& split, const Prepared& data, bool intercept, const Vector& w) {
-  const Loss& loss = *data.loss;
-  Report report{.train = report_part(split.train, loss, intercept, w),
-                .validation = report_part(split.validation, loss, intercept, w),
-                .test = {}};
-  if (split.test) report.test = report_part(*split.test, loss, intercept, w);
-  if (data.model->penalty != PenaltyForm::l2)
-    report.nonzero_weights =
-        static_cast<double>((w.head(split.train.features() * loss.outputs()).array() != 0.0).count());
-  return report;
-}
-
-Report mean_report(const std::vector<Report>& folds, const std::vector<double>& validation_share) {
-  std::vector<const PartReport*> train, validation;
-  for (const Report& fold : folds) {
-    train.push_back(&fold.train);
-    validation.push_back(&*fold.validation);
-  }
-  const std::vector<double> equal(folds.size(), 1.0 / static_cast<double>(folds.size()));
-  Report mean{
-      .train = mean_part(train, equal), .validation = mean_part(validation, validation_share), .test = {}};
-  if (folds[0].nonzero_weights) {
-    double sum = 0.0;
-    for (const Report& fold : folds) sum += *fold.nonzero_weights;
-    mean.nonzero_weights = sum / static_cast<double>(folds.size());
-  }
-  return mean;
-}
-
 namespace {
 
 using json = nlohmann::ordered_json;
@@ -115,7 +31,7 @@ json by_part(const Report& report, FunctionRef<json(const PartReport&)> field) {
 
 void add_report(json& target, const Report& report) {
   target["loss"] = by_part(report, [](const PartReport& part) { return number(part.loss); });
-  for (const Measure& measure : kMeasures)
+  for (const Measure& measure : measures())
     if (report.train.*measure.value)
       target[measure.name] =
           by_part(report, [&](const PartReport& part) { return number(part.*measure.value); });
@@ -188,13 +104,14 @@ std::string outcome_json(const Tuned& tuned, const std::optional<OracleGap>& fin
   return root.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-std::string result_json(const TuneFlags& flags, const Prepared& data, const Split& split,
-                        const Tuned& tuned) {
+std::string result_json(const TuneOptions& options, const TuneProblem& problem, const Tuned& tuned) {
+  const Prepared& data = problem.data();
+  const Split& split = problem.split();
   const Outcome& outcome = tuned.outcome;
   json root = {{"schema", kSchema},
                {"yosida", YOSIDA_VERSION},
-               {"method", flags.method},
-               {"model", flags.data.model},
+               {"method", options.method},
+               {"model", options.model},
                {"status", to_string(outcome.status)},
                {"message", outcome.message},
                {"lambda", lambda_array(outcome.best.lambda)},
@@ -209,6 +126,7 @@ std::string result_json(const TuneFlags& flags, const Prepared& data, const Spli
   root["inexact_solves"] = outcome.inexact_solves;
   root["failed_trials"] = outcome.failed_trials;
   root["seconds"] = outcome.seconds;
+  root["wall_seconds"] = tuned.seconds;
   root["final"] = {{"lambda", lambda_array(outcome.final.lambda)}, {"iteration", outcome.final.iteration}};
   add_report(root["final"], tuned.final);
   if (tuned.refit) {
@@ -223,10 +141,10 @@ std::string result_json(const TuneFlags& flags, const Prepared& data, const Spli
                   {"folds", data.fold_count},
                   {"test_rows", split.test ? split.test->rows() : 0},
                   {"features", split.train.features()},
-                  {"x", flags.data.x},
+                  {"x", options.x},
                   {"y", data.labels ? "labels" : to_string(data.y_step)},
-                  {"intercept", !flags.data.no_intercept},
-                  {"seed", flags.data.seed}};
+                  {"intercept", options.intercept},
+                  {"seed", options.seed}};
   // A path may hold bytes that are no UTF-8: they are shown as such, not a reason to lose the result.
   return root.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
@@ -246,7 +164,7 @@ void print_row(std::FILE* out, const char* name, const Report& report,
 
 void print_report(std::FILE* out, const Report& report, Index features) {
   print_row(out, "loss", report, [](const PartReport& part) { return std::optional(part.loss); });
-  for (const Measure& measure : kMeasures)
+  for (const Measure& measure : measures())
     if (report.train.*measure.value)
       print_row(out, measure.title, report, [&](const PartReport& part) { return part.*measure.value; });
   if (report.nonzero_weights)
@@ -291,24 +209,28 @@ std::string percent(double share) { return fmt::format("{:+.3g} %", 100.0 * shar
 
 }  // namespace
 
-std::string rows_in_words(const Prepared& data, const Split& split) {
+std::string rows_in_words(const TuneProblem& problem) {
+  const Split& split = problem.split();
   const Index test = split.test ? split.test->rows() : 0;
-  if (data.fold_count > 0)
-    return fmt::format("{} rows in {} folds, {} test rows", split.train.rows(), data.fold_count, test);
+  if (problem.has_folds())
+    return fmt::format("{} rows in {} folds, {} test rows", split.train.rows(), problem.data().fold_count,
+                       test);
   return fmt::format("{} training, {} validation, {} test rows", split.train.rows(), split.validation.rows(),
                      test);
 }
 
-void print_result(std::FILE* out, const TuneFlags& flags, const Prepared& data, const Split& split,
+void print_result(std::FILE* out, const TuneOptions& options, const TuneProblem& problem,
                   const Tuned& tuned) {
+  const Prepared& data = problem.data();
+  const Split& split = problem.split();
   const Outcome& outcome = tuned.outcome;
-  fmt::print(out, "{} with {} on {}: {}, {} features\n", flags.data.model, flags.method, split.train.source,
-             rows_in_words(data, split), split.train.features());
+  fmt::print(out, "{} with {} on {}: {}, {} features\n", options.model, options.method, split.train.source,
+             rows_in_words(problem), split.train.features());
   if (!data.note.empty()) fmt::print(out, "note: {}\n", data.note);
   print_lambda(out, tuned);
   if (!tuned.equivalents.empty())
     fmt::print(out, "  {:<14} {}\n  {:<14} (for the pretreated training rows: x {}{})\n", "the same as",
-               in_words(tuned.equivalents), "", flags.data.x,
+               in_words(tuned.equivalents), "", options.x,
                data.labels ? "" : fmt::format(", y {}", to_string(data.y_step)));
   fmt::print(out, "\n  {:<14} {:>12} {:>12} {:>12}\n", "", "train", "validation", "test");
   if (data.fold_count > 0) fmt::print(out, "  means over the folds:\n");

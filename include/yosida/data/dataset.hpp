@@ -15,6 +15,7 @@ struct Dataset {
   std::string target_name;                 // empty where the source names none
   std::string source;                      // the file or generator, for messages
   Vector weight = {};                      // of each row, their mean 1; empty where all are
+  std::string weight_name = {};            // of their column; empty where the source names none
   Vector fold = {};  // the fold of each row as the source has it; empty where it has none
 
   Index rows() const { return x.rows(); }

@@ -22,10 +22,10 @@ struct ReadOptions {
   /// The target's column: a name of the header, or an index (from 0; negative counts from the end).
   /// Empty: the target is where the format puts it (LIBSVM: the first field; NPZ: the array y), or there is
   /// none.
-  std::string target;
+  std::string target = {};
   /// The file that holds the target, one value a row, where it is a file of its own (of any format). It goes
   /// before a target that the format itself carries.
-  std::filesystem::path target_file;
+  std::filesystem::path target_file = {};
   Missing missing = Missing::refuse;
   /// The column may be absent although `target` names it (prediction on unlabelled data).
   bool target_optional = false;

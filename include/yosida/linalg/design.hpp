@@ -34,6 +34,9 @@ class DenseDesign {
   bool adjoins(const DenseDesign& next) const;
   /// The rows of this design and of `next`, which must adjoin it, as one view.
   DenseDesign joined(const DenseDesign& next) const;
+  bool shares_buffer_with(const DenseDesign& other) const { return buffer_ == other.buffer_; }
+  /// How many designs, and other owners of the buffer, hold it.
+  long sharers() const { return buffer_.use_count(); }
   /// This design, copied first where others share its buffer: safe to write to.
   DenseDesign unshared() const;
   /// The same buffer read with fewer columns; the caller has moved the values.

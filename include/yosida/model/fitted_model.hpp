@@ -10,6 +10,14 @@
 
 namespace yosida {
 
+/// Weights in the units of the data as it was given: what a row xᵀw + b of it predicts. For a classification
+/// and for poisson, which has a log link, that is the margin, else the target in its own units.
+struct Coefficients {
+  std::vector<std::string> names;  // of each feature; its index from 0 where it has none
+  Matrix weights;                  // a row per feature, a column per output
+  Vector intercept;                // one per output
+};
+
 /// Everything needed to predict: weights, pretreatment, and what the columns and labels are called.
 struct FittedModel {
   std::string model;   // as yosida::model names it
@@ -28,12 +36,20 @@ struct FittedModel {
   /// columns are not those of the model, the parts of the model do not fit together, or
   /// a prediction is not finite.
   Matrix predict(Dataset data) const;
+  /// One row per row of `data`, one column per label: the probability of each. Throws as predict does, and
+  /// where the model has no probabilities (svm, and where the target is a number).
+  Matrix predict_proba(Dataset data) const;
+  /// The model without its pretreatment: shifts, scales and differences are folded into the weights. Throws
+  /// InputError where the parts of the model do not fit together.
+  Coefficients coefficients() const;
 };
 
 /// The model as JSON with a schema version, and back (files of earlier versions too). Loading throws
 /// InputError naming file and field where the text is not such a model, and both do where a number of it is
 /// not finite.
 std::string to_json(const FittedModel& model);
+/// Writes the whole file or nothing. Throws OutputError, and InputError as to_json does.
+void save_model(const FittedModel& model, const std::filesystem::path& file);
 FittedModel load_model(const std::filesystem::path& file);
 
 /// 1 / (1 + e^{−m}): the probability of the positive label at margin m.

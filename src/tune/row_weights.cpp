@@ -1,4 +1,4 @@
-#include "row_weights.hpp"
+#include "tune/row_weights.hpp"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,10 @@
 #include "yosida/linalg/unit_scale.hpp"
 #include "yosida/settings.hpp"
 
-namespace yosida::cli {
+namespace yosida {
 namespace {
 
-void weigh(Dataset& data, const char* part, const std::string& column, const ClassWeights* classes,
+void weigh(Dataset& data, const char* part, const ClassWeights* classes,
            const std::vector<double>& weight_of_class) {
   // Neither the products nor the sum of weights as large, or as small, as numbers can be may leave their
   // range.
@@ -24,8 +24,9 @@ void weigh(Dataset& data, const char* part, const std::string& column, const Cla
   if (data.weight.size() == 0) return;
   const double sum = data.weight.sum();
   if (!(sum > 0.0))
-    throw InputError(fmt::format("{}: column {}: the weights of all {} {} rows are 0: one must be > 0",
-                                 data.source, column, data.rows(), part));
+    throw InputError(fmt::format("{}: {}the weights of all {} {} rows are 0: one must be > 0", data.source,
+                                 data.weight_name.empty() ? "" : fmt::format("column {}: ", data.weight_name),
+                                 data.rows(), part));
   data.weight *= static_cast<double>(data.rows()) / sum;
 }
 
@@ -72,16 +73,16 @@ std::vector<double> ClassWeights::of(const Dataset& train) const {
   return weight;
 }
 
-void weigh_rows(Split& split, const std::string& column, const std::optional<ClassWeights>& classes) {
+void weigh_rows(Split& split, const std::optional<ClassWeights>& classes) {
   const ClassWeights* given = classes ? &*classes : nullptr;
   std::vector<double> weight_of_class = classes ? classes->of(split.train) : std::vector<double>();
   if (classes) {
     const double scale = unit_scale(*std::max_element(weight_of_class.begin(), weight_of_class.end()));
     for (double& weight : weight_of_class) weight *= scale;
   }
-  weigh(split.train, "training", column, given, weight_of_class);
-  weigh(split.validation, "validation", column, given, weight_of_class);
-  if (split.test) weigh(*split.test, "test", column, given, weight_of_class);
+  weigh(split.train, "training", given, weight_of_class);
+  weigh(split.validation, "validation", given, weight_of_class);
+  if (split.test) weigh(*split.test, "test", given, weight_of_class);
 }
 
-}  // namespace yosida::cli
+}  // namespace yosida

@@ -1,8 +1,7 @@
-#include "penalty_flags.hpp"
+#include "tune/penalty_groups.hpp"
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <fstream>
@@ -12,7 +11,7 @@
 #include "yosida/error.hpp"
 #include "yosida/nearest.hpp"
 
-namespace yosida::cli {
+namespace yosida {
 namespace {
 
 constexpr const char* kRest = "rest";
@@ -128,28 +127,28 @@ void parse_group(const std::string& text, const Columns& columns, Groups& groups
   }
 }
 
-std::string chosen_sharing(const PenaltyFlags& flags) {
-  const bool has_groups = !flags.groups_file.empty() || !flags.groups.empty();
-  if (!flags.groups_file.empty() && !flags.groups.empty())
+std::string chosen_sharing(const PenaltyOptions& given) {
+  const bool has_groups = !given.groups_file.empty() || !given.groups.empty();
+  if (!given.groups_file.empty() && !given.groups.empty())
     throw InputError("--groups: does not go with --group: groups stand in a file or on the command line");
-  const std::string per = flags.lambda_per.empty() ? (has_groups ? "group" : "shared") : flags.lambda_per;
+  const std::string per = given.lambda_per.empty() ? (has_groups ? "group" : "shared") : given.lambda_per;
   if (per != "shared" && per != "feature" && per != "class" && per != "group")
     throw InputError(fmt::format("lambda-per = {}: must be shared, feature, class or group", per));
   if (has_groups && per != "group")
     throw InputError(fmt::format("{}: goes with --lambda-per group, not with {}",
-                                 flags.groups.empty() ? "--groups" : "--group", per));
+                                 given.groups.empty() ? "--groups" : "--group", per));
   if (per == "group" && !has_groups)
     throw InputError("lambda-per = group: needs --groups FILE or --group NAME=col,col,...");
   return per;
 }
 
 /// A model with an ℓ₁ penalty has one for all weights, and no weight without.
-void refuse_sharing(const PenaltyFlags& flags, const Model& model) {
-  const bool has_groups = !flags.groups_file.empty() || !flags.groups.empty();
-  const std::string flag = !flags.lambda_per.empty() && flags.lambda_per != "shared"
-                               ? fmt::format("lambda-per = {}", flags.lambda_per)
-                           : has_groups                 ? flags.groups.empty() ? "--groups" : "--group"
-                           : !flags.unpenalised.empty() ? "--unpenalised"
+void refuse_sharing(const PenaltyOptions& given, const Model& model) {
+  const bool has_groups = !given.groups_file.empty() || !given.groups.empty();
+  const std::string flag = !given.lambda_per.empty() && given.lambda_per != "shared"
+                               ? fmt::format("lambda-per = {}", given.lambda_per)
+                           : has_groups                 ? given.groups.empty() ? "--groups" : "--group"
+                           : !given.unpenalised.empty() ? "--unpenalised"
                                                         : "";
   if (!flag.empty())
     throw InputError(fmt::format("{}: does not go with --model {}, whose penalty is the same for all weights",
@@ -165,32 +164,13 @@ std::vector<std::string> feature_names(const Dataset& train) {
 
 }  // namespace
 
-void PenaltyFlags::add_to(CLI::App& command) {
-  const std::string group = "Model";
-  command
-      .add_option(
-          "--lambda-per", lambda_per,
-          "what has a lambda of its own: shared (one for all), feature, class (of softmax) or group [shared]")
-      ->group(group);
-  command.add_option("--groups", groups_file, "groups of features: a file of lines feature,group")
-      ->group(group);
-  command
-      .add_option("--group", groups,
-                  "a group of features, NAME=col,col,... (repeatable; all others are the group \"rest\")")
-      ->group(group)
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command.add_option("--unpenalised", unpenalised, "columns without a penalty: col,col,...")
-      ->delimiter(',')
-      ->group(group);
-}
-
-NamedPenalty make_penalty(const PenaltyFlags& flags, const Prepared& data, const std::string& x_steps) {
-  const std::string per = chosen_sharing(flags);
+NamedPenalty make_penalty(const TuneOptions& options, const Prepared& data) {
+  const PenaltyOptions& given = options.penalty;
+  const std::string per = chosen_sharing(given);
   const Dataset& train = data.split.train;
   const Index outputs = data.loss->outputs();
   if (const PenaltyForm form = data.model->penalty; form != PenaltyForm::l2) {
-    refuse_sharing(flags, *data.model);
+    refuse_sharing(given, *data.model);
     std::vector<std::string> names = {"l1"};
     if (form == PenaltyForm::l1_l2) names.emplace_back("l2");
     return {Penalty::shared(train.features() * outputs), names};
@@ -199,7 +179,7 @@ NamedPenalty make_penalty(const PenaltyFlags& flags, const Prepared& data, const
     throw InputError(
         fmt::format("lambda-per = class: is for softmax, which has weights for each class; {} has not",
                     data.model->name));
-  if (per == "class" && !flags.unpenalised.empty())
+  if (per == "class" && !given.unpenalised.empty())
     throw InputError(
         "--unpenalised: does not go with --lambda-per class: a class has one lambda for all columns");
   if (per == "class") {
@@ -207,25 +187,25 @@ NamedPenalty make_penalty(const PenaltyFlags& flags, const Prepared& data, const
     for (const double label : data.labels->values) names.push_back(fmt::format("{}", label));
     return {Penalty::per_class(train.features(), outputs), names};
   }
-  if (flags.unpenalised.empty() && per == "shared")
+  if (given.unpenalised.empty() && per == "shared")
     return {Penalty::shared(train.features() * outputs), {"shared"}};
-  if (flags.unpenalised.empty() && per == "feature")
+  if (given.unpenalised.empty() && per == "feature")
     return {Penalty::per_feature(train.features(), outputs), feature_names(train)};
 
-  if (x_steps.find("difference") != std::string::npos)
+  if (options.x.find("difference") != std::string::npos)
     throw InputError(
         fmt::format("{}: does not go with --x {}: a difference of two columns is none of the columns named",
-                    !flags.unpenalised.empty()  ? "--unpenalised"
-                    : flags.groups_file.empty() ? "--group"
+                    !given.unpenalised.empty()  ? "--unpenalised"
+                    : given.groups_file.empty() ? "--group"
                                                 : "--groups",
-                    x_steps));
+                    options.x));
   const Columns columns(data);
   Groups groups;
   groups.of_feature.assign(static_cast<std::size_t>(train.features()), Groups::kUnsaid);
-  for (const std::string& column : flags.unpenalised)
+  for (const std::string& column : given.unpenalised)
     groups.of_feature[static_cast<std::size_t>(columns.find(column, "--unpenalised"))] = Penalty::kNone;
-  if (!flags.groups_file.empty()) read_groups(flags.groups_file, columns, groups);
-  for (const std::string& text : flags.groups) parse_group(text, columns, groups);
+  if (!given.groups_file.empty()) read_groups(given.groups_file, columns, groups);
+  for (const std::string& text : given.groups) parse_group(text, columns, groups);
   for (std::size_t j = 0; j < groups.of_feature.size(); ++j) {
     if (groups.of_feature[j] != Groups::kUnsaid) continue;
     const std::string name = columns.name(static_cast<Index>(j));
@@ -237,4 +217,4 @@ NamedPenalty make_penalty(const PenaltyFlags& flags, const Prepared& data, const
           groups.names};
 }
 
-}  // namespace yosida::cli
+}  // namespace yosida

@@ -6,8 +6,9 @@
 #include <map>
 #include <mutex>
 
-#include "tuning.hpp"
 #include "yosida/error.hpp"
+#include "yosida/tune/data_files.hpp"
+#include "yosida/tune/tune.hpp"
 
 namespace yosida::cli {
 
@@ -16,10 +17,10 @@ struct DataChanged : InputError {
   using InputError::InputError;
 };
 
-/// What files a study reads, by their contents.
-class DataIdentity {
+/// What a study reads, by its contents. Files are read once, when their rows are first asked for.
+class StudyData {
  public:
-  DataIdentity(const DataFlags& data, const PenaltyFlags& penalty);
+  StudyData(DataFiles files, TuneOptions options);
 
   /// By the flag that names it: the sha256 of a file, the name of a built-in data set.
   const std::map<std::string, std::string>& files() const { return sha256_of_flag_; }
@@ -27,8 +28,9 @@ class DataIdentity {
   const std::string& sha256() const { return sha256_; }
   /// Throws DataChanged where a file has changed or is gone. Reads only those whose time or size has changed.
   void require_unchanged() const;
-  /// The data of a seed, read anew. Throws DataChanged, or InputError where the rows cannot be used.
-  Task read(DataFlags data, const PenaltyFlags& penalty, std::uint64_t seed) const;
+  /// The problem of a seed, of the same rows in other parts; built-in rows are drawn anew. Throws
+  /// DataChanged, or InputError where the rows cannot be used.
+  TuneProblem problem(std::uint64_t seed);
 
  private:
   struct File {
@@ -36,41 +38,46 @@ class DataIdentity {
     std::filesystem::file_time_type written;
     std::uintmax_t size;
   };
+  Rows rows(const TuneOptions& options);
+
+  const DataFiles where_;
+  const TuneOptions options_;
   std::vector<File> files_;
   std::map<std::string, std::string> sha256_of_flag_;
   std::string sha256_;
+  std::mutex mutex_;
+  std::optional<Rows> rows_;
 };
 
 /// The data of one seed, and the best λ there is where that is asked for.
-struct SeedTask {
-  Task task;
+struct SeedProblem {
+  TuneProblem problem;
   std::optional<Oracle> oracle;
 };
 
 /// Makes the data of a seed when it is first asked for, once for all its runs; keeps that of the last few
 /// seeds.
-class SeedTasks {
+class SeedProblems {
  public:
   struct Options {
-    std::function<Task(std::uint64_t seed)> make;
-    const RunFlags& run;
-    bool oracle;
-    std::size_t kept;  // seeds
+    std::function<TuneProblem(std::uint64_t seed)> make;
+    std::optional<TuneOptions> oracle;  // whether it is asked for, and its bounds
+    std::size_t kept;                   // seeds
   };
-  explicit SeedTasks(Options options) : options_(std::move(options)) {}
+  explicit SeedProblems(Options options) : options_(std::move(options)) {}
 
   /// Throws what `make` throws: DataChanged, or InputError where the rows of this seed cannot be used.
-  std::shared_ptr<const SeedTask> of(std::uint64_t seed);
+  std::shared_ptr<const SeedProblem> of(std::uint64_t seed);
 
  private:
   struct Slot {
     explicit Slot(std::uint64_t seed_) : seed(seed_) {}
     std::uint64_t seed;
     std::once_flag once;
-    std::shared_ptr<const SeedTask> task;
+    std::shared_ptr<const SeedProblem> made;
   };
   std::shared_ptr<Slot> slot_of(std::uint64_t seed);
-  std::shared_ptr<const SeedTask> make(std::uint64_t seed) const;
+  std::shared_ptr<const SeedProblem> make(std::uint64_t seed) const;
 
   Options options_;
   std::mutex mutex_;

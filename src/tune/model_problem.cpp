@@ -1,10 +1,10 @@
-#include "problems.hpp"
+#include "tune/model_problem.hpp"
 
 #include "yosida/problem/collapse.hpp"
 #include "yosida/problem/collapsed_least_squares.hpp"
 #include "yosida/problem/elastic_net_problem.hpp"
 
-namespace yosida::cli {
+namespace yosida {
 
 std::shared_ptr<const BilevelProblem> CollapseOnce::of(const std::shared_ptr<const LinearProblem>& problem) {
   std::call_once(once_, [&] { collapsed_ = std::make_shared<const CollapsedLeastSquares>(problem); });
@@ -27,4 +27,4 @@ ModelProblem make_problem(Split split, const Prepared& data, const Penalty& pena
   return {.problem = sparse, .split = &sparse->split(), .linear = nullptr};
 }
 
-}  // namespace yosida::cli
+}  // namespace yosida

@@ -5,9 +5,9 @@
 
 #include "yosida/data/labels.hpp"
 
-namespace yosida::cli {
+namespace yosida {
 
-/// --class-weights: "balanced" or LABEL=W,…
+/// TuneOptions::class_weights: "balanced" or LABEL=W,…
 class ClassWeights {
  public:
   /// Throws InputError, naming value and rule, where `text` is neither, or names a label that there is not.
@@ -22,8 +22,8 @@ class ClassWeights {
   std::vector<double> given_;  // empty: balanced
 };
 
-/// Gives every part its row weights: those of its column times those of its classes (by the training rows),
+/// Gives every part its row weights: its own times those of its classes (by the training rows),
 /// of mean 1. Does nothing where there are neither. Throws InputError where a part's are all 0.
-void weigh_rows(Split& split, const std::string& column, const std::optional<ClassWeights>& classes);
+void weigh_rows(Split& split, const std::optional<ClassWeights>& classes);
 
-}  // namespace yosida::cli
+}  // namespace yosida

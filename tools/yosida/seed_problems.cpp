@@ -1,4 +1,4 @@
-#include "seed_tasks.hpp"
+#include "seed_problems.hpp"
 
 #include <fmt/format.h>
 
@@ -8,17 +8,18 @@
 
 namespace yosida::cli {
 
-DataIdentity::DataIdentity(const DataFlags& data, const PenaltyFlags& penalty) {
-  const std::pair<const char*, const std::string&> named[] = {{"train", data.train},
-                                                              {"valid", data.validation},
-                                                              {"test", data.test},
-                                                              {"train-target", data.train_target},
-                                                              {"valid-target", data.validation_target},
-                                                              {"test-target", data.test_target},
-                                                              {"groups", penalty.groups_file}};
+StudyData::StudyData(DataFiles files, TuneOptions options)
+    : where_(std::move(files)), options_(std::move(options)) {
+  const std::pair<const char*, const std::string&> named[] = {{"train", where_.train},
+                                                              {"valid", where_.validation},
+                                                              {"test", where_.test},
+                                                              {"train-target", where_.train_target},
+                                                              {"valid-target", where_.validation_target},
+                                                              {"test-target", where_.test_target},
+                                                              {"groups", options_.penalty.groups_file}};
   for (const auto& [flag, path] : named) {
     if (path.empty()) continue;
-    // Every seed reads its files anew, which a pipe gives only once.
+    // A file is read for its sha256 and for its rows, which a pipe gives only once.
     std::error_code unknown;
     if (const auto kind = std::filesystem::status(path, unknown);
         path == "-" || (std::filesystem::exists(kind) && std::filesystem::is_other(kind)))
@@ -34,11 +35,11 @@ DataIdentity::DataIdentity(const DataFlags& data, const PenaltyFlags& penalty) {
     sha256_of_flag_[flag] = file.sha256 = sha256_of_file(path);
     files_.push_back(std::move(file));
   }
-  if (!data.data.empty()) sha256_of_flag_["built-in"] = data.data;
+  if (!where_.built_in.empty()) sha256_of_flag_["built-in"] = where_.built_in;
   sha256_ = sha256_of_text(nlohmann::json(sha256_of_flag_).dump());
 }
 
-void DataIdentity::require_unchanged() const {
+void StudyData::require_unchanged() const {
   for (const auto& [path, sha256, written, size] : files_) {
     std::error_code error;
     if (std::filesystem::last_write_time(path, error) == written && !error &&
@@ -52,23 +53,31 @@ void DataIdentity::require_unchanged() const {
   }
 }
 
-Task DataIdentity::read(DataFlags data, const PenaltyFlags& penalty, std::uint64_t seed) const try {
-  data.seed = seed;
-  Task task(data, penalty);
+Rows StudyData::rows(const TuneOptions& options) {
+  if (!where_.built_in.empty()) return read_rows(where_, options);
+  const std::lock_guard lock(mutex_);
+  if (!rows_) rows_ = read_rows(where_, options);
+  return *rows_;
+}
+
+TuneProblem StudyData::problem(std::uint64_t seed) try {
+  TuneOptions options = options_;
+  options.seed = seed;
+  TuneProblem made(rows(options), options);
   require_unchanged();
-  return task;
+  return made;
 } catch (const InputError&) {
   require_unchanged();  // else it is the rows of this seed
   throw;
 }
 
-std::shared_ptr<const SeedTask> SeedTasks::of(std::uint64_t seed) {
+std::shared_ptr<const SeedProblem> SeedProblems::of(std::uint64_t seed) {
   const std::shared_ptr<Slot> slot = slot_of(seed);
-  std::call_once(slot->once, [&] { slot->task = make(seed); });
-  return slot->task;
+  std::call_once(slot->once, [&] { slot->made = make(seed); });
+  return slot->made;
 }
 
-std::shared_ptr<SeedTasks::Slot> SeedTasks::slot_of(std::uint64_t seed) {
+std::shared_ptr<SeedProblems::Slot> SeedProblems::slot_of(std::uint64_t seed) {
   const std::lock_guard lock(mutex_);
   for (const auto& each : slots_)
     if (each->seed == seed) return each;
@@ -76,15 +85,10 @@ std::shared_ptr<SeedTasks::Slot> SeedTasks::slot_of(std::uint64_t seed) {
   return slots_.emplace_back(std::make_shared<Slot>(seed));
 }
 
-std::shared_ptr<const SeedTask> SeedTasks::make(std::uint64_t seed) const {
-  auto task = std::make_shared<SeedTask>(SeedTask{.task = options_.make(seed), .oracle = {}});
-  if (!options_.oracle) return task;
-  if (const Index several = task->task.hyperparameters(); several > 1)
-    throw InputError(fmt::format("--oracle: searches one lambda; here are {} of them", several));
-  const SettingValues none;
-  const MethodRun any{.method = method(kDefaultMethod), .settings = none, .flags = options_.run};
-  task->oracle = task->task.oracle(any.options(seed).start);
-  return task;
+std::shared_ptr<const SeedProblem> SeedProblems::make(std::uint64_t seed) const {
+  auto made = std::make_shared<SeedProblem>(SeedProblem{.problem = options_.make(seed), .oracle = {}});
+  if (options_.oracle) made->oracle = find_oracle(made->problem, *options_.oracle);
+  return made;
 }
 
 }  // namespace yosida::cli

@@ -3,11 +3,10 @@
 #include <memory>
 #include <mutex>
 
-#include "data_flags.hpp"
-#include "penalty_flags.hpp"
 #include "yosida/problem/linear_problem.hpp"
+#include "yosida/tune/prepare.hpp"
 
-namespace yosida::cli {
+namespace yosida {
 
 /// A problem collapsed when it is first asked for, and once for all who ask.
 class CollapseOnce {
@@ -31,4 +30,4 @@ struct ModelProblem {
 };
 ModelProblem make_problem(Split split, const Prepared& data, const Penalty& penalty, bool intercept);
 
-}  // namespace yosida::cli
+}  // namespace yosida

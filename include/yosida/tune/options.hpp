@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "yosida/linalg/types.hpp"
+#include "yosida/settings.hpp"
+#include "yosida/solver/methods.hpp"
+#include "yosida/solver/oracle.hpp"
+
+namespace yosida {
+
+/// Which rows judge a λ, where they are not given: a part of the rows, or each row once (cross-validation).
+struct ValidationOptions {
+  /// The share of the rows that is drawn for validation; 0.25 where nobody says.
+  std::optional<double> fraction = {};
+  /// The share that is drawn as test rows, which are reported and nothing else.
+  double test_fraction = 0.0;
+  /// Cross-validation with so many folds, drawn with classes in equal shares. Rows that name their folds
+  /// (Dataset::fold) are cross-validated by these.
+  std::optional<Index> folds = {};
+};
+
+/// Which weights share a λ. Columns are named by their names, or by their index from 0.
+struct PenaltyOptions {
+  /// "shared", "feature", "class" (of softmax) or "group". Empty: group where groups are given, else shared.
+  std::string lambda_per = {};
+  /// A file of lines feature,group.
+  std::string groups_file = {};
+  /// NAME=col,col,… Columns that no group names are the group "rest".
+  std::vector<std::string> groups = {};
+  /// Columns without a penalty.
+  std::vector<std::string> unpenalised = {};
+};
+
+/// What a run may cost. Where nothing is said, the method's own number of iterations is the limit.
+struct RunLimits {
+  std::optional<std::int64_t> gradients = {}, iterations = {};
+  std::optional<double> seconds = {};
+};
+
+/// What one asks of tune(), each as `yosida tune` has it by default.
+struct TuneOptions {
+  // The model and its data.
+  std::string model = "ridge";  ///< as models() names it
+  std::string x =
+      "standardize";  ///< pretreatment of the features: a step of XStep, or a chain "difference,minmax"
+  std::optional<std::string> y = {};  ///< of a target that is a number: a step of YStep; else the model's own
+  bool intercept = true;
+  bool fill_missing = false;  ///< NaN stands for a missing value; the mean of the training rows replaces it
+  std::string class_weights = {};  ///< "balanced", or LABEL=W,LABEL=W,…; empty: 1 each
+  std::uint64_t seed = 0;          ///< of splits, folds and what a method draws
+  ValidationOptions validation = {};
+  PenaltyOptions penalty = {};
+
+  // The run.
+  std::string method = kDefaultMethod;  ///< as methods() names it
+  SettingValues settings = {};          ///< those that are not the method's defaults
+  RunLimits limits = {};
+  std::optional<double> lambda0 = {};  ///< where each λ starts; else where the method or the problem says
+  std::optional<LambdaBounds> bounds = {};  ///< of each λ, and of the oracle
+  std::vector<Observer> observers = {};     ///< called after each iteration, on the thread that called tune()
+  std::int64_t trace_every = 0;             ///< as SolveOptions has it; 0: no trace
+
+  // What is done with the λ found.
+  bool refit =
+      false;  ///< train it on training and validation rows at the end; with folds that is always done
+  bool oracle = false;  ///< also search the best λ there is, and say how far this one is from it; for one λ
+};
+
+/// Throws InputError, naming option, value and rule, where the options of the model and its data do not fit
+/// each other.
+void verify_model(const TuneOptions& options);
+/// The same for those of the run. Both need no data: nothing is read or computed for a run that cannot be.
+void verify_run(const TuneOptions& options);
+
+/// What the run may cost with these options: their limits, or those of the method itself.
+Budget budget_of(const TuneOptions& options);
+
+}  // namespace yosida

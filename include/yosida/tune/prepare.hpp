@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "yosida/data/labels.hpp"
+#include "yosida/data/pretreatment.hpp"
+#include "yosida/data/split.hpp"
+#include "yosida/model/models.hpp"
+#include "yosida/tune/options.hpp"
+
+namespace yosida {
+
+/// Rows as they come: all in one, or with validation and test rows that are given apart.
+struct Rows {
+  Dataset train;
+  std::optional<Dataset> validation = {}, test = {};
+};
+
+/// The rows, split, labelled, weighted and pretreated, with all a saved model must remember of them.
+struct Prepared {
+  const Model* model = nullptr;
+  const Loss* loss = nullptr;
+  /// With folds, the training and the validation rows are all rows: for the refit.
+  Split split;
+  std::vector<Split> folds;  // each pretreated by its own training rows; empty without cross-validation
+  Index fold_count = 0;
+  Pretreatment pretreatment;
+  YStep y_step = YStep::raw;
+  std::optional<Labels> labels;
+  Index features = 0;                      // as given
+  std::vector<std::string> feature_names;  // as given
+  std::string note;                        // what a person should know of the pretreatment
+};
+
+/// Uses the rows up where nobody else holds them; what others hold is copied and stays as it is. Throws
+/// InputError, naming option, value and rule, where options and rows do not fit each other.
+Prepared prepare(Rows rows, const TuneOptions& options);
+
+}  // namespace yosida

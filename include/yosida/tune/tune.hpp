@@ -1,0 +1,60 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "yosida/model/equivalents.hpp"
+#include "yosida/model/fitted_model.hpp"
+#include "yosida/solver/certificate.hpp"
+#include "yosida/tune/tune_problem.hpp"
+
+namespace yosida {
+
+/// Everything there is to say of a finished run.
+struct Tuned {
+  Outcome outcome;
+  Start start;  ///< as the run began
+  std::vector<std::string> lambda_names;
+  Report best, final;  ///< of outcome.best and outcome.final; with folds, means over them
+  std::optional<Certificate> certificate;
+  std::optional<OracleGap> oracle;
+  std::optional<Report> refit;
+  /// λ in the terms of other programs, on the training rows and on those of the refit; empty where no program
+  /// has the same objective.
+  Equivalents equivalents, refit_equivalents;
+  /// To predict with: the refit where there is one, else the best weights. Absent where the refit that folds
+  /// need has failed.
+  std::optional<FittedModel> model;
+  /// Wall time from the rows in memory to all of this.
+  double seconds = 0.0;
+  /// What was asked for beside the answer and could not be done, each in a sentence.
+  std::vector<std::string> warnings;
+
+  const Vector& lambda() const { return outcome.best.lambda; }
+  void add_oracle(const OracleGap& gap);
+};
+
+/// Finds the penalty of a linear model: prepares the rows, makes the problem, runs the method, judges its
+/// answer, and fits the model. The caller's numbers stay as they are: they are copied where the caller keeps
+/// them, and used up where they are moved in. Throws InputError, naming option, value and rule, before the
+/// first iteration. May be called from several threads.
+Tuned tune(Dataset rows, const TuneOptions& options = {});
+/// The same with parts that are given.
+Tuned tune(Split parts, const TuneOptions& options = {});
+/// The same for a problem that is made already, of the same options; several runs may share it.
+Tuned tune(const TuneProblem& problem, const TuneOptions& options);
+
+// The steps of it, for whoever shares a problem or an oracle among runs, or watches only the run itself.
+
+/// The run, its reports and its certificate. A run that was stopped by an observer has no certificate:
+/// whoever has stopped it wants its answer now.
+Tuned run_method(const TuneProblem& problem, const TuneOptions& options);
+/// What comes after the run: equivalents, oracle, refit, the model.
+void complete(Tuned& tuned, const TuneProblem& problem, const TuneOptions& options);
+/// Throws InputError where the method cannot begin on this problem: every check of a run, without its steps.
+void try_start(const TuneProblem& problem, const TuneOptions& options);
+/// The best λ there is in the bounds of the options.
+Oracle find_oracle(const TuneProblem& problem, const TuneOptions& options);
+
+}  // namespace yosida

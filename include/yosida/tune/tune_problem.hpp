@@ -1,0 +1,79 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "yosida/model/penalty.hpp"
+#include "yosida/problem/gradient_check.hpp"
+#include "yosida/tune/part_report.hpp"
+#include "yosida/tune/prepare.hpp"
+
+namespace yosida {
+
+struct ModelProblem;
+
+/// How far a solution is from the best λ there is: its validation loss, and that of its λ trained exactly,
+/// relative to the oracle's.
+struct OracleGap {
+  Oracle oracle;
+  double gap;
+  double lambda_gap;
+};
+
+/// A model on prepared rows, with its penalty: ready for any method. It keeps no option of the run, so runs
+/// share it, also from several threads: the form that is cheapest for a run is made when it is first asked
+/// for, and once.
+class TuneProblem {
+ public:
+  /// Uses the rows up where nobody else holds them. Throws InputError where options and rows do not fit each
+  /// other.
+  TuneProblem(Rows rows, const TuneOptions& options);
+  ~TuneProblem();
+  TuneProblem(TuneProblem&&) noexcept;
+
+  const Prepared& data() const { return data_; }
+  bool has_folds() const { return data_.fold_count > 0; }
+  bool has_intercept() const { return intercept_; }
+  const Penalty& penalty() const { return penalty_; }
+  const std::vector<std::string>& lambda_names() const { return lambda_names_; }
+  Index hyperparameters() const { return static_cast<Index>(lambda_names_.size()); }
+  /// All rows with folds, else the split that is tuned on.
+  const Split& split() const;
+  /// Wall time of the constructor.
+  double seconds() const { return seconds_; }
+
+  /// As one bi-level problem, in its cheapest form for so many iterations.
+  std::shared_ptr<const BilevelProblem> bilevel(double iterations, bool may_collapse = true) const;
+  /// What a solution of such a problem does on every part, averaged over the folds where there are some.
+  Report report(const BilevelProblem& problem, const Solution& solution) const;
+  /// What weights of the split do on every part of it.
+  Report report(const Vector& w) const;
+  /// Throws InputError where there are several λ, for which no oracle is searched.
+  void require_one_lambda() const;
+  /// The best λ there is inside the bounds given or, where there are none, the data's own. Throws InputError
+  /// unless there is one λ.
+  Oracle oracle(const Start& start) const;
+  /// How far a solution is from it.
+  OracleGap gap(Oracle oracle, const Solution& solution) const;
+  /// w*(λ) on other rows, pretreated as these: all of them, or training and validation rows.
+  Vector refit(const Dataset& rows, const Vector& lambda) const;
+
+  /// Every gradient and product of the split's problem against finite differences, in each form that it has.
+  struct FormCheck {
+    const char* form;  // "direct" or "collapsed"
+    std::vector<GradientCheck> checks;
+  };
+  std::vector<FormCheck> check_gradients(double lambda, std::uint64_t seed) const;
+
+ private:
+  Prepared data_;
+  Penalty penalty_;
+  std::vector<std::string> lambda_names_;
+  bool intercept_;
+  std::vector<ModelProblem> problems_;  // of the split, or of each fold
+  std::vector<double> validation_share_;
+  double seconds_ = 0.0;
+};
+
+}  // namespace yosida

@@ -1,0 +1,109 @@
+#include "yosida/tune/options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tune/solve_options.hpp"
+#include "yosida/error.hpp"
+#include "yosida/model/models.hpp"
+
+namespace yosida {
+namespace {
+
+/// Gradient steps never set a weight to 0, so a penalty with kinks needs a method that solves its inner
+/// problems.
+void require_method_fits(const Method& method, const SettingValues& settings, const std::string& model) {
+  if (yosida::model(model).penalty == PenaltyForm::l2) return;
+  const auto steps = settings.find("train_steps");
+  if (method.takes_kinks) {
+    if (steps == settings.end() || steps->second == "exact") return;
+    throw InputError(fmt::format(
+        "{}: train_steps = {}: must be exact for --model {}, whose penalty has kinks: gradient steps would "
+        "never set a weight to 0",
+        method.name, steps->second, model));
+  }
+  throw InputError(fmt::format(
+      "method = {}: does not go with --model {}, whose penalty has kinks: must be a method that solves its "
+      "inner problems, such as my-hpo or hoag",
+      method.name, model));
+}
+
+template <typename T>
+void require_positive(const std::optional<T>& value, const char* name) {
+  if (value && !(*value > 0 && std::isfinite(static_cast<double>(*value))))
+    throw InputError(fmt::format("{} = {}: must be > 0 and finite", name, *value));
+}
+
+}  // namespace
+
+void verify_model(const TuneOptions& options) {
+  const Model& known = model(options.model);
+  const ValidationOptions& validation = options.validation;
+  if (validation.folds && validation.fraction)
+    throw InputError("--folds: does not go with --valid-fraction: every row is a validation row of one fold");
+  if (validation.folds && *validation.folds < 2)
+    throw InputError(fmt::format("folds = {}: must be >= 2", *validation.folds));
+  if (!options.class_weights.empty() && !known.code)
+    throw InputError("--class-weights: is for classifications: --model logistic, softmax or svm");
+  parse_x_steps(options.x);
+  const YStep y_step = options.y ? parse_y_step(*options.y) : known.y;
+  if (options.y && known.code)
+    throw InputError(
+        "--y: is for a target that is a number (ridge, lasso, elastic-net, huber); the labels of a "
+        "classification are mapped to classes");
+  if (options.y && !known.y_may_change && y_step != YStep::raw)
+    throw InputError(fmt::format("--y {}: the target of {} stays as it is: only raw is possible", *options.y,
+                                 options.model));
+}
+
+void verify_run(const TuneOptions& options) {
+  const Method& chosen = method(options.method);
+  require_method_fits(chosen, options.settings, options.model);
+  static_cast<void>(chosen.make(options.settings));  // refuses bad settings
+  require_positive(options.limits.gradients, "budget-gradients");
+  require_positive(options.limits.iterations, "max-iterations");
+  require_positive(options.limits.seconds, "time-limit");
+  if (options.bounds) {
+    const auto [low, high] = *options.bounds;
+    if (!std::isfinite(low) || !std::isfinite(high))
+      throw InputError(fmt::format("bounds = {},{}: must be two finite numbers LO,HI", low, high));
+    if (!(low < high))
+      throw InputError(fmt::format("bounds = {},{}: the lower must be below the upper", low, high));
+  }
+  if (options.trace_every < 0)
+    throw InputError(fmt::format("trace-every = {}: must be >= 0", options.trace_every));
+}
+
+SolveOptions solve_options(const TuneOptions& options) {
+  const Method& chosen = method(options.method);
+  const RunLimits& limits = options.limits;
+  SolveOptions result;
+  result.start.lambda = Vector::Constant(1, options.lambda0.value_or(chosen.lambda0));
+  result.start.seed = options.seed;
+  if (options.bounds) {
+    result.start.bound(options.bounds->low, options.bounds->high);
+    // The method's own start is moved inside; one that was asked for is taken at its word.
+    if (!options.lambda0) result.start.clamp(result.start.lambda);
+  }
+  if (limits.gradients) result.budget.gradients = *limits.gradients;
+  if (limits.seconds) result.budget.seconds = *limits.seconds;
+  if (limits.iterations) {
+    result.budget.iterations = *limits.iterations;
+  } else if (!limits.gradients && !limits.seconds && !chosen.counts_trials) {
+    result.budget.iterations = chosen.default_iterations_of(options.settings);
+  }
+  result.observers = options.observers;
+  result.trace_every = options.trace_every;
+  return result;
+}
+
+Budget budget_of(const TuneOptions& options) {
+  Budget budget = solve_options(options).budget;
+  if (const Method& chosen = method(options.method); chosen.counts_trials)
+    budget.iterations = std::min(budget.iterations, chosen.default_iterations_of(options.settings));
+  return budget;
+}
+
+}  // namespace yosida

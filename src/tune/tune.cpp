@@ -1,0 +1,209 @@
+#include "yosida/tune/tune.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <new>
+
+#include "tune/solve_options.hpp"
+#include "yosida/linalg/function_ref.hpp"
+#include "yosida/problem/bilevel_problem.hpp"
+
+namespace yosida {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+/// How many iterations the budget allows, for the choice of the cheapest form of the problem.
+double expected_iterations(const Budget& budget, const Method& method) {
+  if (method.expected_work > 0.0) return method.expected_work;
+  if (method.solves_inner_problems) return std::numeric_limits<double>::infinity();
+  const bool only_time = std::isfinite(budget.seconds);
+  const auto unlimited = std::numeric_limits<std::int64_t>::max();
+  if (only_time && budget.iterations == unlimited && budget.gradients == unlimited)
+    return static_cast<double>(method.default_iterations);
+  return std::min(static_cast<double>(budget.iterations), 0.5 * static_cast<double>(budget.gradients));
+}
+
+/// Where to start where nobody says: the method's own λ or, for a problem that knows where its λ lie, a place
+/// among these, nearer to the larger penalties.
+Vector default_start(const BilevelProblem& problem, const Method& method) {
+  constexpr double kFromHigh = 0.3;
+  if (const auto own = problem.own_bounds()) return own->high + kFromHigh * (own->low - own->high);
+  return Vector::Constant(problem.hyperparameters(), method.lambda0);
+}
+
+/// The bounds that a λ is judged in: those asked for or those the run has kept to, else the data's own, which
+/// most methods keep to by themselves. A λ outside these has been held by nothing.
+Start judged_inside(const BilevelProblem& problem, const Start& start, const Method& method,
+                    const Outcome& outcome) {
+  if (start.is_bounded()) return start;
+  const Vector& lambda = outcome.best.lambda;
+  Start own = start;
+  own.low = outcome.low;
+  own.high = outcome.high;
+  if (own.is_bounded()) return own;
+  own.lambda = default_start(problem, method);
+  own = with_bounds(problem, own);
+  const bool is_inside =
+      (lambda.array() >= own.low.array()).all() && (lambda.array() <= own.high.array()).all();
+  return is_inside ? own : start;
+}
+
+/// A run that is ready to go: the problem in its form, and where it starts.
+struct ReadyRun {
+  const Method& method;
+  std::unique_ptr<Solver> solver;
+  SolveOptions options;
+  std::shared_ptr<const BilevelProblem> problem;
+
+  ReadyRun(const TuneProblem& tuned, const TuneOptions& wanted)
+      : method(yosida::method(wanted.method)),
+        solver(method.make(wanted.settings)),
+        options(solve_options(wanted)) {
+    // The same start and bounds for every λ.
+    Start& start = options.start;
+    start.lambda = Vector::Constant(tuned.hyperparameters(), start.lambda[0]);
+    if (start.is_bounded()) start.bound(start.low[0], start.high[0]);
+    problem = tuned.bilevel(expected_iterations(options.budget, method), solver->stays_in_row_space());
+    if (!wanted.lambda0) {
+      start.lambda = default_start(*problem, method);
+      start.clamp(start.lambda);
+    }
+  }
+};
+
+/// Does what is extra; a failure there must not cost the answer that is already found.
+void try_extra(Tuned& tuned, const char* what, FunctionRef<void()> extra) {
+  try {
+    extra();
+  } catch (const std::bad_alloc&) {
+    tuned.warnings.push_back(fmt::format("{} could not be done: there is not enough memory", what));
+  } catch (const std::exception& error) {
+    tuned.warnings.push_back(fmt::format("{} could not be done: {}", what, error.what()));
+  }
+}
+
+FittedModel fitted_model(const TuneProblem& problem, const TuneOptions& options, const Vector& lambda,
+                         const Vector& w) {
+  const Prepared& data = problem.data();
+  const Dataset& train = problem.split().train;
+  const Index outputs = data.loss->outputs();
+  return {.model = options.model,
+          .method = options.method,
+          .lambda = {lambda.begin(), lambda.end()},
+          .weights = Eigen::Map<const Matrix>(w.data(), train.features(), outputs),
+          .intercept = problem.has_intercept() ? Vector(w.tail(outputs)) : Vector::Zero(outputs),
+          .pretreatment = data.pretreatment,
+          .features = data.features,
+          .feature_names = data.feature_names,
+          .target_name = train.target_name,
+          .labels = data.labels};
+}
+
+Equivalents equivalents_on(const Dataset& rows, const TuneProblem& problem, const Vector& lambda) {
+  if (problem.data().model->penalty != PenaltyForm::l2)
+    return l1_equivalents(lambda, rows, problem.has_intercept());
+  return problem.penalty().is_shared()
+             ? equivalents(*problem.data().loss, lambda[0], rows, problem.has_intercept())
+             : Equivalents();
+}
+
+Tuned tune_rows(Rows rows, const TuneOptions& options) {
+  verify_run(options);
+  return tune(TuneProblem(std::move(rows), options), options);
+}
+
+}  // namespace
+
+void Tuned::add_oracle(const OracleGap& gap) {
+  oracle = gap;
+  if (!certificate) return;
+  certificate->gap = gap.gap;
+  certificate->lambda_gap = gap.lambda_gap;
+}
+
+Tuned tune(Dataset rows, const TuneOptions& options) {
+  return tune_rows({.train = std::move(rows)}, options);
+}
+
+Tuned tune(Split parts, const TuneOptions& options) {
+  return tune_rows({.train = std::move(parts.train),
+                    .validation = std::move(parts.validation),
+                    .test = std::move(parts.test)},
+                   options);
+}
+
+Tuned tune(const TuneProblem& problem, const TuneOptions& options) {
+  Tuned tuned = run_method(problem, options);
+  complete(tuned, problem, options);
+  return tuned;
+}
+
+Tuned run_method(const TuneProblem& problem, const TuneOptions& options) {
+  verify_run(options);
+  if (options.oracle) problem.require_one_lambda();
+  const Clock::time_point begin = Clock::now();
+  Tuned tuned;
+  const ReadyRun run(problem, options);
+  tuned.lambda_names = problem.lambda_names();
+  tuned.outcome = solve(*run.solver, *run.problem, run.options);
+  tuned.start = run.options.start;
+  const Solution& best = tuned.outcome.best;
+  tuned.best = problem.report(*run.problem, best);
+  tuned.final = problem.report(*run.problem, tuned.outcome.final);
+  if (tuned.outcome.status != StopReason::stopped)
+    try_extra(tuned, "the certificate", [&] {
+      tuned.certificate =
+          certify(*run.problem, best, judged_inside(*run.problem, tuned.start, run.method, tuned.outcome));
+    });
+  tuned.seconds = problem.seconds() + seconds_since(begin);
+  return tuned;
+}
+
+void complete(Tuned& tuned, const TuneProblem& problem, const TuneOptions& options) {
+  const Clock::time_point begin = Clock::now();
+  const Split& split = problem.split();
+  const Solution& best = tuned.outcome.best;
+  std::optional<Vector> w;  // of the model to keep
+  if (!problem.has_folds()) {
+    w = best.w;
+    tuned.equivalents = equivalents_on(split.train, problem, best.lambda);
+  }
+  // Whoever has stopped the run wants its result now.
+  const bool was_stopped = tuned.outcome.status == StopReason::stopped;
+  if (options.oracle && !was_stopped)
+    try_extra(tuned, "--oracle", [&] { tuned.add_oracle(problem.gap(problem.oracle(tuned.start), best)); });
+  if (problem.has_folds() || (options.refit && !was_stopped))
+    try_extra(tuned, problem.has_folds() ? "the refit on all rows" : "--refit", [&] {
+      const Dataset rows = problem.has_folds() ? split.train : train_and_validation(split);
+      w = problem.refit(rows, best.lambda);
+      tuned.refit = problem.report(*w);
+      if (problem.has_folds()) tuned.refit->validation.reset();
+      tuned.refit_equivalents = equivalents_on(rows, problem, best.lambda);
+    });
+  if (w) tuned.model = fitted_model(problem, options, best.lambda, *w);
+  tuned.seconds += seconds_since(begin);
+}
+
+void try_start(const TuneProblem& problem, const TuneOptions& options) {
+  verify_run(options);
+  ReadyRun run(problem, options);
+  run.options.budget.seconds = 0.0;  // ends before the first step
+  run.options.trace_every = 0;
+  run.options.observers.clear();
+  solve(*run.solver, *run.problem, run.options);
+}
+
+Oracle find_oracle(const TuneProblem& problem, const TuneOptions& options) {
+  verify_run(options);
+  return problem.oracle(solve_options(options).start);
+}
+
+}  // namespace yosida

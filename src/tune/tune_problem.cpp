@@ -1,0 +1,121 @@
+#include "yosida/tune/tune_problem.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <limits>
+
+#include "tune/model_problem.hpp"
+#include "tune/penalty_groups.hpp"
+#include "tune/reports.hpp"
+#include "yosida/error.hpp"
+#include "yosida/problem/collapsed_least_squares.hpp"
+#include "yosida/problem/k_fold_problem.hpp"
+#include "yosida/random.hpp"
+
+namespace yosida {
+namespace {
+
+constexpr double kManyIterations = std::numeric_limits<double>::infinity();
+
+using Clock = std::chrono::steady_clock;
+
+}  // namespace
+
+TuneProblem::TuneProblem(Rows rows, const TuneOptions& options)
+    : penalty_(Penalty::shared(0)), intercept_(options.intercept) {
+  const Clock::time_point begin = Clock::now();
+  data_ = prepare(std::move(rows), options);
+  NamedPenalty named = make_penalty(options, data_);
+  penalty_ = std::move(named.penalty);
+  lambda_names_ = std::move(named.names);
+  double count = 0.0;
+  for (const Split& fold : data_.folds) count += static_cast<double>(fold.validation.rows());
+  for (Split& fold : data_.folds) {
+    validation_share_.push_back(static_cast<double>(fold.validation.rows()) / count);
+    problems_.push_back(make_problem(std::move(fold), data_, penalty_, intercept_));
+  }
+  data_.folds.clear();
+  if (problems_.empty())
+    problems_.push_back(make_problem(std::move(data_.split), data_, penalty_, intercept_));
+  seconds_ = std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+TuneProblem::~TuneProblem() = default;
+TuneProblem::TuneProblem(TuneProblem&&) noexcept = default;
+
+const Split& TuneProblem::split() const { return has_folds() ? data_.split : *problems_[0].split; }
+
+std::shared_ptr<const BilevelProblem> TuneProblem::bilevel(double iterations, bool may_collapse) const {
+  std::vector<std::shared_ptr<const BilevelProblem>> all;
+  for (const ModelProblem& model : problems_)
+    all.push_back(may_collapse ? model.cheapest(iterations) : model.problem);
+  return all.size() == 1 ? all[0] : std::make_shared<const KFoldProblem>(std::move(all), validation_share_);
+}
+
+Report TuneProblem::report(const BilevelProblem& problem, const Solution& solution) const {
+  const auto* folds = dynamic_cast<const KFoldProblem*>(&problem);
+  if (folds == nullptr) return report(solution.w);
+  std::vector<Report> reports;
+  for (Index k = 0; k < folds->folds(); ++k) {
+    const Vector w = folds->fold(k).expand(folds->weights_of_fold(k, solution.point));
+    reports.push_back(report_all(*problems_[static_cast<std::size_t>(k)].split, data_, intercept_, w));
+  }
+  return mean_report(reports, validation_share_);
+}
+
+Report TuneProblem::report(const Vector& w) const { return report_all(split(), data_, intercept_, w); }
+
+void TuneProblem::require_one_lambda() const {
+  if (hyperparameters() > 1)
+    throw InputError(fmt::format("--oracle: searches one lambda; here are {} of them", hyperparameters()));
+}
+
+Oracle TuneProblem::oracle(const Start& start) const {
+  require_one_lambda();
+  const auto tightly = bilevel(kManyIterations);
+  const Start bounds = with_bounds(*tightly, start);
+  return find_oracle(*tightly, bounds.low[0], bounds.high[0]);
+}
+
+OracleGap TuneProblem::gap(Oracle oracle, const Solution& solution) const {
+  const double at_solution = validation_at(*bilevel(kManyIterations), solution.lambda[0]);
+  if (at_solution <
+      oracle.validation) {  // a λ from outside the bounds may be the better one: then it is the truth
+    oracle.validation = at_solution;
+    oracle.lambda = solution.lambda[0];
+  }
+  return {.oracle = oracle,
+          .gap = solution.loss.validation / oracle.validation - 1.0,
+          .lambda_gap = at_solution / oracle.validation - 1.0};
+}
+
+Vector TuneProblem::refit(const Dataset& rows, const Vector& lambda) const {
+  Split all = split();
+  all.train = rows;
+  const auto joined = make_problem(std::move(all), data_, penalty_, intercept_).cheapest(kManyIterations);
+  Vector w = Vector::Zero(joined->weights());
+  joined->fit_intercept(w);
+  joined->inner_solve(lambda, {}, w);
+  return joined->expand(w);
+}
+
+std::vector<TuneProblem::FormCheck> TuneProblem::check_gradients(double lambda, std::uint64_t seed) const {
+  // A collapsed form of a larger problem than this takes longer to build than a check is worth.
+  constexpr double kMaxCollapse = 1e11;
+  const auto check = [&](const char* form, const BilevelProblem& problem) -> FormCheck {
+    Random random(seed);
+    Vector w(problem.weights());
+    for (double& value : w) value = random.normal() / std::sqrt(static_cast<double>(w.size()));
+    return {form,
+            yosida::check_gradients(problem, w, Vector::Constant(problem.hyperparameters(), lambda), seed)};
+  };
+  const ModelProblem& model = problems_[0];
+  std::vector<FormCheck> forms = {check("direct", *model.problem)};
+  if (model.linear && CollapsedLeastSquares::collapses(*model.linear) &&
+      CollapsedLeastSquares::cost(*model.linear).setup < kMaxCollapse)
+    forms.push_back(check("collapsed", CollapsedLeastSquares(model.linear)));
+  return forms;
+}
+
+}  // namespace yosida

@@ -1,0 +1,258 @@
+#include "yosida/tune/tune.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <cmath>
+
+#include "tune/tables.hpp"
+#include "yosida/error.hpp"
+
+namespace yosida {
+namespace {
+
+/// The parts that tune() draws by itself, for numbers that are computed by hand.
+Split drawn(const Dataset& table, std::uint64_t seed = 0) {
+  return split_rows(table, {.validation_fraction = 0.25, .seed = seed});
+}
+
+std::string message_of(const Dataset& table, const TuneOptions& options) {
+  try {
+    tune(table, options);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Tune, FindsThePenaltyOfARidgeAndSaysAllOfIt) {
+  const Tuned tuned = tune(numeric_table(200), {.refit = true, .oracle = true});
+  EXPECT_EQ(tuned.outcome.status, StopReason::converged);
+  EXPECT_EQ(tuned.lambda_names, std::vector<std::string>{"shared"});
+  ASSERT_TRUE(tuned.oracle);
+  EXPECT_LT(tuned.oracle->lambda_gap, 1e-6);
+  ASSERT_TRUE(tuned.certificate);
+  EXPECT_NE(tuned.certificate->verdict, Verdict::not_certified);
+  EXPECT_EQ(tuned.certificate->lambda_gap, tuned.oracle->lambda_gap);
+  EXPECT_DOUBLE_EQ(tuned.best.validation->loss, tuned.outcome.best.loss.validation);
+  EXPECT_GT(*tuned.best.validation->r_squared, 0.9);
+  EXPECT_FALSE(tuned.best.validation->accuracy);
+  EXPECT_FALSE(tuned.best.test);
+  ASSERT_TRUE(tuned.refit);
+  ASSERT_FALSE(tuned.equivalents.empty());
+  // Ridge(alpha = 2N e^λ), on 150 rows and on all 200.
+  EXPECT_NEAR(tuned.equivalents[0].second, 300.0 * std::exp(tuned.lambda()[0]), 1e-9);
+  EXPECT_NEAR(tuned.refit_equivalents[0].second, 400.0 * std::exp(tuned.lambda()[0]), 1e-9);
+  EXPECT_TRUE(tuned.warnings.empty());
+  EXPECT_GE(tuned.seconds, tuned.outcome.seconds);
+}
+
+TEST(Tune, WeightsAreThoseOfTheNormalEquations) {
+  const Dataset table = numeric_table(120);
+  const Tuned tuned = tune(table);
+  // By hand: standardised training rows, centred target, (XᵀX/N + 2e^λ I) w = Xᵀy/N.
+  const Split parts = drawn(table);
+  const Matrix x = parts.train.x.dense().matrix();
+  const auto n = static_cast<double>(x.rows());
+  const Vector mean = x.colwise().mean().transpose();
+  const Matrix centred = x.rowwise() - mean.transpose();
+  const Vector deviation = (centred.cwiseAbs2().colwise().sum() / n).cwiseSqrt().transpose();
+  const Matrix z = centred.array().rowwise() / deviation.transpose().array();
+  const double y_mean = parts.train.y.mean();
+  const Vector y = parts.train.y.array() - y_mean;
+  Matrix h = z.transpose() * z / n;
+  h.diagonal().array() += 2.0 * std::exp(tuned.lambda()[0]);
+  const Vector w = h.llt().solve(z.transpose() * y / n);
+  const Coefficients own = tuned.model->coefficients();
+  EXPECT_EQ(own.names, table.feature_names);
+  for (Index j = 0; j < 3; ++j)
+    EXPECT_NEAR(own.weights(j, 0), w[j] / deviation[j], 1e-9 * std::abs(w[j] / deviation[j]));
+  EXPECT_NEAR(own.intercept[0], y_mean - w.cwiseQuotient(deviation).dot(mean), 1e-8);
+}
+
+TEST(Tune, CoefficientsPredictAsTheModelDoes) {
+  for (const char* x :
+       {"raw", "center", "standardize", "minmax", "difference", "difference,minmax", "minmax,difference"})
+    for (const char* y : {"raw", "center", "standardize"}) {
+      SCOPED_TRACE(std::string(x) + " " + y);
+      const Dataset table = numeric_table(80);
+      const Tuned tuned = tune(table, {.x = x, .y = y});
+      const Matrix predicted = tuned.model->predict(table);
+      const Coefficients own = tuned.model->coefficients();
+      const Matrix by_hand = (table.x.dense().matrix() * own.weights).rowwise() + own.intercept.transpose();
+      EXPECT_LT((by_hand - predicted).cwiseAbs().maxCoeff(), 1e-12 * predicted.cwiseAbs().maxCoeff());
+    }
+}
+
+TEST(Tune, AClassifierHasProbabilitiesOfItsLabels) {
+  const Dataset table = class_table(300, {3.0, 7.0});
+  const Tuned tuned = tune(table, {.model = "logistic", .class_weights = "balanced"});
+  EXPECT_GT(*tuned.best.validation->accuracy, 0.8);
+  const Matrix margins = tuned.model->predict(table);
+  const Matrix shares = tuned.model->predict_proba(table);
+  ASSERT_EQ(shares.cols(), 2);
+  for (Index i = 0; i < shares.rows(); ++i) {
+    EXPECT_NEAR(shares.row(i).sum(), 1.0, 1e-15);
+    EXPECT_NEAR(shares(i, 1), 1.0 / (1.0 + std::exp(-margins(i, 0))), 1e-14);
+  }
+  const Coefficients own = tuned.model->coefficients();
+  const Vector by_hand = (table.x.dense().matrix() * own.weights).col(0).array() + own.intercept[0];
+  EXPECT_LT((by_hand - margins.col(0)).cwiseAbs().maxCoeff(), 1e-11);
+}
+
+TEST(Tune, SoftmaxHasALambdaForEachClassByItsName) {
+  const Dataset table = class_table(300, {1.0, 2.0, 5.0});
+  const Tuned tuned = tune(table, {.model = "softmax", .penalty = {.lambda_per = "class"}});
+  EXPECT_EQ(tuned.lambda_names, (std::vector<std::string>{"1", "2", "5"}));
+  EXPECT_EQ(tuned.lambda().size(), 3);
+  const Matrix shares = tuned.model->predict_proba(table);
+  ASSERT_EQ(shares.cols(), 3);
+  EXPECT_LT((shares.rowwise().sum().array() - 1.0).abs().maxCoeff(), 1e-14);
+  EXPECT_EQ(tuned.model->coefficients().weights.cols(), 3);
+}
+
+TEST(Tune, GroupsOfColumnsShareALambda) {
+  const Tuned tuned = tune(numeric_table(120), {.penalty = {.groups = {"large=b", "small=a,2"}}});
+  EXPECT_EQ(tuned.lambda_names, (std::vector<std::string>{"large", "small"}));
+  EXPECT_TRUE(tuned.equivalents.empty());
+}
+
+TEST(Tune, FoldsAreDrawnOrGivenAndEndInAFitOfAllRows) {
+  Dataset table = numeric_table(90);
+  const Tuned drawn_folds = tune(table, {.validation = {.folds = 5}});
+  ASSERT_TRUE(drawn_folds.refit && drawn_folds.model);
+  EXPECT_FALSE(drawn_folds.refit->validation);
+  EXPECT_TRUE(drawn_folds.equivalents.empty());
+  EXPECT_EQ(drawn_folds.refit_equivalents[0].first, "sklearn_ridge_alpha");
+
+  table.fold = Vector(table.rows());
+  for (Index i = 0; i < table.rows(); ++i) table.fold[i] = static_cast<double>(10 * (i % 3));
+  const Tuned given = tune(table);
+  EXPECT_TRUE(given.refit);
+  EXPECT_NE(given.best.validation->loss, drawn_folds.best.validation->loss);
+  EXPECT_EQ(message_of(table, {.validation = {.folds = 3}}).substr(0, 7), "--folds");
+}
+
+TEST(Tune, GivenPartsAreTunedAsTheyAre) {
+  const Dataset table = numeric_table(100);
+  const Tuned by_rows = tune(table, {.seed = 4});
+  const Tuned by_parts = tune(drawn(table, 4), {.seed = 4});
+  EXPECT_EQ(by_rows.lambda(), by_parts.lambda());
+  EXPECT_EQ(by_rows.outcome.best.w, by_parts.outcome.best.w);
+}
+
+TEST(Tune, NumbersOfTheCallerStayAsTheyAre) {
+  const Dataset table = numeric_table(60);
+  const Matrix before = table.x.dense().matrix();
+  const Vector y = table.y;
+  for (const TuneOptions& options : {TuneOptions{}, TuneOptions{.validation = {.folds = 3}}}) {
+    tune(table, options);
+    EXPECT_EQ(table.x.dense().matrix(), before);
+    EXPECT_EQ(table.y, y);
+  }
+  const Split parts = drawn(table);
+  const Matrix train = parts.train.x.dense().matrix();
+  tune(parts);
+  EXPECT_EQ(parts.train.x.dense().matrix(), train);
+}
+
+TEST(Tune, RunsShareAProblemAndGiveTheSame) {
+  const Dataset table = numeric_table(100);
+  const TuneOptions options{.method = "hoag"};
+  const TuneProblem problem({.train = table}, options);
+  const Tuned first = tune(problem, options), second = tune(problem, options);
+  EXPECT_EQ(first.lambda(), second.lambda());
+  EXPECT_EQ(first.lambda(), tune(table, options).lambda());
+}
+
+TEST(Tune, AnObserverEndsTheRunWithItsBestSoFar) {
+  int calls = 0;
+  const auto stop = [&](const TracePoint&) { return ++calls == 3 ? Watch::stop : Watch::go_on; };
+  const Tuned tuned = tune(numeric_table(100),
+                           {.method = "my-hpo-bt", .observers = {stop}, .trace_every = 1, .oracle = true});
+  EXPECT_EQ(tuned.outcome.status, StopReason::stopped);
+  EXPECT_EQ(calls, 3);
+  EXPECT_FALSE(tuned.certificate || tuned.oracle);
+  EXPECT_TRUE(tuned.model);
+  EXPECT_GE(tuned.outcome.trace.size(), 3U);
+}
+
+TEST(Tune, LimitsAndBoundsHold) {
+  const Tuned tuned = tune(numeric_table(100), {.method = "my-hpo-bt",
+                                                .limits = {.iterations = 7},
+                                                .lambda0 = -2.0,
+                                                .bounds = LambdaBounds{-3.0, -1.0}});
+  EXPECT_LE(tuned.outcome.iterations, 7);
+  EXPECT_EQ(tuned.start.lambda[0], -2.0);
+  EXPECT_GE(tuned.lambda()[0], -3.0);
+  EXPECT_LE(tuned.lambda()[0], -1.0);
+}
+
+TEST(Tune, AModelIsSavedAndLoadedToTheLastBit) {
+  const Dataset table = numeric_table(80);
+  const Tuned tuned = tune(table);
+  const std::string file = testing::TempDir() + "tune_model.json";
+  save_model(*tuned.model, file);
+  const FittedModel loaded = load_model(file);
+  EXPECT_EQ(loaded.predict(table), tuned.model->predict(table));
+  EXPECT_EQ(loaded.coefficients().weights, tuned.model->coefficients().weights);
+  EXPECT_EQ(loaded.target_name, "y");
+}
+
+TEST(Tune, RefusesWhatDoesNotFit) {
+  const Dataset table = numeric_table(60);
+  const auto begins = [&](const TuneOptions& options, const std::string& text) {
+    const std::string message = message_of(table, options);
+    EXPECT_EQ(message.substr(0, text.size()), text);
+  };
+  begins({.model = "rigde"}, "model");
+  begins({.x = "standard"}, "x = standard: must be one of raw");
+  begins({.y = "log"}, "y = log: must be one of raw");
+  begins({.model = "poisson", .y = "center"}, "--y center: the target of poisson stays as it is");
+  begins({.class_weights = "balanced"}, "--class-weights: is for classifications");
+  begins({.validation = {.folds = 1}}, "folds = 1: must be >= 2");
+  begins({.validation = {.fraction = 0.2, .folds = 3}}, "--folds: does not go with --valid-fraction");
+  begins({.validation = {.fraction = 1.5}}, "validation fraction = 1.5: must be > 0 and < 1");
+  begins({.penalty = {.groups = {"g=d"}}}, "--group g=d: there is no feature \"d\"");
+  begins({.penalty = {.lambda_per = "feature"}, .oracle = true}, "--oracle: searches one lambda; here are 3");
+  begins({.method = "my-hop"}, "method");
+  begins({.settings = {{"no_such", "1"}}}, "my-hpo");
+  begins({.model = "lasso", .method = "sho"}, "method = sho: does not go with --model lasso");
+  begins({.limits = {.iterations = 0}}, "max-iterations = 0: must be > 0");
+  begins({.bounds = LambdaBounds{1.0, -1.0}}, "bounds = 1,-1: the lower must be below the upper");
+  begins({.trace_every = -1}, "trace-every = -1");
+}
+
+TEST(Tune, RefusesRowsThatAreNotWhole) {
+  Dataset table = numeric_table(60);
+  table.y.conservativeResize(59);
+  EXPECT_THROW(tune(table), InputError);
+  table = numeric_table(60);
+  table.y.resize(0);
+  EXPECT_EQ(message_of(table, {}), "table: no target: each row needs one to train and to judge by");
+  table = numeric_table(60);
+  table.feature_names.pop_back();
+  EXPECT_THROW(tune(table), InputError);
+  table = numeric_table(60);
+  table.weight = Vector::Ones(30);
+  EXPECT_THROW(tune(table), InputError);
+  table.weight = Vector::Zero(60);
+  EXPECT_NE(message_of(table, {}).find("the weights of all"), std::string::npos);
+
+  Split parts = drawn(numeric_table(60));
+  parts.validation = numeric_table(20, 5);
+  parts.validation.feature_names = {"a", "b", "z"};
+  EXPECT_THROW(tune(parts), InputError);
+  parts.validation = {};
+  EXPECT_THROW(tune(parts), InputError);
+  EXPECT_THROW(tune(Dataset{}), InputError);
+}
+
+TEST(Tune, SvmAndNumbersHaveNoProbabilities) {
+  const Dataset numbers = numeric_table(60), classes = class_table(80, {0.0, 1.0});
+  EXPECT_THROW(tune(numbers).model->predict_proba(numbers), InputError);
+  EXPECT_THROW(tune(classes, {.model = "svm"}).model->predict_proba(classes), InputError);
+}
+
+}  // namespace
+}  // namespace yosida

@@ -1,0 +1,196 @@
+#include "flags.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "commands.hpp"
+#include "yosida/error.hpp"
+
+namespace yosida::cli {
+namespace {
+
+/// LO,HI as two numbers; their order is the library's to judge.
+LambdaBounds parse_bounds(const std::string& text) {
+  const auto number = [&](std::string_view part) {
+    double value = 0.0;
+    if (!settings::parse_real(part, {-std::numeric_limits<double>::infinity(), false}, value))
+      throw InputError(fmt::format("bounds = {}: must be two finite numbers LO,HI", text));
+    return value;
+  };
+  const std::string_view view = text;
+  const std::size_t comma = std::min(view.find(','), view.size());
+  return {.low = number(view.substr(0, comma)),
+          .high = number(view.substr(std::min(comma + 1, view.size())))};
+}
+
+}  // namespace
+
+CLI::Option* add_max_memory(CLI::App& command, std::uint64_t& bytes) {
+  return command
+      .add_option(
+          "--max-memory", bytes,
+          "the most memory that a data file may take, as 500M or 8G [1G and 256 bytes for each of the file]")
+      ->transform(CLI::AsSizeValue(true))
+      ->check(CLI::PositiveNumber);
+}
+
+void add_data_flags(CLI::App& command, DataFiles& files, TuneOptions& options) {
+  const std::string group = "Data";
+  command
+      .add_option("--train", files.train,
+                  "training rows: .csv .tsv .txt .libsvm .npy .npz IDX, also .gz and .xz")
+      ->group(group);
+  command.add_option("--valid", files.validation, "validation rows (default: a part of --train)")
+      ->group(group);
+  command.add_option("--test", files.test, "test rows, reported only")->group(group);
+  command
+      .add_option("--target", files.target,
+                  "the target's column: a name, or an index from 0 (-1 is the last)")
+      ->group(group);
+  command.add_option("--ignore", files.ignore, "columns of a CSV file to pass over: NAME,NAME,...")
+      ->delimiter(',')
+      ->group(group);
+  command
+      .add_option("--train-target", files.train_target,
+                  "file of the training targets, where they stand apart (IDX, NPY)")
+      ->group(group);
+  command.add_option("--valid-target", files.validation_target, "file of the validation targets")
+      ->group(group);
+  command.add_option("--test-target", files.test_target, "file of the test targets")->group(group);
+  command.add_option("--data", files.built_in, "a built-in data set instead of files: spectra")->group(group);
+  command
+      .add_option("--valid-fraction", options.validation.fraction,
+                  "share of --train drawn as validation rows [0.25]")
+      ->group(group);
+  command
+      .add_option("--test-fraction", options.validation.test_fraction,
+                  "share of --train drawn as test rows [0]")
+      ->group(group);
+  command
+      .add_option_function<std::string>(
+          "--missing",
+          [&](const std::string& text) {
+            files.missing = parse_missing(text);
+            options.fill_missing = files.missing == Missing::mean;
+          },
+          "an empty field: refuse, mean (of the training rows) or drop (the row) [refuse]")
+      ->group(group);
+  command.add_flag("--dense", files.dense, "turn a sparse file into a dense design")->group(group);
+  add_max_memory(command, files.max_memory)->group(group);
+  command.add_option("--seed", options.seed, "seed of splits, noise and built-in data [0]")
+      ->check(whole_number())
+      ->group(group);
+  command.add_option("--weights", files.weights, "the column of a CSV file with the weight of each row")
+      ->group(group);
+  command
+      .add_option("--class-weights", options.class_weights,
+                  "weight of the rows of each class: balanced, or LABEL=W,LABEL=W,...")
+      ->group(group);
+  const std::string model_group = "Model";
+  std::string known;
+  for (const Model& each : models())
+    known += fmt::format("{}{} ({})", known.empty() ? "" : ", ", each.name, each.meaning);
+  command.add_option("--model", options.model, known + " [ridge]")->group(model_group);
+  command
+      .add_option("--x", options.x,
+                  "features: raw, center, standardize, minmax, difference or a chain such as "
+                  "difference,minmax [standardize]")
+      ->group(model_group);
+  command
+      .add_option(
+          "--y", options.y,
+          "a target that is a number: raw, center, standardize [center; huber: standardize, poisson: raw]")
+      ->group(model_group);
+  auto* on = command
+                 .add_flag_function(
+                     "--intercept", [&](std::int64_t said) { options.intercept = said > 0; },
+                     "an unpenalised intercept (the default)")
+                 ->group(model_group);
+  command
+      .add_flag_function(
+          "--no-intercept", [&](std::int64_t said) { options.intercept = said <= 0; },
+          "no intercept, as in the paper's experiments")
+      ->group(model_group)
+      ->excludes(on);
+}
+
+void add_fold_flags(CLI::App& command, DataFiles& files, TuneOptions& options) {
+  const std::string group = "Data";
+  command
+      .add_option(
+          "--folds", options.validation.folds,
+          "cross-validation with so many folds (of classes in equal shares), then a refit on all rows")
+      ->check(whole_number())
+      ->group(group);
+  command
+      .add_option("--fold-column", files.fold_column,
+                  "cross-validation with the folds that this column names: each value is one")
+      ->group(group);
+}
+
+void add_penalty_flags(CLI::App& command, PenaltyOptions& penalty) {
+  const std::string group = "Model";
+  command
+      .add_option(
+          "--lambda-per", penalty.lambda_per,
+          "what has a lambda of its own: shared (one for all), feature, class (of softmax) or group [shared]")
+      ->group(group);
+  command.add_option("--groups", penalty.groups_file, "groups of features: a file of lines feature,group")
+      ->group(group);
+  command
+      .add_option("--group", penalty.groups,
+                  "a group of features, NAME=col,col,... (repeatable; all others are the group \"rest\")")
+      ->group(group)
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command.add_option("--unpenalised", penalty.unpenalised, "columns without a penalty: col,col,...")
+      ->delimiter(',')
+      ->group(group);
+}
+
+void add_run_flags(CLI::App& command, TuneOptions& options, std::optional<int>& threads) {
+  const std::string run = "Run";
+  command
+      .add_option("--budget-gradients", options.limits.gradients,
+                  "stop before more gradient computations than this")
+      ->check(signed_number())
+      ->group(run);
+  command.add_option("--max-iterations", options.limits.iterations, "stop after so many iterations")
+      ->check(signed_number())
+      ->group(run);
+  command.add_option("--time-limit", options.limits.seconds, "stop after so many seconds")->group(run);
+  command.add_option("--lambda0", options.lambda0, "where every lambda starts (the method's own start)")
+      ->group(run);
+  command
+      .add_option_function<std::string>(
+          "--bounds", [&](const std::string& text) { options.bounds = parse_bounds(text); },
+          "keep lambda inside LO,HI (and search the oracle there)")
+      ->group(run);
+  command.add_option("--threads", threads, "threads for large designs [all cores]")->group(run);
+}
+
+void add_setting_flags(CLI::App& command, SettingValues& values) {
+  std::map<std::string, std::string> meanings;
+  for (const Method& each : methods())
+    for (const SettingInfo& setting : each.settings) meanings.emplace(setting.name, setting.meaning);
+  for (const auto& [name, meaning] : meanings) {
+    std::string flag = "--" + name;
+    std::replace(flag.begin(), flag.end(), '_', '-');
+    command
+        .add_option_function<std::string>(
+            flag, [&values, name = name](const std::string& text) { values[name] = text; }, meaning)
+        ->group("Method settings (yosida methods NAME shows which method takes which)");
+  }
+}
+
+std::vector<std::string> input_paths(const DataFiles& files, const PenaltyOptions& penalty) {
+  std::vector<std::string> paths = files.paths();
+  paths.push_back(penalty.groups_file);
+  return paths;
+}
+
+}  // namespace yosida::cli

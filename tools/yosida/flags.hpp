@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+
+#include "yosida/tune/data_files.hpp"
+#include "yosida/tune/options.hpp"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace yosida::cli {
+
+// Each adds a group of flags that commands share; what is said on the command line lands in the structs
+// given.
+
+/// --max-memory of a command that reads data files.
+CLI::Option* add_max_memory(CLI::App& command, std::uint64_t& bytes);
+/// Where the rows are, the model, and what is done to rows.
+void add_data_flags(CLI::App& command, DataFiles& files, TuneOptions& options);
+/// Cross-validation.
+void add_fold_flags(CLI::App& command, DataFiles& files, TuneOptions& options);
+/// Which weights share a λ.
+void add_penalty_flags(CLI::App& command, PenaltyOptions& penalty);
+/// What a run may cost and where it may look.
+void add_run_flags(CLI::App& command, TuneOptions& options, std::optional<int>& threads);
+/// One flag for each setting of any method; the method decides whether it knows it.
+void add_setting_flags(CLI::App& command, SettingValues& values);
+
+/// All files that are read; empty names among them.
+std::vector<std::string> input_paths(const DataFiles& files, const PenaltyOptions& penalty);
+
+}  // namespace yosida::cli
