@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <unordered_map>
 
 #include "commands.hpp"
@@ -12,6 +11,7 @@
 #include "say.hpp"
 #include "study_run.hpp"
 #include "yosida/error.hpp"
+#include "yosida/tune/method_text.hpp"
 
 namespace yosida::cli {
 namespace {
@@ -39,38 +39,13 @@ struct Entry {
   std::string full_name;   // with every setting that is not the default's: "sho:alpha=0.05"
 };
 
-SettingValues::value_type parse_setting(const std::string& entry, const std::string& text) {
-  const std::size_t equals = text.find('=');
-  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
-    throw InputError(
-        fmt::format("methods = {}: {} must be SETTING=VALUE, as in sho:alpha=0.05", entry, text));
-  std::string name = text.substr(0, equals);
-  std::replace(name.begin(), name.end(), '-', '_');
-  return {name, text.substr(equals + 1)};
-}
-
-bool has_setting(const Method& method, const std::string& name) {
-  return std::any_of(method.settings.begin(), method.settings.end(),
-                     [&](const SettingInfo& setting) { return setting.name == name; });
-}
-
-/// NAME or NAME:SETTING=VALUE:SETTING=VALUE…, with the settings that were given for all.
+/// With the settings that were given for all, unless the entry has its own.
 Entry parse_entry(const std::string& text, const SettingValues& for_all) {
-  std::vector<std::string> parts = CLI::detail::split(text, ':');
-  if (text.ends_with(':')) parts.emplace_back();
-  const Method& chosen = method(parts[0]);
-  SettingValues given;
+  auto [chosen, given] = parse_method(text);
   for (const auto& [name, value] : for_all)
-    if (has_setting(chosen, name)) given[name] = value;
-  std::set<std::string> own;
-  for (std::size_t i = 1; i < parts.size(); ++i) {
-    const auto [name, value] = parse_setting(text, parts[i]);
-    if (!own.insert(name).second)
-      throw InputError(fmt::format("methods = {}: {} is given twice", text, name));
-    given[name] = value;
-  }
-  const SettingValues all = chosen.all_settings(given);
-  return {.method = &chosen, .settings = all, .label = text, .full_name = name_with_settings(chosen, all)};
+    if (has_setting(*chosen, name)) given.emplace(name, value);
+  const SettingValues all = chosen->all_settings(given);
+  return {.method = chosen, .settings = all, .label = text, .full_name = name_with_settings(*chosen, all)};
 }
 
 std::vector<Entry> parse_entries(const CompareFlags& flags) {

@@ -52,8 +52,9 @@ void emphasise_best(Table& table, const std::vector<Row>& rows, std::optional<Ce
 }  // namespace
 
 void require_measure(const std::string& name) {
-  for (const char* known : {"loss", "scaled_loss", "r_squared", "accuracy", "area_under_roc"})
-    if (name == known) return;
+  if (name == "loss") return;
+  for (const Measure& known : measures())
+    if (name == known.name) return;
   throw InputError(
       fmt::format("measure = {}: must be loss, scaled_loss, r_squared, accuracy or area_under_roc", name));
 }

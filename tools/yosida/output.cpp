@@ -149,13 +149,6 @@ void flush_standard_output() {
         fmt::format("standard output: {}", errno != 0 ? std::strerror(errno) : "cannot be written"));
 }
 
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted;
-  for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
-  return fmt::format("\"{}\"", quoted);
-}
-
 std::string printable(std::string_view text, bool keep_newlines) {
   std::string result;
   for (std::size_t i = 0; i < text.size();) {

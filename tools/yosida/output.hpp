@@ -50,8 +50,6 @@ void write_file(const std::string& path, const std::string& text);
 /// Throws OutputError unless all that was printed so far is out.
 void flush_standard_output();
 
-/// In quotes where it must be.
-std::string csv_field(const std::string& text);
 /// For a person's eyes: what would steer a terminal, or is no UTF-8, as \x1b.
 std::string printable(std::string_view text, bool keep_newlines = false);
 /// As a word of a command for the shell.

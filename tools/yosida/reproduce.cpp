@@ -15,6 +15,7 @@
 #include "yosida/nearest.hpp"
 #include "yosida/report/study_view.hpp"
 #include "yosida/study/experiments.hpp"
+#include "yosida/tune/method_text.hpp"
 
 namespace yosida::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "output.hpp"
-#include "reproduce_rows.hpp"
+#include "yosida/report/rows.hpp"
 
 namespace yosida::cli {
 

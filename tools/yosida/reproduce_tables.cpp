@@ -8,9 +8,9 @@
 #include "compare_table.hpp"
 #include "output.hpp"
 #include "reproduce_claims.hpp"
-#include "reproduce_rows.hpp"
 #include "table.hpp"
 #include "yosida/report/paper.hpp"
+#include "yosida/report/rows.hpp"
 
 namespace yosida::cli {
 namespace {

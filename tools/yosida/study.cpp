@@ -6,13 +6,14 @@
 #include <filesystem>
 #include <limits>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "commands.hpp"
 #include "output.hpp"
-#include "study_export.hpp"
 #include "table.hpp"
 #include "yosida/error.hpp"
+#include "yosida/study/export.hpp"
 
 namespace yosida::cli {
 namespace {
@@ -222,7 +223,7 @@ int run_show(const ShowFlags& flags) {
   const Store store(flags.file, Store::Mode::read);
   const Record run = run_of(store, flags.file, flags.key);
   if (flags.trace) {
-    fmt::print("{}", trace_table(run.trace));
+    fmt::print("{}", study::trace_table(run.trace));
     return kOk;
   }
   fmt::print(
@@ -237,11 +238,18 @@ int run_show(const ShowFlags& flags) {
 
 // ---- export ----
 
-int run_export(const ExportFlags& flags) {
+struct ExportFlags {
+  std::string file, format = "csv", out = "-";
+  study::ExportOptions options = {};
+};
+
+int run_export(ExportFlags flags) {
   require_writable({{"--out", flags.out}}, files_of_study(flags.file));
   const Store store(flags.file, Store::Mode::read);
   OutputStream out(flags.out);
-  export_runs(store, flags, out);
+  flags.options.study = flags.file;
+  flags.options.as_json = flags.format == "json";
+  study::export_runs(store, flags.options, [&](std::string_view text) { out.write(text); });
   out.finish();
   return kOk;
 }
@@ -319,9 +327,9 @@ void add_export(CLI::App& study, int& exit_code) {
                    "csv (one row for each run) or json (an array of objects) [csv]")
       ->check(CLI::IsMember({"csv", "json"}));
   command->add_option("--out", flags->out, "the file to write [-]");
-  command->add_flag("--traces", flags->traces,
+  command->add_flag("--traces", flags->options.traces,
                     "csv: one row for each point of each trace instead; json: traces too");
-  command->add_flag("--without-times", flags->without_times,
+  command->add_flag("--without-times", flags->options.without_times,
                     "leave out seconds and when runs finished: equal studies then give equal files");
   command->footer("Example:\n  yosida study export study.db --format json --traces --out study.json");
   command->callback([flags, &exit_code] { exit_code = run_export(*flags); });

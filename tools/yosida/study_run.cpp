@@ -10,21 +10,13 @@
 #include "compare_table.hpp"
 #include "output.hpp"
 #include "say.hpp"
-#include "tune_report.hpp"
 #include "yosida/error.hpp"
 #include "yosida/linalg/threads.hpp"
+#include "yosida/tune/tuned_json.hpp"
 
 namespace yosida::cli {
 
 using json = nlohmann::json;
-
-std::string name_with_settings(const Method& method, const SettingValues& all_settings) {
-  std::string name = method.name;
-  const SettingValues defaults = method.all_settings({});
-  for (const auto& [setting, value] : all_settings)
-    if (value != defaults.at(setting)) name += fmt::format(":{}={}", setting, value);
-  return name;
-}
 
 std::optional<study::Record> record_run(TuneOptions options, SeedProblems& problems,
                                         const Interruption& interruption) {

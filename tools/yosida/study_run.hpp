@@ -4,8 +4,8 @@
 #include <unordered_map>
 
 #include "progress.hpp"
-#include "seed_problems.hpp"
 #include "yosida/study/runner.hpp"
+#include "yosida/tune/seed_problems.hpp"
 
 namespace yosida::cli {
 
@@ -14,9 +14,6 @@ template <typename T>
 nlohmann::json or_null(const std::optional<T>& value) {
   return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
 }
-
-/// The method with every setting that is not its default's: "sho:alpha=0.05".
-std::string name_with_settings(const Method& method, const SettingValues& all_settings);
 
 /// One run of a study, of the problem of options.seed; nothing where it was interrupted. Where the rows of
 /// the seed cannot be used the run has failed, and says why.

@@ -11,6 +11,7 @@
 #include "tune_report.hpp"
 #include "yosida/error.hpp"
 #include "yosida/linalg/threads.hpp"
+#include "yosida/tune/tuned_json.hpp"
 
 namespace yosida::cli {
 namespace {

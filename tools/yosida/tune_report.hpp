@@ -20,14 +20,7 @@ struct TuneFlags {
   std::int64_t trace_every = 1;
 };
 
-std::string result_json(const TuneOptions& options, const TuneProblem& problem, const Tuned& tuned);
-/// What a study keeps of a run; it holds no times. The oracle of `tuned` is judged by its best weights,
-/// `final` by the last.
-std::string outcome_json(const Tuned& tuned, const std::optional<OracleGap>& final);
 /// "34 training, 17 validation, 19 test rows"
 std::string rows_in_words(const TuneProblem& problem);
 void print_result(std::FILE* out, const TuneOptions& options, const TuneProblem& problem, const Tuned& tuned);
-/// One column for each λ, none where there are more than 32.
-std::string trace_csv(const Trace& trace, const std::vector<std::string>& lambda_names);
-
 }  // namespace yosida::cli

@@ -10,7 +10,7 @@
 #include "yosida/tune/data_files.hpp"
 #include "yosida/tune/tune.hpp"
 
-namespace yosida::cli {
+namespace yosida {
 
 /// A file is no longer what the study began with: no run may be stored under its sha256.
 struct DataChanged : InputError {
@@ -84,4 +84,4 @@ class SeedProblems {
   std::list<std::shared_ptr<Slot>> slots_;
 };
 
-}  // namespace yosida::cli
+}  // namespace yosida

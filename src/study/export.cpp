@@ -1,21 +1,22 @@
-#include "study_export.hpp"
+#include "yosida/study/export.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <tuple>
 #include <unordered_map>
 
+#include "csv_field.hpp"
 #include "yosida/error.hpp"
 
-namespace yosida::cli {
+namespace yosida::study {
 namespace {
 
 using json = nlohmann::ordered_json;
-using study::Record;
-using study::Store;
+using Writer = FunctionRef<void(std::string_view)>;
 
 // ---- traces ----
 
@@ -103,11 +104,11 @@ json trace_columns(const Trace& trace, bool without_times) {
 }
 
 /// Of a run of records(false), in the same snapshot.
-Trace trace_of(const Store& store, const Record& record, const ExportFlags& flags) {
+Trace trace_of(const Store& store, const Record& record, const ExportOptions& options) {
   std::optional<Record> whole = store.record(record.spec.key());
   if (!whole)
     throw InputError(fmt::format("{}: run {} is damaged: the index of the study does not lead to it",
-                                 flags.file, record.spec.key()));
+                                 options.study, record.spec.key()));
   return std::move(whole->trace);
 }
 
@@ -250,37 +251,37 @@ std::string first_fields(const Record& record) {
   return fmt::format("{},{},{}", record.spec.key(), csv_field(record.spec.method), record.spec.seed);
 }
 
-void export_rows(const std::vector<Record>& records, const ExportFlags& flags, OutputStream& out) {
+void export_rows(const std::vector<Record>& records, const ExportOptions& options, Writer write) {
   const FlatRows rows(records);
   std::vector<std::string> header = kFirst;
   for (const std::string& name : rows.names()) header.push_back(csv_field(name));
   header.insert(header.end(), kLast.begin(), kLast.end());
-  if (!flags.without_times) header.insert(header.end(), kTimes.begin(), kTimes.end());
-  out.write(fmt::format("{}\n", fmt::join(header, ",")));
+  if (!options.without_times) header.insert(header.end(), kTimes.begin(), kTimes.end());
+  write(fmt::format("{}\n", fmt::join(header, ",")));
   for (std::size_t i = 0; i < records.size(); ++i) {
     const Record& record = records[i];
     std::string line = fmt::format("{},{}", first_fields(record), csv_field(record.status));
     for (const std::string_view text : rows.row(i)) line.append(1, ',').append(text);
     line += fmt::format(",{},{}", csv_field(record.program), csv_field(record.data_sha256));
-    if (!flags.without_times) line += fmt::format(",{},{}", record.seconds, csv_field(record.finished));
-    out.write(line + "\n");
+    if (!options.without_times) line += fmt::format(",{},{}", record.seconds, csv_field(record.finished));
+    write(line + "\n");
   }
 }
 
-void export_trace_rows(const Store& store, const std::vector<Record>& records, const ExportFlags& flags,
-                       OutputStream& out) {
+void export_trace_rows(const Store& store, const std::vector<Record>& records, const ExportOptions& options,
+                       Writer write) {
   // Each trace is read twice, so that no more than one is held.
   TraceShape shape;
-  for (const Record& record : records) shape.hold(trace_of(store, record, flags));
-  out.write("key,method,seed," + trace_header(shape, flags.without_times));
+  for (const Record& record : records) shape.hold(trace_of(store, record, options));
+  write("key,method,seed," + trace_header(shape, options.without_times));
   for (const Record& record : records)
-    for (const TracePoint& point : trace_of(store, record, flags))
-      out.write(first_fields(record) + "," + trace_line(point, shape, flags.without_times));
+    for (const TracePoint& point : trace_of(store, record, options))
+      write(first_fields(record) + "," + trace_line(point, shape, options.without_times));
 }
 
 // ---- runs as JSON ----
 
-json to_json(const Record& record, const ExportFlags& flags) {
+json to_json(const Record& record, const ExportOptions& options) {
   json run = {{"key", record.spec.key()},
               {"method", record.spec.method},
               {"seed", record.spec.seed},
@@ -289,23 +290,23 @@ json to_json(const Record& record, const ExportFlags& flags) {
   run["outcome"] = json::parse(record.outcome);
   run["program"] = record.program;
   run["data_sha256"] = record.data_sha256;
-  if (!flags.without_times) {
+  if (!options.without_times) {
     run["seconds"] = record.seconds;
     run["finished"] = record.finished;
   }
   return run;
 }
 
-void export_objects(const Store& store, const std::vector<Record>& records, const ExportFlags& flags,
-                    OutputStream& out) {
+void export_objects(const Store& store, const std::vector<Record>& records, const ExportOptions& options,
+                    Writer write) {
   std::string before = "[\n";
   for (const Record& record : records) {
-    json run = to_json(record, flags);
-    if (flags.traces) run["trace"] = trace_columns(trace_of(store, record, flags), flags.without_times);
-    out.write(before + run.dump(-1, ' ', false, json::error_handler_t::replace));
+    json run = to_json(record, options);
+    if (options.traces) run["trace"] = trace_columns(trace_of(store, record, options), options.without_times);
+    write(before + run.dump(-1, ' ', false, json::error_handler_t::replace));
     before = ",\n";
   }
-  out.write(records.empty() ? "[]\n" : "\n]\n");
+  write(records.empty() ? "[]\n" : "\n]\n");
 }
 
 }  // namespace
@@ -318,17 +319,17 @@ std::string trace_table(const Trace& trace) {
   return text;
 }
 
-void export_runs(const Store& store, const ExportFlags& flags, OutputStream& out) {
+void export_runs(const Store& store, const ExportOptions& options, Writer write) {
   store.in_snapshot([&] {
     const std::vector<Record> records = store.records(false);
-    if (flags.format == "json") {
-      export_objects(store, records, flags, out);
-    } else if (flags.traces) {
-      export_trace_rows(store, records, flags, out);
+    if (options.as_json) {
+      export_objects(store, records, options, write);
+    } else if (options.traces) {
+      export_trace_rows(store, records, options, write);
     } else {
-      export_rows(records, flags, out);
+      export_rows(records, options, write);
     }
   });
 }
 
-}  // namespace yosida::cli
+}  // namespace yosida::study

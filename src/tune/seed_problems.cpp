@@ -1,4 +1,4 @@
-#include "seed_problems.hpp"
+#include "yosida/tune/seed_problems.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "yosida/data/sha256.hpp"
 
-namespace yosida::cli {
+namespace yosida {
 
 StudyData::StudyData(DataFiles files, TuneOptions options)
     : where_(std::move(files)), options_(std::move(options)) {
@@ -91,4 +91,4 @@ std::shared_ptr<const SeedProblem> SeedProblems::make(std::uint64_t seed) const 
   return made;
 }
 
-}  // namespace yosida::cli
+}  // namespace yosida

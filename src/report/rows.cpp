@@ -1,10 +1,6 @@
-#include "reproduce_rows.hpp"
+#include "yosida/report/rows.hpp"
 
-namespace yosida::cli {
-
-using report::MethodRow;
-using report::PartCells;
-using report::ProblemContents;
+namespace yosida::report {
 
 const PartCells& final_of(const MethodRow& row) {
   static const PartCells none;
@@ -12,7 +8,7 @@ const PartCells& final_of(const MethodRow& row) {
 }
 
 std::optional<double> mean_validation(const MethodRow& row) {
-  const std::optional<report::Cell>& cell = final_of(row).validation;
+  const std::optional<Cell>& cell = final_of(row).validation;
   if (!cell || row.diverged + row.failed > 0) return {};
   return cell->mean;
 }
@@ -31,4 +27,4 @@ const MethodRow* best_row(const ProblemContents& problem,
   return best;
 }
 
-}  // namespace yosida::cli
+}  // namespace yosida::report
