@@ -24,8 +24,8 @@ StudyData::StudyData(DataFiles files, TuneOptions options)
     if (const auto kind = std::filesystem::status(path, unknown);
         path == "-" || (std::filesystem::exists(kind) && std::filesystem::is_other(kind)))
       throw InputError(
-          fmt::format("--{} {}: a pipe or device can be read only once, and compare reads its data for each "
-                      "seed: write it to a file first",
+          fmt::format("--{} {}: a pipe or device can be read only once, and a study reads its data for their "
+                      "sha256 too: write it to a file first",
                       flag, path));
     std::error_code none;  // of a file that is not there: sha256_of_file says so
     File file{.path = path,
