@@ -118,35 +118,15 @@ void require_classes(const std::vector<Split>& folds, const Labels& labels) {
   }
 }
 
-void pretreat(Split& split, const Pretreatment& pretreatment) {
-  pretreatment.apply(split.validation);
-  if (split.test) pretreatment.apply(*split.test);
+std::vector<Split> folds_of(const Dataset& rows, const TuneOptions& options, bool stratified) {
+  const std::optional<Index>& count = options.validation.folds;
+  return fold_splits(rows, count ? draw_folds(rows, *count, stratified, options.seed) : given_folds(rows));
 }
 
-}  // namespace
-
-Prepared prepare(Rows rows, const TuneOptions& options) {
-  verify_model(options);
-  Prepared prepared;
-  prepared.model = &model(options.model);
+/// Classes get the codes of the loss; a target that is a number must vary.
+void label(Prepared& prepared) {
   const std::optional<ClassCode> code = prepared.model->code;
-  const std::vector<XStep> x_steps = parse_x_steps(options.x);
-  prepared.y_step = options.y ? parse_y_step(*options.y) : prepared.model->y;
-  verify_rows(rows, options, *prepared.model);
-  align(rows);
-  own(rows);
-  const bool has_folds = options.validation.folds || rows.train.fold.size() > 0;
-  prepared.split = split_of(std::move(rows), options, has_folds, code.has_value());
   Split& split = prepared.split;
-  if (has_folds) {
-    const std::vector<Index> fold_of_row =
-        options.validation.folds
-            ? draw_folds(split.train, *options.validation.folds, code.has_value(), options.seed)
-            : given_folds(split.train);
-    prepared.folds = fold_splits(split.train, fold_of_row);
-    prepared.fold_count = static_cast<Index>(prepared.folds.size());
-  }
-  std::optional<ClassWeights> class_weights;
   if (code) {
     prepared.labels = find_labels(split.train, *code);
     require_classes(prepared.folds, *prepared.labels);
@@ -155,27 +135,59 @@ Prepared prepare(Rows rows, const TuneOptions& options) {
       map_labels(*prepared.labels, *code, fold.train);
       map_labels(*prepared.labels, *code, fold.validation);
     }
-    if (!options.class_weights.empty()) class_weights.emplace(options.class_weights, *prepared.labels, *code);
   } else {
     require_varying_target(split.train);
     for (const Split& fold : prepared.folds) require_varying_target(fold.train);
   }
   prepared.loss = &prepared.model->loss(prepared.labels ? prepared.labels->classes() : 0);
-  prepared.features = split.train.features();
-  prepared.feature_names = split.train.feature_names;
-  weigh_rows(split, class_weights);
-  for (Split& fold : prepared.folds) {
-    weigh_rows(fold, class_weights);
-    pretreat(fold, fit_pretreatment(fold.train, x_steps, prepared.y_step, options.fill_missing));
-  }
-  prepared.pretreatment = fit_pretreatment(split.train, x_steps, prepared.y_step, options.fill_missing);
-  if (!has_folds) {
-    pretreat(split, prepared.pretreatment);
+}
+
+void weigh(Prepared& prepared, const std::string& class_weights) {
+  std::optional<ClassWeights> classes;
+  if (!class_weights.empty()) classes.emplace(class_weights, *prepared.labels, *prepared.model->code);
+  weigh_rows(prepared.split, classes);
+  for (Split& fold : prepared.folds) weigh_rows(fold, classes);
+}
+
+/// Each fold by its own training rows. With folds, the split holds the same rows twice, in one buffer.
+void pretreat(Prepared& prepared, const TuneOptions& options) {
+  const std::vector<XStep> x_steps = parse_x_steps(options.x);
+  const auto fit = [&](Dataset& train) {
+    return fit_pretreatment(train, x_steps, prepared.y_step, options.fill_missing);
+  };
+  for (Split& fold : prepared.folds) fit(fold.train).apply(fold.validation);
+  Split& split = prepared.split;
+  prepared.pretreatment = fit(split.train);
+  if (prepared.folds.empty()) {
+    prepared.pretreatment.apply(split.validation);
   } else {
     split.validation = split.train;
-    if (split.test) prepared.pretreatment.apply(*split.test);
   }
-  if (split.train.x.is_sparse() && options.x == "standardize")
+  if (split.test) prepared.pretreatment.apply(*split.test);
+}
+
+}  // namespace
+
+Prepared prepare(Rows rows, const TuneOptions& options) {
+  verify_model(options);
+  Prepared prepared;
+  prepared.model = &model(options.model);
+  prepared.y_step = options.y ? parse_y_step(*options.y) : prepared.model->y;
+  verify_rows(rows, options, *prepared.model);
+  align(rows);
+  own(rows);
+  const bool has_folds = options.validation.folds || rows.train.fold.size() > 0;
+  const bool stratified = prepared.model->code.has_value();
+  prepared.split = split_of(std::move(rows), options, has_folds, stratified);
+  const Dataset& train = prepared.split.train;
+  if (has_folds) prepared.folds = folds_of(train, options, stratified);
+  prepared.fold_count = static_cast<Index>(prepared.folds.size());
+  prepared.features = train.features();
+  prepared.feature_names = train.feature_names;
+  label(prepared);
+  weigh(prepared, options.class_weights);
+  pretreat(prepared, options);
+  if (train.x.is_sparse() && options.x == "standardize")
     prepared.note =
         "the sparse features are scaled without centring, so that zeros stay zeros; --dense centres them too";
   return prepared;

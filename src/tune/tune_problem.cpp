@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <limits>
 
 #include "tune/model_problem.hpp"
@@ -18,27 +17,22 @@ namespace {
 
 constexpr double kManyIterations = std::numeric_limits<double>::infinity();
 
-using Clock = std::chrono::steady_clock;
-
 }  // namespace
 
 TuneProblem::TuneProblem(Rows rows, const TuneOptions& options)
-    : penalty_(Penalty::shared(0)), intercept_(options.intercept) {
-  const Clock::time_point begin = Clock::now();
-  data_ = prepare(std::move(rows), options);
-  NamedPenalty named = make_penalty(options, data_);
-  penalty_ = std::move(named.penalty);
-  lambda_names_ = std::move(named.names);
+    : data_(prepare(std::move(rows), options)),
+      penalty_(make_penalty(options, data_)),
+      intercept_(options.intercept) {
   double count = 0.0;
   for (const Split& fold : data_.folds) count += static_cast<double>(fold.validation.rows());
   for (Split& fold : data_.folds) {
     validation_share_.push_back(static_cast<double>(fold.validation.rows()) / count);
-    problems_.push_back(make_problem(std::move(fold), data_, penalty_, intercept_));
+    problems_.push_back(make_problem(std::move(fold), data_, penalty_.penalty, intercept_));
   }
   data_.folds.clear();
   if (problems_.empty())
-    problems_.push_back(make_problem(std::move(data_.split), data_, penalty_, intercept_));
-  seconds_ = std::chrono::duration<double>(Clock::now() - begin).count();
+    problems_.push_back(make_problem(std::move(data_.split), data_, penalty_.penalty, intercept_));
+  seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
 }
 
 TuneProblem::~TuneProblem() = default;
@@ -93,7 +87,8 @@ OracleGap TuneProblem::gap(Oracle oracle, const Solution& solution) const {
 Vector TuneProblem::refit(const Dataset& rows, const Vector& lambda) const {
   Split all = split();
   all.train = rows;
-  const auto joined = make_problem(std::move(all), data_, penalty_, intercept_).cheapest(kManyIterations);
+  const auto joined =
+      make_problem(std::move(all), data_, penalty_.penalty, intercept_).cheapest(kManyIterations);
   Vector w = Vector::Zero(joined->weights());
   joined->fit_intercept(w);
   joined->inner_solve(lambda, {}, w);

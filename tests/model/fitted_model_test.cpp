@@ -50,6 +50,33 @@ TEST(FittedModel, PredictsThroughPretreatmentInTheTargetsUnits) {
   EXPECT_EQ(data.x.dense().row(0)[0], 1.0);  // the caller's data is left alone
 }
 
+TEST(FittedModel, CoefficientsAreInTheUnitsOfTheData) {
+  // (2, −1)/(2, 4) = (1, −¼) on the differences: −1, 1 + ¼, −¼ on the columns; times 3 in the target's units.
+  // Intercept: ½ − 1·1 + ¼·2 = 0, times 3, + 10.
+  const Coefficients own = example().coefficients();
+  EXPECT_EQ(own.names, (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(own.weights, Matrix(Eigen::Vector3d(-3.0, 3.75, -0.75)));
+  EXPECT_EQ(own.intercept, Vector::Constant(1, 10.0));
+
+  FittedModel unnamed = example();
+  unnamed.feature_names.clear();
+  EXPECT_EQ(unnamed.coefficients().names, (std::vector<std::string>{"0", "1", "2"}));
+  unnamed.features = 4;
+  EXPECT_THROW(unnamed.coefficients(), InputError);
+}
+
+TEST(FittedModel, CoefficientsOfAClassificationAreThoseOfItsMargin) {
+  FittedModel model = example();
+  model.model = "logistic";
+  model.labels = Labels{{3, 7}};
+  model.pretreatment.y_shift = 0.0;
+  model.pretreatment.y_scale = 1.0;
+  EXPECT_EQ(model.coefficients().weights, Matrix(Eigen::Vector3d(-1.0, 1.25, -0.25)));
+  const Matrix shares = model.predict_proba(row(1, 4, 12));  // the margin is 1
+  EXPECT_DOUBLE_EQ(shares(0, 1), 1.0 / (1.0 + std::exp(-1.0)));
+  EXPECT_DOUBLE_EQ(shares(0, 0) + shares(0, 1), 1.0);
+}
+
 TEST(FittedModel, SurvivesBeingSavedToTheLastBit) {
   FittedModel model = example();
   model.weights(0, 0) = std::nextafter(0.1, 1.0);

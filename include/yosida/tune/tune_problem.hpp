@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,6 +13,12 @@
 namespace yosida {
 
 struct ModelProblem;
+
+/// Which weights share a λ, and what each λ is called.
+struct NamedPenalty {
+  Penalty penalty;  ///< of a model whose penalty is ℓ₂ alone
+  std::vector<std::string> names;
+};
 
 /// How far a solution is from the best λ there is: its validation loss, and that of its λ trained exactly,
 /// relative to the oracle's.
@@ -35,9 +42,9 @@ class TuneProblem {
   const Prepared& data() const { return data_; }
   bool has_folds() const { return data_.fold_count > 0; }
   bool has_intercept() const { return intercept_; }
-  const Penalty& penalty() const { return penalty_; }
-  const std::vector<std::string>& lambda_names() const { return lambda_names_; }
-  Index hyperparameters() const { return static_cast<Index>(lambda_names_.size()); }
+  const Penalty& penalty() const { return penalty_.penalty; }
+  const std::vector<std::string>& lambda_names() const { return penalty_.names; }
+  Index hyperparameters() const { return static_cast<Index>(penalty_.names.size()); }
   /// All rows with folds, else the split that is tuned on.
   const Split& split() const;
   /// Wall time of the constructor.
@@ -67,9 +74,9 @@ class TuneProblem {
   std::vector<FormCheck> check_gradients(double lambda, std::uint64_t seed) const;
 
  private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   Prepared data_;
-  Penalty penalty_;
-  std::vector<std::string> lambda_names_;
+  NamedPenalty penalty_;
   bool intercept_;
   std::vector<ModelProblem> problems_;  // of the split, or of each fold
   std::vector<double> validation_share_;
