@@ -12,19 +12,21 @@ using json = nlohmann::json;
 constexpr int kDeepest = 64;
 /// Names and structures together. Readers look for names one by one, so that time grows by the square of it.
 constexpr int kMostNames = 10'000;
+/// Numbers and the like, for each of which an export has a cell: one per λ, in a few lists.
+constexpr int kMostValues = 1'000'000;
 
 /// Follows the parser without keeping anything: each function says whether to go on.
 class Check final : public nlohmann::json_sax<json> {
  public:
   std::string fault;
 
-  bool null() override { return true; }
-  bool boolean(bool) override { return true; }
-  bool number_integer(number_integer_t) override { return true; }
-  bool number_unsigned(number_unsigned_t) override { return true; }
-  bool number_float(number_float_t, const string_t&) override { return true; }
-  bool string(string_t&) override { return true; }
-  bool binary(binary_t&) override { return true; }
+  bool null() override { return count_value(); }
+  bool boolean(bool) override { return count_value(); }
+  bool number_integer(number_integer_t) override { return count_value(); }
+  bool number_unsigned(number_unsigned_t) override { return count_value(); }
+  bool number_float(number_float_t, const string_t&) override { return count_value(); }
+  bool string(string_t&) override { return count_value(); }
+  bool binary(binary_t&) override { return count_value(); }
   bool key(string_t&) override { return count_name(); }
   bool start_object(std::size_t) override { return go_down(); }
   bool start_array(std::size_t) override { return go_down(); }
@@ -36,6 +38,10 @@ class Check final : public nlohmann::json_sax<json> {
   }
 
  private:
+  bool count_value() {
+    if (++values_ > kMostValues) fault = fmt::format("has more than {} values", kMostValues);
+    return fault.empty();
+  }
   bool count_name() {
     if (++names_ > kMostNames) fault = fmt::format("has more than {} names and lists", kMostNames);
     return fault.empty();
@@ -51,6 +57,7 @@ class Check final : public nlohmann::json_sax<json> {
 
   int depth_ = 0;
   int names_ = 0;
+  int values_ = 0;
 };
 
 }  // namespace

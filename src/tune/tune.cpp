@@ -163,6 +163,12 @@ Tuned run_method(const TuneProblem& problem, const TuneOptions& options) {
       tuned.certificate =
           certify(*run.problem, best, judged_inside(*run.problem, tuned.start, run.method, tuned.outcome));
     });
+  // A search for a stationary λ that says it has one, and the certificate does not: both cannot be.
+  if (tuned.certificate && tuned.outcome.status == StopReason::converged && run.method.name == kDefaultMethod &&
+      tuned.certificate->verdict == Verdict::not_certified) {
+    tuned.outcome.status = StopReason::stalled;
+    tuned.outcome.message = "the method's own test holds, but not to the precision of the certificate";
+  }
   tuned.seconds = problem.seconds() + seconds_since(begin);
   return tuned;
 }

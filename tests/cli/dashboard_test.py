@@ -90,7 +90,8 @@ class Dashboard(DashboardCli):
 
     def test_other_names_are_refused(self):
         _, host, port = self.start("--port", "0")
-        for name in ["evil.example", f"evil.example:{port}", "127.0.0.1.evil.example", ""]:
+        for name in ["evil.example", f"evil.example:{port}", "127.0.0.1.evil.example", "", "[::1].evil.example", "[::1",
+                     "127.0.0.1:80@evil.example", "127.0.0.1:evil.example"]:
             answer, body = self.ask(host, port, Host=name)
             self.assertEqual(answer.status, 403, name)
             self.assertNotIn(b"problems", body)

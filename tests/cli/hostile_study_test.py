@@ -82,6 +82,10 @@ class Json(Hostile):
         self.set_outcome("{" + ",".join(f'"{number}":0' for number in range(300_000)) + "}")
         self.all_refuse(key(run(seed=2)), "names")
 
+    def test_more_values_than_a_table_has_cells(self):
+        self.set_outcome("[" + "1," * 2_000_000 + "1]")
+        self.all_refuse(key(run(seed=2)), "outcome", "more than 1000000 values")
+
     def test_known_names_that_hold_something_else(self):
         for text in ["1", '"text"', "[]", "null", '{"final":[1,2],"best":"x","work":3,"oracle":[],"certificate":7,"iterations":{}}',
                      '{"final":{"lambda":"x","loss":[1]},"best":{"lambda":{},"loss":{"validation":"x"}},"work":{"paper_count":[]}}',

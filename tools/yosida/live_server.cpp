@@ -155,10 +155,19 @@ class Connection {
   std::size_t sent_ = 0;  // of head and text
 };
 
-/// The name in "name:port" or "[name]:port".
+/// The name in "name", "name:port", "[name]" or "[name]:port"; empty where the header is none of these.
 std::string host_name(std::string_view header) {
-  if (header.starts_with('[')) return std::string(header.substr(1, header.find(']') - 1));
-  return std::string(header.substr(0, header.find(':')));
+  const bool has_brackets = header.starts_with('[');
+  const std::size_t end = std::min(header.find(has_brackets ? ']' : ':'), header.size());
+  const std::string_view name = header.substr(has_brackets ? 1 : 0, has_brackets ? end - 1 : end);
+  std::string_view rest = header.substr(end);
+  if (has_brackets) {
+    if (rest.empty()) return "";
+    rest.remove_prefix(1);
+  }
+  if (rest.empty()) return std::string(name);
+  const bool is_port = rest.starts_with(':') && rest.find_first_not_of("0123456789", 1) == std::string_view::npos;
+  return is_port ? std::string(name) : "";
 }
 
 /// The first address of the host that can be listened on. Throws InputError where there is none.

@@ -1,3 +1,6 @@
+#include <malloc.h>
+#include <sys/resource.h>
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -156,8 +159,24 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace yosida::cli
 
+namespace {
+
+/// Under a limit on memory threads cannot have heaps of their own: the C library would ask for one at every other
+/// allocation, in vain, and give back what it just got. One heap for all, which keeps what it has.
+void keep_one_heap_under_a_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+  constexpr int kKept = 32 << 20;
+  mallopt(M_ARENA_MAX, 1);
+  mallopt(M_MMAP_THRESHOLD, kKept);
+  mallopt(M_TRIM_THRESHOLD, kKept);
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   using namespace yosida;
+  keep_one_heap_under_a_limit();
   try {
     return cli::run(argc, argv);
   } catch (const InputError& error) {
