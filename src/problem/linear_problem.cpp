@@ -70,9 +70,8 @@ void check_magnitudes(const Dataset& data, const Loss& loss, bool is_train, cons
       data.target_name.empty() ? "the target" : fmt::format("the target \"{}\"", data.target_name);
   require_small(target, target_in_words, for_target);
   if (!is_train) return;
-  Index widest = 0;
-  const double feature = features.maxCoeff(&widest);
-  require_large(feature, feature_in_words(data, widest) + ", the largest feature,", for_features);
+  for (Index j = 0; j < features.size(); ++j)
+    require_large(features[j], feature_in_words(data, j), for_features);
   require_large(target, target_in_words, for_target);
 }
 

@@ -101,6 +101,7 @@ class Features(Scales):
     def test_one_of_many_is_named(self):
         x, y = regression(30)
         self.refused_by_name(x * np.array([1, 1, 1e200, 1]), y, "--x", "raw", names=['column "x2"', "below 1e+75"])
+        self.refused_by_name(x * np.array([1, 1e-300, 1, 1]), y, "--x", "raw", names=['column "x1"', "at least 1e-75"])
 
     def test_other_rows_beyond_the_training_scale(self):
         x, y = regression(30)
