@@ -4,11 +4,11 @@
 #include <limits>
 
 #include "statistics.hpp"
+#include "tune/start_and_bounds.hpp"
 #include "yosida/problem/collapse.hpp"
 #include "yosida/problem/elastic_net_problem.hpp"
 #include "yosida/problem/k_fold_problem.hpp"
 #include "yosida/solver/methods.hpp"
-#include "yosida/solver/oracle.hpp"
 
 namespace yosida::bench {
 namespace {
@@ -35,28 +35,6 @@ std::shared_ptr<const BilevelProblem> make_problem(const Case& drawn, const Meth
   return std::make_shared<const KFoldProblem>(std::move(problems), drawn.share);
 }
 
-/// The method's own λ or, for a problem that knows where its λ lie, a place among these.
-Vector start_of(const BilevelProblem& problem, const Method& method) {
-  constexpr double kFromHigh = 0.3;
-  if (const auto own = problem.own_bounds()) return own->high + kFromHigh * (own->low - own->high);
-  return Vector::Constant(problem.hyperparameters(), method.lambda0);
-}
-
-/// The bounds that a λ is judged in: those the run has kept to, else the data's own where it lies inside.
-Start judged_inside(const BilevelProblem& problem, const Start& start, const Method& method,
-                    const Outcome& outcome) {
-  const Vector& lambda = outcome.best.lambda;
-  Start own = start;
-  own.low = outcome.low;
-  own.high = outcome.high;
-  if (own.is_bounded()) return own;
-  own.lambda = start_of(problem, method);
-  own = with_bounds(problem, own);
-  const bool is_inside =
-      (lambda.array() >= own.low.array()).all() && (lambda.array() <= own.high.array()).all();
-  return is_inside ? own : start;
-}
-
 }  // namespace
 
 Answer answer(const Case& drawn, const std::string& method_name) {
@@ -68,7 +46,7 @@ Answer answer(const Case& drawn, const std::string& method_name) {
     const auto problem = make_problem(drawn, chosen, solver->stays_in_row_space());
     SolveOptions options;
     options.start.lambda = drawn.lambda0 ? Vector::Constant(problem->hyperparameters(), *drawn.lambda0)
-                                         : start_of(*problem, chosen);
+                                         : default_start(*problem, chosen);
     options.start.seed = drawn.seed;
     if (!chosen.counts_trials) options.budget.iterations = chosen.default_iterations_of({});
     options.trace_every = std::numeric_limits<std::int64_t>::max();  // the first point and the last

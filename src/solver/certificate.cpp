@@ -93,11 +93,9 @@ enum class Beside { falls, rises, is_flat_below };
 
 /// The sign of the first change of h that can be seen, λ_j moving up (direction 1) or down (−1) alone; 0
 /// where there is none as far as a penalty goes.
-int first_change(const BilevelProblem& problem, const Vector& lambda, Index j, double direction, double size,
-                 Vector w) {
+int first_change(const BilevelProblem& problem, const Vector& lambda, Index j, double direction, double here,
+                 double size, Vector w) {
   Vector moved = lambda;
-  problem.inner_solve(lambda, {}, w);
-  const double here = problem.validation_loss(w);
   for (double distance = kNearest;; distance = std::min(kFurther * distance, kWithout)) {
     moved[j] = lambda[j] + direction * distance;
     problem.inner_solve(moved, {}, w);
@@ -109,10 +107,11 @@ int first_change(const BilevelProblem& problem, const Vector& lambda, Index j, d
 
 /// Slopes alone cannot tell where rounding hides them or a kink is: the loss itself must be seen to rise, on
 /// both sides or, where it is the same down to no penalty at all, on the upper one.
-Beside look_beside(const BilevelProblem& problem, const Vector& lambda, Index j, double size,
-                   const Vector& w) {
-  if (first_change(problem, lambda, j, 1.0, size, w) <= 0) return Beside::falls;
-  const int below = first_change(problem, lambda, j, -1.0, size, w);
+Beside look_beside(const BilevelProblem& problem, const Vector& lambda, Index j, double size, Vector w) {
+  problem.inner_solve(lambda, {}, w);
+  const double here = problem.validation_loss(w);
+  if (first_change(problem, lambda, j, 1.0, here, size, w) <= 0) return Beside::falls;
+  const int below = first_change(problem, lambda, j, -1.0, here, size, w);
   return below > 0 ? Beside::rises : below == 0 ? Beside::is_flat_below : Beside::falls;
 }
 

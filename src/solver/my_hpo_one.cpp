@@ -222,6 +222,7 @@ std::optional<double> closer_look(const BilevelProblem& problem, const State& st
   for (std::size_t i = 0; i + 1 < samples.size(); ++i) {
     const Sample &a = samples[i], &b = samples[i + 1];
     if (b.x - a.x <= widest || a.value > level || b.value > level) continue;
+    if (!a.slope || !b.slope) continue;                // nothing is known of h there
     if (*a.slope == 0.0 && *b.slope == 0.0) continue;  // nothing depends on λ there
     widest = b.x - a.x;
     middle = 0.5 * (a.x + b.x);
@@ -394,7 +395,7 @@ void step_one(const BilevelProblem& problem, const MyHpo::Settings& settings, St
   const bool has_kinks = problem.feature_width() < BilevelProblem::kSmoothWidth;
   const double certificate = certificate_of(problem, state, best);
   if (certificate <= settings.tolerance || (has_kinks && is_at_kink(best, neighbour))) {
-    if (best.blur > final_tau(problem, state)) {
+    if (best.blur > kLeastTau && best.blur > final_tau(problem, state)) {
       // A coarse solve may have looked better than it is: the answer is confirmed by a fine one.
       state.wanted = best.x;
       state.is_confirming = true;

@@ -8,6 +8,7 @@
 #include <new>
 
 #include "tune/solve_options.hpp"
+#include "tune/start_and_bounds.hpp"
 #include "yosida/linalg/function_ref.hpp"
 #include "yosida/problem/bilevel_problem.hpp"
 
@@ -29,31 +30,6 @@ double expected_iterations(const Budget& budget, const Method& method) {
   if (only_time && budget.iterations == unlimited && budget.gradients == unlimited)
     return static_cast<double>(method.default_iterations);
   return std::min(static_cast<double>(budget.iterations), 0.5 * static_cast<double>(budget.gradients));
-}
-
-/// Where to start where nobody says: the method's own λ or, for a problem that knows where its λ lie, a place
-/// among these, nearer to the larger penalties.
-Vector default_start(const BilevelProblem& problem, const Method& method) {
-  constexpr double kFromHigh = 0.3;
-  if (const auto own = problem.own_bounds()) return own->high + kFromHigh * (own->low - own->high);
-  return Vector::Constant(problem.hyperparameters(), method.lambda0);
-}
-
-/// The bounds that a λ is judged in: those asked for or those the run has kept to, else the data's own, which
-/// most methods keep to by themselves. A λ outside these has been held by nothing.
-Start judged_inside(const BilevelProblem& problem, const Start& start, const Method& method,
-                    const Outcome& outcome) {
-  if (start.is_bounded()) return start;
-  const Vector& lambda = outcome.best.lambda;
-  Start own = start;
-  own.low = outcome.low;
-  own.high = outcome.high;
-  if (own.is_bounded()) return own;
-  own.lambda = default_start(problem, method);
-  own = with_bounds(problem, own);
-  const bool is_inside =
-      (lambda.array() >= own.low.array()).all() && (lambda.array() <= own.high.array()).all();
-  return is_inside ? own : start;
 }
 
 /// A run that is ready to go: the problem in its form, and where it starts.
@@ -164,8 +140,8 @@ Tuned run_method(const TuneProblem& problem, const TuneOptions& options) {
           certify(*run.problem, best, judged_inside(*run.problem, tuned.start, run.method, tuned.outcome));
     });
   // A search for a stationary λ that says it has one, and the certificate does not: both cannot be.
-  if (tuned.certificate && tuned.outcome.status == StopReason::converged && run.method.name == kDefaultMethod &&
-      tuned.certificate->verdict == Verdict::not_certified) {
+  if (tuned.certificate && tuned.outcome.status == StopReason::converged &&
+      run.method.name == kDefaultMethod && tuned.certificate->verdict == Verdict::not_certified) {
     tuned.outcome.status = StopReason::stalled;
     tuned.outcome.message = "the method's own test holds, but not to the precision of the certificate";
   }

@@ -1,0 +1,28 @@
+#include "tune/start_and_bounds.hpp"
+
+#include "yosida/solver/oracle.hpp"
+
+namespace yosida {
+
+Vector default_start(const BilevelProblem& problem, const Method& method) {
+  constexpr double kFromHigh = 0.3;
+  if (const auto own = problem.own_bounds()) return own->high + kFromHigh * (own->low - own->high);
+  return Vector::Constant(problem.hyperparameters(), method.lambda0);
+}
+
+Start judged_inside(const BilevelProblem& problem, const Start& start, const Method& method,
+                    const Outcome& outcome) {
+  if (start.is_bounded()) return start;
+  const Vector& lambda = outcome.best.lambda;
+  Start own = start;
+  own.low = outcome.low;
+  own.high = outcome.high;
+  if (own.is_bounded()) return own;
+  own.lambda = default_start(problem, method);
+  own = with_bounds(problem, own);
+  const bool is_inside =
+      (lambda.array() >= own.low.array()).all() && (lambda.array() <= own.high.array()).all();
+  return is_inside ? own : start;
+}
+
+}  // namespace yosida
