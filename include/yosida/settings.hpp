@@ -1,12 +1,12 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
-
-#include "yosida/linalg/types.hpp"
 
 namespace yosida {
 
