@@ -8,7 +8,9 @@
 #include <utility>
 #include <vector>
 
-namespace yosida {
+#include "yosida/export.hpp"
+
+namespace YOSIDA_EXPORT yosida {
 
 /// Values of settings as text, by name: what flags, files and keyword arguments come down to.
 using SettingValues = std::map<std::string, std::string>;
