@@ -102,9 +102,10 @@ class ArrayReader {
   std::shared_ptr<double> mapped_numbers() {
     constexpr Index least_numbers = Index{1} << 17;
     if (size() < least_numbers || target_ || is_scattered() || !is_as_kept()) return nullptr;
-    require_memory(size());
     std::shared_ptr<double> numbers = stream_.map_last_numbers(static_cast<std::size_t>(size()));
-    if (numbers) check_all(0, {numbers.get(), static_cast<std::size_t>(size())});
+    if (!numbers) return nullptr;
+    require_memory(size());
+    check_all(0, {numbers.get(), static_cast<std::size_t>(size())});
     return numbers;
   }
 

@@ -93,12 +93,12 @@ bool is_mapped(const std::filesystem::path& file) {
 }
 
 /// As NumPy writes it since 1.14: the numbers start at a multiple of 64 bytes.
-std::string aligned_npy(const std::string& type, const std::string& shape, std::string_view numbers,
+std::string aligned_npy(const std::string& type, const std::string& shape, std::string_view number_bytes,
                         bool by_column = false) {
   std::string bytes = npy(type, shape, "", by_column);
   bytes.insert(bytes.size() - 1, 128 - bytes.size(), ' ');
   bytes.replace(8, 2, little_endian(bytes.size() - 10, 2));
-  return bytes.append(numbers);
+  return bytes.append(number_bytes);
 }
 
 class MappedNpy : public Npy {
