@@ -19,22 +19,26 @@ class DenseDesign {
   DenseDesign() = default;
   /// Uninitialised storage, aligned to a cache line.
   DenseDesign(Index rows, Index cols);
+  /// A copy of these rows.
   explicit DenseDesign(const Matrix& values);
   /// Takes over `buffer`, which holds at least rows × cols numbers.
   DenseDesign(std::shared_ptr<double> buffer, Index rows, Index cols);
 
   Index rows() const { return rows_; }
   Index cols() const { return cols_; }
+  /// The first number of row i.
   const double* row(Index i) const { return data_ + i * cols_; }
   /// Writing is for whoever builds a design (readers, splits, pretreatment), before it is shared.
   double* row(Index i) { return data_ + i * cols_; }
   Eigen::Map<const Matrix> matrix() const { return {data_, rows_, cols_}; }
   Eigen::Map<Matrix> matrix() { return {data_, rows_, cols_}; }
+  /// A view of `count` rows from `begin` on.
   DenseDesign row_range(Index begin, Index count) const;
   /// True where `next` starts in the same buffer right behind the last row of this one.
   bool adjoins(const DenseDesign& next) const;
   /// The rows of this design and of `next`, which must adjoin it, as one view.
   DenseDesign joined(const DenseDesign& next) const;
+  /// True where both are views of one buffer.
   bool shares_buffer_with(const DenseDesign& other) const { return buffer_ == other.buffer_; }
   /// How many designs, and other owners of the buffer, hold it.
   long sharers() const { return buffer_.use_count(); }
@@ -65,7 +69,9 @@ struct SparseDesign {
 class Design {
  public:
   Design() : storage_(DenseDesign{}) {}
-  Design(DenseDesign dense) : storage_(std::move(dense)) {}     // NOLINT(google-explicit-constructor)
+  /// Of rows that are stored in full.
+  Design(DenseDesign dense) : storage_(std::move(dense)) {}  // NOLINT(google-explicit-constructor)
+  /// Of rows that leave zeros out.
   Design(SparseDesign sparse) : storage_(std::move(sparse)) {}  // NOLINT(google-explicit-constructor)
 
   Index rows() const;
@@ -105,8 +111,10 @@ class Design {
   /// The same two with two products a row: `second` holds x_iᵀp.
   using RowBlock2 =
       FunctionRef<double(Index first, std::span<double> products, std::span<const double> second)>;
+  /// fused_pass with two products a row.
   double fused_pass2(std::span<const double> w, std::span<const double> p, RowBlock2 map,
                      std::span<double> out, Index outputs = 1) const;
+  /// product_pass with two products a row.
   double product_pass2(std::span<const double> w, std::span<const double> p, RowBlock2 map,
                        Index outputs = 1) const;
 
