@@ -37,10 +37,11 @@ Method with_algorithm(Method method, const typename A::Settings& defaults = {}) 
   return method;
 }
 
-Method described(std::string name, std::string summary) {
+Method described(MethodFamily family, std::string name, std::string summary) {
   Method method;
   method.name = std::move(name);
   method.summary = std::move(summary);
+  method.family = family;
   return method;
 }
 
@@ -58,7 +59,7 @@ void require_whole_steps(const BlackBox::Settings& training, const SettingValues
 }
 
 Method black_box(const search::SamplerKind& kind) {
-  Method method = described(kind.name, kind.summary);
+  Method method = described(MethodFamily::search, kind.name, kind.summary);
   const bool is_hyperband = kind.name == "hyperband";
   const BlackBox::Settings defaults{.train_steps = is_hyperband ? kHyperbandSteps : 0,
                                     .default_trials = is_hyperband ? kHyperbandTrials : 25};
@@ -98,39 +99,41 @@ Method black_box(const search::SamplerKind& kind) {
 }
 
 std::vector<Method> build() {
-  Method full =
-      described(MyHpoFull::name, "MY-HPO with every update solved to its minimum (the paper's appendix)");
+  Method full = described(MethodFamily::paper, MyHpoFull::name,
+                          "MY-HPO with every update solved to its minimum (the paper's appendix)");
   full.solves_inner_problems = true;
   full.takes_kinks = true;
   full.default_iterations = 500;
-  Method sho_code = described("sho-code", "sho with the settings of its authors' published code");
+  Method sho_code =
+      described(MethodFamily::baseline, "sho-code", "sho with the settings of its authors' published code");
   sho_code.lambda0 = -3.5;
   Method successor = described(
-      MyHpo::name,
+      MethodFamily::own, MyHpo::name,
       "true hypergradients, no step size: a global search for one lambda, Moreau-Yosida steps for several");
   successor.solves_inner_problems = true;
   successor.takes_kinks = true;
   successor.expected_work = 250.0;
   successor.default_iterations = 500;
-  Method hoag = described(Hoag::name, "hypergradients from inexact solves, adaptive step (Pedregosa 2016)");
+  Method hoag = described(MethodFamily::peer, Hoag::name,
+                          "hypergradients from inexact solves, adaptive step (Pedregosa 2016)");
   hoag.solves_inner_problems = true;
   hoag.takes_kinks = true;
   hoag.default_iterations = 100;
   Method reverse =
-      described(Reverse::name,
+      described(MethodFamily::peer, Reverse::name,
                 "reverse differentiation through inner gradient steps (Maclaurin 2015, Franceschi 2017)");
   reverse.solves_inner_problems = true;
   reverse.default_iterations = 100;
-  Method forward =
-      described(Forward::name, "forward differentiation through inner gradient steps (Franceschi 2017)");
+  Method forward = described(MethodFamily::peer, Forward::name,
+                             "forward differentiation through inner gradient steps (Franceschi 2017)");
   forward.solves_inner_problems = true;
   forward.default_iterations = 100;
   forward.grows_with_lambdas = true;
-  Method penalty =
-      described(PenaltyMethod::name, "the inner problem as a penalised constraint (Mehra and Hamm 2019)");
+  Method penalty = described(MethodFamily::peer, PenaltyMethod::name,
+                             "the inner problem as a penalised constraint (Mehra and Hamm 2019)");
   penalty.default_iterations = 500;
-  Method consensus =
-      described("my-hpo-consensus", "the paper's w and u (my-hpo-full) on the tangent response");
+  Method consensus = described(MethodFamily::own, "my-hpo-consensus",
+                               "the paper's w and u (my-hpo-full) on the tangent response");
   consensus.solves_inner_problems = true;
   consensus.takes_kinks = true;
   consensus.default_iterations = 500;
@@ -139,14 +142,15 @@ std::vector<Method> build() {
       with_algorithm<MyHpoFull>(std::move(consensus),
                                 {.rho = 1.0, .epsilon = 1e-4, .response = ResponseKind::tangent}),
       with_algorithm<MyHpo1>(
-          described(MyHpo1::name, "my-hpo in a single loop: one gradient step each on v and on its slope")),
-      with_algorithm<MyHpoBt>(
-          described(MyHpoBt::name, "simplified MY-HPO with backtracking (the paper's Algorithm 1)")),
-      with_algorithm<MyHpoC>(
-          described(MyHpoC::name, "simplified MY-HPO with constant steps (the paper's Algorithm 1)")),
+          described(MethodFamily::own, MyHpo1::name,
+                    "my-hpo in a single loop: one gradient step each on v and on its slope")),
+      with_algorithm<MyHpoC>(described(MethodFamily::paper, MyHpoC::name,
+                                       "simplified MY-HPO with constant steps (the paper's Algorithm 1)")),
+      with_algorithm<MyHpoBt>(described(MethodFamily::paper, MyHpoBt::name,
+                                        "simplified MY-HPO with backtracking (the paper's Algorithm 1)")),
       with_algorithm<MyHpoFull>(std::move(full)),
-      with_algorithm<Sho>(
-          described(Sho::name, "stochastic hyperparameter optimisation, the paper's baseline")),
+      with_algorithm<Sho>(described(MethodFamily::baseline, Sho::name,
+                                    "stochastic hyperparameter optimisation, the paper's baseline")),
       with_algorithm<Sho>(std::move(sho_code), {.alpha = 1e-4,
                                                 .beta = 0.01,
                                                 .sigma = 0.0,
@@ -156,8 +160,8 @@ std::vector<Method> build() {
       with_algorithm<Reverse>(std::move(reverse)),
       with_algorithm<Forward>(std::move(forward)),
       with_algorithm<PenaltyMethod>(std::move(penalty)),
-      with_algorithm<Stn>(
-          described(Stn::name, "self-tuning networks: a response learned under noise (MacKay 2019)")),
+      with_algorithm<Stn>(described(MethodFamily::peer, Stn::name,
+                                    "self-tuning networks: a response learned under noise (MacKay 2019)")),
   };
   for (const search::SamplerKind& kind : search::samplers()) all.push_back(black_box(kind));
   return all;

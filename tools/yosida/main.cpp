@@ -1,8 +1,7 @@
-#include <malloc.h>
-#include <sys/resource.h>
-
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <malloc.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -161,8 +160,8 @@ int run(int argc, char** argv) {
 
 namespace {
 
-/// Under a limit on memory threads cannot have heaps of their own: the C library would ask for one at every other
-/// allocation, in vain, and give back what it just got. One heap for all, which keeps what it has.
+/// Under a limit on memory threads cannot have heaps of their own: the C library would ask for one at every
+/// other allocation, in vain, and give back what it just got. One heap for all, which keeps what it has.
 void keep_one_heap_under_a_limit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
