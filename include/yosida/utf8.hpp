@@ -3,9 +3,12 @@
 #include <cstddef>
 #include <string_view>
 
+#include "yosida/export.hpp"
+
 /// Text in UTF-8, as the Unicode standard defines it: no overlong forms, no halves of pairs, nothing above
 /// U+10FFFF.
-namespace yosida::utf8 {
+namespace YOSIDA_EXPORT yosida {
+namespace utf8 {
 
 /// The bytes of the character that a text starts with; 0 where that is none, or the text is empty.
 std::size_t character_length(std::string_view text);
@@ -16,4 +19,5 @@ std::size_t characters(std::string_view text);
 /// The first so many characters of a text, counted in the same way.
 std::string_view first(std::string_view text, std::size_t count);
 
-}  // namespace yosida::utf8
+}  // namespace utf8
+}  // namespace yosida

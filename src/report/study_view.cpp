@@ -10,6 +10,7 @@
 #include "report/problem_builder.hpp"
 #include "yosida/linalg/threads.hpp"
 #include "yosida/study/builds.hpp"
+#include "yosida/version.hpp"
 
 namespace yosida::report {
 namespace {
@@ -107,7 +108,7 @@ struct StudyView::Impl {
     const Runs all = chosen();
     contents = {.title = std::filesystem::path(path).filename().string(),
                 .generated = study::utc_now(),
-                .program = YOSIDA_VERSION,
+                .program = version(),
                 .runs = static_cast<std::int64_t>(all.size()),
                 .failed = 0,
                 .diverged = 0,

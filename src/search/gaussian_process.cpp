@@ -1,12 +1,11 @@
-#include "search/gaussian_process.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <utility>
 
+#include "linalg/factor.hpp"
 #include "linalg/kernels.hpp"
-#include "yosida/linalg/factor.hpp"
+#include "search/gaussian_process.hpp"
 
 namespace yosida::search {
 namespace {

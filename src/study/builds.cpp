@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "code_identity.hpp"
+#include "yosida/version.hpp"
 
 namespace yosida::study {
 namespace {
@@ -15,7 +17,7 @@ constexpr const char* kUnknown = "unknown";
 }  // namespace
 
 const std::string& this_build() {
-  static const std::string build = fmt::format("{}+{}", YOSIDA_VERSION, YOSIDA_CODE_IDENTITY);
+  static const std::string build = fmt::format("{}+{}", version(), YOSIDA_CODE_IDENTITY);
   return build;
 }
 
@@ -25,15 +27,17 @@ PlannedRuns plan_runs(const Store& store, std::vector<SpecText> specs, bool acce
   PlannedRuns planned{.specs = std::move(specs), .of_others = {}};
   const std::vector<Record> records = store.records(false);
   std::unordered_set<std::string> there;
+  for (const Record& record : records) there.insert(record.spec.json);
+  const auto is_there = [&](const SpecText& spec) { return there.contains(spec.json); };
+  if (std::all_of(planned.specs.begin(), planned.specs.end(), is_there)) return planned;
   std::unordered_map<std::string, const Record*> by_others;  // by the text without the build
   for (const Record& record : records) {
-    there.insert(record.spec.json);
     const auto [found, is_new] = by_others.emplace(text_without_build(record.spec), &record);
     if (!is_new && found->second->finished < record.finished) found->second = &record;
   }
   std::unordered_set<std::string> counted;  // a run may be asked for twice
   for (SpecText& spec : planned.specs) {
-    if (there.contains(spec.json)) continue;
+    if (is_there(spec)) continue;
     const auto other = by_others.find(text_without_build(spec));
     if (other == by_others.end()) continue;
     if (counted.insert(spec.json).second)

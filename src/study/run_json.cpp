@@ -13,6 +13,7 @@
 #include "yosida/study/run_outcome.hpp"
 #include "yosida/study/run_spec.hpp"
 #include "yosida/tune/method_text.hpp"
+#include "yosida/version.hpp"
 
 namespace yosida::study {
 namespace {
@@ -513,7 +514,7 @@ std::string result_json(const TuneOptions& options, const TuneProblem& problem, 
   };
   const RunOutcome run = outcome_of(tuned, {});
   json root = {{"schema", kSchemaOfResult},
-               {"yosida", YOSIDA_VERSION},
+               {"yosida", version()},
                {kMethod, options.method},
                {kModel, options.model},
                {"status", to_string(outcome.status)},

@@ -1,13 +1,14 @@
 #include "yosida/study/tuned_run.hpp"
 
 #include "yosida/study/run_outcome.hpp"
+#include "yosida/version.hpp"
 
 namespace yosida::study {
 std::optional<Record> tuned_run(const TuneOptions& options, SeedProblems& problems,
                                 const std::map<std::string, std::string>& file_names,
                                 FunctionRef<void(const std::string&)> warn) {
   Record record;
-  record.program = YOSIDA_VERSION;
+  record.program = version();
   RunOutcome outcome;
   try {
     const auto data = problems.of(options.seed);

@@ -21,6 +21,7 @@
 #include "yosida/data/reader.hpp"
 #include "yosida/error.hpp"
 #include "yosida/nearest.hpp"
+#include "yosida/version.hpp"
 
 namespace yosida::cli {
 namespace {
@@ -115,7 +116,7 @@ int run(int argc, char** argv) {
   hold_standard_descriptors();
   terminate_otherwise = std::set_terminate(end_where_memory_is_out);
   CLI::App app("Yosida: tune a model's regularisation by gradients that do not blow up.", "yosida");
-  app.set_version_flag("--version", YOSIDA_VERSION);
+  app.set_version_flag("--version", version());
   app.require_subcommand(1);
   app.footer(
       "Examples:\n"

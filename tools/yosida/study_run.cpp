@@ -13,6 +13,7 @@
 #include "say.hpp"
 #include "yosida/error.hpp"
 #include "yosida/linalg/threads.hpp"
+#include "yosida/version.hpp"
 
 namespace yosida::cli {
 
@@ -104,7 +105,7 @@ StudyResult do_runs(const std::string& command, const StudyFlags& flags, int job
   if (has_work && !flags.study.empty())
     store.put(study::Session{.started = study::utc_now(),
                              .command = this_command(),
-                             .program = YOSIDA_VERSION,
+                             .program = version(),
                              .machine = study::this_machine()});
   StudyProgress progress(command, flags.quiet);
   const Interruption interruption;

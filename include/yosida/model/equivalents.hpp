@@ -5,8 +5,9 @@
 #include <vector>
 
 #include "yosida/data/dataset.hpp"
+#include "yosida/export.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// Names and values, in the order they are shown.
 using Equivalents = std::vector<std::pair<std::string, double>>;

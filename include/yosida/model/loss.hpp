@@ -5,9 +5,10 @@
 #include <string_view>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/linalg/types.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// What a margin says of the target.
 enum class Link {

@@ -6,9 +6,10 @@
 #include <string_view>
 
 #include "yosida/data/dataset.hpp"
+#include "yosida/export.hpp"
 #include "yosida/model/loss.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// What weights make of rows.
 struct Predicted {

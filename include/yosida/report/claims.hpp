@@ -4,9 +4,11 @@
 #include <utility>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/report/contents.hpp"
 
-namespace yosida::report {
+namespace YOSIDA_EXPORT yosida {
+namespace report {
 
 /// A claim of the paper, or of this project, and what runs say of it.
 struct Claim {
@@ -18,4 +20,5 @@ struct Claim {
 /// over settings where every seed ended well.
 std::vector<Claim> claims(const std::vector<const ProblemContents*>& problems);
 
-}  // namespace yosida::report
+}  // namespace report
+}  // namespace yosida

@@ -7,12 +7,14 @@
 #include <utility>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/settings.hpp"
 #include "yosida/study/record.hpp"
 
 /// What a report shows of a study, as plain data: the page and the figures are made of it. Numbers that are
 /// not finite stand for what is not there.
-namespace yosida::report {
+namespace YOSIDA_EXPORT yosida {
+namespace report {
 
 /// A quantity over the runs of a method.
 struct Cell {
@@ -140,4 +142,5 @@ std::string to_json(const StudyContents& contents);
 /// What the page reads instead where the study cannot be read.
 std::string fault_json(const std::string& fault);
 
-}  // namespace yosida::report
+}  // namespace report
+}  // namespace yosida

@@ -3,9 +3,11 @@
 #include <string>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/report/contents.hpp"
 
-namespace yosida::report {
+namespace YOSIDA_EXPORT yosida {
+namespace report {
 
 /// A picture for a paper: a whole SVG file.
 struct Figure {
@@ -20,4 +22,5 @@ std::vector<Figure> figures_of(const ProblemContents& problem);
 /// problem is called. No two are the same.
 std::vector<Figure> figure_files(const StudyContents& contents);
 
-}  // namespace yosida::report
+}  // namespace report
+}  // namespace yosida

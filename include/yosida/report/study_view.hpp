@@ -4,9 +4,11 @@
 #include <memory>
 #include <string>
 
+#include "yosida/export.hpp"
 #include "yosida/report/contents.hpp"
 
-namespace yosida::report {
+namespace YOSIDA_EXPORT yosida {
+namespace report {
 
 /// Which runs of a study are shown, of those that other builds have made.
 enum class Builds {
@@ -37,4 +39,5 @@ class StudyView {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace yosida::report
+}  // namespace report
+}  // namespace yosida

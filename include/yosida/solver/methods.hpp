@@ -5,10 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/settings.hpp"
 #include "yosida/solver/solve.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// Where a method comes from. Reports show rows in this order.
 enum class MethodFamily {

@@ -5,9 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/study/store.hpp"
 
-namespace yosida::study {
+namespace YOSIDA_EXPORT yosida {
+namespace study {
 
 /// The code that runs: its version and a hash of all sources that decide results, "0.1.0+1a2b3c4d5e6f". Runs
 /// of different builds are different runs.
@@ -31,4 +33,5 @@ PlannedRuns plan_runs(const Store& store, std::vector<SpecText> specs, bool acce
 /// "9 by 0.1.0+1a2b3c4d5e6f, 2 by an unknown build"
 std::string in_words(const std::map<std::string, std::int64_t>& of_builds);
 
-}  // namespace yosida::study
+}  // namespace study
+}  // namespace yosida

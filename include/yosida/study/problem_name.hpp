@@ -4,9 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/study/run_spec.hpp"
 
-namespace yosida::study {
+namespace YOSIDA_EXPORT yosida {
+namespace study {
 
 /// What the problem of a run is called where runs stand side by side.
 struct ProblemName {
@@ -19,4 +21,5 @@ ProblemName problem_name(const SpecInWords& words, const std::map<std::string, s
 /// The names as texts; different files of the same name have digits of their sha256 behind it.
 std::vector<std::string> told_apart(const std::vector<ProblemName>& names);
 
-}  // namespace yosida::study
+}  // namespace study
+}  // namespace yosida

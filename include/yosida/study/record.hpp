@@ -2,9 +2,11 @@
 
 #include <string>
 
+#include "yosida/export.hpp"
 #include "yosida/study/run_spec.hpp"
 
-namespace yosida::study {
+namespace YOSIDA_EXPORT yosida {
+namespace study {
 
 /// The status of a run that ended in an error.
 inline constexpr const char* kFailed = "failed";
@@ -37,4 +39,5 @@ std::string this_machine();
 /// 2026-01-31T12:00:00Z
 std::string utc_now();
 
-}  // namespace yosida::study
+}  // namespace study
+}  // namespace yosida

@@ -5,9 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/tune/tune.hpp"
 
-namespace yosida::study {
+namespace YOSIDA_EXPORT yosida {
+namespace study {
 
 /// What weights of a run are worth.
 struct SolutionOutcome {
@@ -55,4 +57,5 @@ std::string result_json(const TuneOptions& options, const TuneProblem& problem, 
 /// JSON text of a run with line breaks and spaces, for people.
 std::string indented(const std::string& json);
 
-}  // namespace yosida::study
+}  // namespace study
+}  // namespace yosida

@@ -7,10 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/study/experiments.hpp"
 #include "yosida/tune/data_files.hpp"
 
-namespace yosida::study {
+namespace YOSIDA_EXPORT yosida {
+namespace study {
 
 /// What a run is to do: everything that decides its result. Paths are not in it: files may move, their
 /// contents count.
@@ -67,4 +69,5 @@ SpecInWords in_words(const SpecText& text);
 /// The spec without its build: equal for runs that differ by the code alone.
 std::string text_without_build(const SpecText& text);
 
-}  // namespace yosida::study
+}  // namespace study
+}  // namespace yosida

@@ -3,11 +3,13 @@
 #include <map>
 #include <optional>
 
+#include "yosida/export.hpp"
 #include "yosida/linalg/function_ref.hpp"
 #include "yosida/study/record.hpp"
 #include "yosida/tune/seed_problems.hpp"
 
-namespace yosida::study {
+namespace YOSIDA_EXPORT yosida {
+namespace study {
 
 /// One run of a study by run_method, on the problem of options.seed; nothing where an observer of the options
 /// has stopped it. Where the rows of the seed cannot be used the run has failed, and says why. `warn` hears
@@ -16,4 +18,5 @@ std::optional<Record> tuned_run(const TuneOptions& options, SeedProblems& proble
                                 const std::map<std::string, std::string>& file_names,
                                 FunctionRef<void(const std::string&)> warn);
 
-}  // namespace yosida::study
+}  // namespace study
+}  // namespace yosida

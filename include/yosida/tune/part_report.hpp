@@ -4,9 +4,10 @@
 #include <string_view>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/model/measures.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// What one set of weights does on one part of the data.
 struct PartReport {
