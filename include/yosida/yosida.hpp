@@ -45,8 +45,11 @@
 #include "yosida/report/figure.hpp"
 #include "yosida/report/page.hpp"
 #include "yosida/report/study_view.hpp"
+#include "yosida/study/builds.hpp"
+#include "yosida/study/run_outcome.hpp"
 #include "yosida/study/runner.hpp"
 #include "yosida/study/store.hpp"
+#include "yosida/study/tuned_run.hpp"
 
 // What holds for all of them.
 #include "yosida/error.hpp"

@@ -148,6 +148,8 @@ void require_finite(const Matrix& predictions, const Dataset& data) {
 
 }  // namespace
 
+Link FittedModel::link() const { return yosida::model(model).loss(labels ? labels->classes() : 0).link(); }
+
 Matrix FittedModel::predict(Dataset data) const {
   check_outputs(*this);
   check_widths(*this);
@@ -164,14 +166,14 @@ Matrix FittedModel::predict(Dataset data) const {
   data.x.multiply({weights.data(), static_cast<std::size_t>(weights.size())},
                   {m.data(), static_cast<std::size_t>(m.size())}, weights.cols());
   m.rowwise() += intercept.transpose();
-  if (model == "poisson") m = m.array().exp();
+  m = expected_target(link(), std::move(m));
   if (!labels) m = m.array() * pretreatment.y_scale + pretreatment.y_shift;
   require_finite(m, data);
   return m;
 }
 
 Matrix FittedModel::predict_proba(Dataset data) const {
-  if (!labels || model == "svm")
+  if (!labels || link() == Link::sign)
     throw InputError(fmt::format("model = {}: has no probabilities: must be logistic or softmax", model));
   const Matrix m = predict(std::move(data));
   Matrix shares(m.rows(), labels->classes());
@@ -279,6 +281,38 @@ FittedModel load_model(const std::filesystem::path& file) {
   } catch (const json::exception& error) {
     throw InputError(fmt::format("{}: not a model saved by yosida ({})", file.string(), error.what()));
   }
+}
+
+std::string predictions_csv(const FittedModel& model, const Matrix& values) {
+  std::string text;
+  if (!model.labels) {
+    text = "prediction\n";
+    for (Index i = 0; i < values.rows(); ++i) text += fmt::format("{:.17g}\n", values(i, 0));
+    return text;
+  }
+  const Labels& labels = *model.labels;
+  const Link link = model.link();
+  if (link == Link::softmax) {
+    text = "label";
+    for (const double label : labels.values) text += fmt::format(",probability_{}", label);
+    text += "\n";
+    for (Index i = 0; i < values.rows(); ++i) {
+      Index largest = 0;
+      values.row(i).maxCoeff(&largest);
+      text += fmt::format("{}", labels.values[static_cast<std::size_t>(largest)]);
+      for (const double share : probabilities(values.row(i))) text += fmt::format(",{:.17g}", share);
+      text += "\n";
+    }
+    return text;
+  }
+  const bool has_probability = link == Link::probability;
+  text = has_probability ? "label,probability\n" : "label,margin\n";
+  for (Index i = 0; i < values.rows(); ++i) {
+    const double margin = values(i, 0);
+    text += fmt::format("{},{:.17g}\n", margin >= 0.0 ? labels.positive() : labels.negative(),
+                        has_probability ? probability(margin) : margin);
+  }
+  return text;
 }
 
 double probability(double margin) {

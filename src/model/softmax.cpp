@@ -17,7 +17,7 @@ class Softmax final : public Loss {
 
   std::string_view name() const override { return "softmax"; }
   Index outputs() const override { return static_cast<Index>(k_); }
-  bool is_classification() const override { return true; }
+  Link link() const override { return Link::softmax; }
   bool ignores_shifts() const override { return true; }
   bool accepts(double y) const override {
     return y >= 0.0 && y < static_cast<double>(k_) && y == std::floor(y);

@@ -45,8 +45,8 @@ Vector largest_of_features(const Design& x) {
 /// vanish.
 void check_magnitudes(const Dataset& data, const Loss& loss, bool is_train, const std::string& name) {
   const char* for_features = "--x standardize or minmax rescales features by the training rows";
-  const char* for_target =
-      loss.name() == "poisson" ? "give the target in another unit" : "--y standardize rescales the target";
+  const char* for_target = loss.link() == Link::exponential ? "give the target in another unit"
+                                                            : "--y standardize rescales the target";
   const auto require_small = [&](double largest, const std::string& what, const char* advice) {
     if (!(largest < kMaxMagnitude))
       throw InputError(fmt::format(

@@ -43,8 +43,8 @@ SamplerKind kind(std::string summary) {
 
 const std::vector<SamplerKind>& samplers() {
   static const std::vector<SamplerKind> all = {
-      kind<Grid>("an even mesh over the box, its ends included"),
       kind<RandomSearch>("uniform draws"),
+      kind<Grid>("an even mesh over the box, its ends included"),
       kind<Tpe>("tree-structured Parzen estimators, as hyperopt has them (Bergstra 2011)"),
       kind<Tpe2>("TPE with an even start and parabolas through the best trials"),
       kind<GpEi>("expected improvement under a Gaussian process, as Spearmint has it (Snoek 2012)"),

@@ -56,6 +56,7 @@ Method black_box(const search::SamplerKind& kind) {
                           defaults.train_steps);
   Method method{.name = kind.name,
                 .summary = kind.summary,
+                .family = MethodFamily::search,
                 .solves_inner_problems = true,
                 .takes_kinks = !cuts_short,  // exact solves cannot be cut short
                 .default_iterations = defaults.default_trials,
@@ -113,20 +114,25 @@ std::vector<Method> successors() {
 
 std::vector<Method> of_the_paper() {
   return {
-      with_algorithm<MyHpoBt>({.name = MyHpoBt::name,
-                               .summary = "simplified MY-HPO with backtracking (the paper's Algorithm 1)"}),
       with_algorithm<MyHpoC>({.name = MyHpoC::name,
-                              .summary = "simplified MY-HPO with constant steps (the paper's Algorithm 1)"}),
+                              .summary = "simplified MY-HPO with constant steps (the paper's Algorithm 1)",
+                              .family = MethodFamily::paper}),
+      with_algorithm<MyHpoBt>({.name = MyHpoBt::name,
+                               .summary = "simplified MY-HPO with backtracking (the paper's Algorithm 1)",
+                               .family = MethodFamily::paper}),
       with_algorithm<MyHpoFull>(
           {.name = MyHpoFull::name,
            .summary = "MY-HPO with every update solved to its minimum (the paper's appendix)",
+           .family = MethodFamily::paper,
            .solves_inner_problems = true,
            .takes_kinks = true,
            .default_iterations = 500}),
-      with_algorithm<Sho>(
-          {.name = Sho::name, .summary = "stochastic hyperparameter optimisation, the paper's baseline"}),
+      with_algorithm<Sho>({.name = Sho::name,
+                           .summary = "stochastic hyperparameter optimisation, the paper's baseline",
+                           .family = MethodFamily::baseline}),
       with_algorithm<Sho>({.name = "sho-code",
                            .summary = "sho with the settings of its authors' published code",
+                           .family = MethodFamily::baseline,
                            .lambda0 = -3.5},
                           {.alpha = 1e-4,
                            .beta = 0.01,
@@ -140,6 +146,7 @@ std::vector<Method> peers() {
   return {
       with_algorithm<Hoag>({.name = Hoag::name,
                             .summary = "hypergradients from inexact solves, adaptive step (Pedregosa 2016)",
+                            .family = MethodFamily::peer,
                             .solves_inner_problems = true,
                             .takes_kinks = true,
                             .default_iterations = 100}),
@@ -147,20 +154,24 @@ std::vector<Method> peers() {
           {.name = Reverse::name,
            .summary =
                "reverse differentiation through inner gradient steps (Maclaurin 2015, Franceschi 2017)",
+           .family = MethodFamily::peer,
            .solves_inner_problems = true,
            .default_iterations = 100}),
       with_algorithm<Forward>(
           {.name = Forward::name,
            .summary = "forward differentiation through inner gradient steps (Franceschi 2017)",
+           .family = MethodFamily::peer,
            .solves_inner_problems = true,
            .default_iterations = 100,
            .grows_with_lambdas = true}),
       with_algorithm<PenaltyMethod>(
           {.name = PenaltyMethod::name,
            .summary = "the inner problem as a penalised constraint (Mehra and Hamm 2019)",
+           .family = MethodFamily::peer,
            .default_iterations = 500}),
       with_algorithm<Stn>({.name = Stn::name,
-                           .summary = "self-tuning networks: a response learned under noise (MacKay 2019)"}),
+                           .summary = "self-tuning networks: a response learned under noise (MacKay 2019)",
+                           .family = MethodFamily::peer}),
   };
 }
 

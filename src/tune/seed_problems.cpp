@@ -8,6 +8,10 @@
 
 namespace yosida {
 
+std::string sha256_of_files(const std::map<std::string, std::string>& files) {
+  return sha256_of_text(nlohmann::json(files).dump());
+}
+
 StudyData::StudyData(DataFiles files, TuneOptions options)
     : where_(std::move(files)), options_(std::move(options)) {
   const std::pair<const char*, const std::string&> named[] = {{"train", where_.train},
@@ -33,10 +37,11 @@ StudyData::StudyData(DataFiles files, TuneOptions options)
               .written = std::filesystem::last_write_time(path, none),
               .size = std::filesystem::file_size(path, none)};
     sha256_of_flag_[flag] = file.sha256 = sha256_of_file(path);
+    name_of_flag_[flag] = std::filesystem::path(path).filename().string();
     files_.push_back(std::move(file));
   }
   if (!where_.built_in.empty()) sha256_of_flag_["built-in"] = where_.built_in;
-  sha256_ = sha256_of_text(nlohmann::json(sha256_of_flag_).dump());
+  sha256_ = sha256_of_files(sha256_of_flag_);
 }
 
 void StudyData::require_unchanged() const {

@@ -84,11 +84,13 @@ FittedModel fitted_model(const TuneProblem& problem, const TuneOptions& options,
 }
 
 Equivalents equivalents_on(const Dataset& rows, const TuneProblem& problem, const Vector& lambda) {
-  if (problem.data().model->penalty != PenaltyForm::l2)
-    return l1_equivalents(lambda, rows, problem.has_intercept());
-  return problem.penalty().is_shared()
-             ? equivalents(*problem.data().loss, lambda[0], rows, problem.has_intercept())
-             : Equivalents();
+  const Prepared& data = problem.data();
+  const bool has_one_for_all = data.model->penalty != PenaltyForm::l2 || problem.penalty().is_shared();
+  if (data.model->equivalents == nullptr || !has_one_for_all) return {};
+  return data.model->equivalents({.lambda = lambda,
+                                  .train = rows,
+                                  .intercept = problem.has_intercept(),
+                                  .classes = data.labels ? data.labels->classes() : 0});
 }
 
 Tuned tune_rows(Rows rows, const TuneOptions& options) {

@@ -222,5 +222,34 @@ TEST(Logistic, IsLogTwoAtZero) {
   EXPECT_DOUBLE_EQ(curvature(logistic(), 0.0, 1.0), 0.25);
 }
 
+/// Where y has this mean, the loss is least at the margin whose link is the mean: what a margin says must
+/// agree with what training makes of it.
+TEST(Link, OfTheMarginOfLeastLossIsTheMean) {
+  for (const double p : {0.01, 0.3, 0.5, 0.97}) {
+    const double m = std::log(p / (1.0 - p));
+    EXPECT_EQ(logistic().link(), Link::probability);
+    EXPECT_NEAR(p * slope(logistic(), m, 1.0) + (1.0 - p) * slope(logistic(), m, -1.0), 0.0, 1e-15);
+    const Margins two = {std::log(1.0 - p), std::log(p)};
+    EXPECT_EQ(softmax(2).link(), Link::softmax);
+    EXPECT_NEAR(p * row_slopes(softmax(2), two, 1.0)[1] + (1.0 - p) * row_slopes(softmax(2), two, 0.0)[1],
+                0.0, 1e-15);
+  }
+  for (const double y : {0.25, 1.0, 40.0}) {
+    EXPECT_NEAR(slope(poisson(), std::log(y), y), 0.0, 1e-13);
+    EXPECT_NEAR(expected_target(poisson().link(), Vector(Vector::Constant(1, std::log(y))))[0], y, 1e-13);
+    for (const Loss* loss : {&least_squares(), &huber()}) {
+      EXPECT_EQ(slope(*loss, y, y), 0.0);
+      EXPECT_EQ(expected_target(loss->link(), Vector(Vector::Constant(1, y)))[0], y);
+    }
+  }
+  EXPECT_EQ(squared_hinge().link(), Link::sign);
+}
+
+TEST(Link, SaysWhetherTheTargetIsAClass) {
+  for (const Loss* loss : {&logistic(), &squared_hinge(), &softmax(3)})
+    EXPECT_TRUE(loss->is_classification());
+  for (const Loss* loss : {&least_squares(), &huber(), &poisson()}) EXPECT_FALSE(loss->is_classification());
+}
+
 }  // namespace
 }  // namespace yosida

@@ -34,9 +34,9 @@ TEST(Tune, FindsThePenaltyOfARidgeAndSaysAllOfIt) {
   ASSERT_TRUE(tuned.certificate);
   EXPECT_NE(tuned.certificate->verdict, Verdict::not_certified);
   EXPECT_EQ(tuned.certificate->lambda_gap, tuned.oracle->lambda_gap);
-  EXPECT_DOUBLE_EQ(tuned.best.validation->loss, tuned.outcome.best.loss.validation);
-  EXPECT_GT(*tuned.best.validation->r_squared, 0.9);
-  EXPECT_FALSE(tuned.best.validation->accuracy);
+  EXPECT_DOUBLE_EQ(*(*tuned.best.validation)["loss"], tuned.outcome.best.loss.validation);
+  EXPECT_GT(*(*tuned.best.validation)["r_squared"], 0.9);
+  EXPECT_FALSE((*tuned.best.validation)["accuracy"]);
   EXPECT_FALSE(tuned.best.test);
   ASSERT_TRUE(tuned.refit);
   ASSERT_FALSE(tuned.equivalents.empty());
@@ -87,7 +87,7 @@ TEST(Tune, CoefficientsPredictAsTheModelDoes) {
 TEST(Tune, AClassifierHasProbabilitiesOfItsLabels) {
   const Dataset table = class_table(300, {3.0, 7.0});
   const Tuned tuned = tune(table, {.model = "logistic", .class_weights = "balanced"});
-  EXPECT_GT(*tuned.best.validation->accuracy, 0.8);
+  EXPECT_GT(*(*tuned.best.validation)["accuracy"], 0.8);
   const Matrix margins = tuned.model->predict(table);
   const Matrix shares = tuned.model->predict_proba(table);
   ASSERT_EQ(shares.cols(), 2);
@@ -129,7 +129,7 @@ TEST(Tune, FoldsAreDrawnOrGivenAndEndInAFitOfAllRows) {
   for (Index i = 0; i < table.rows(); ++i) table.fold[i] = static_cast<double>(10 * (i % 3));
   const Tuned given = tune(table);
   EXPECT_TRUE(given.refit);
-  EXPECT_NE(given.best.validation->loss, drawn_folds.best.validation->loss);
+  EXPECT_NE(*(*given.best.validation)["loss"], *(*drawn_folds.best.validation)["loss"]);
   EXPECT_EQ(message_of(table, {.validation = {.folds = 3}}).substr(0, 7), "--folds");
 }
 

@@ -3,8 +3,8 @@
 #include <memory>
 #include <string>
 
-#include "yosida/solver/solve.hpp"
 #include "yosida/study/runner.hpp"
+#include "yosida/tune/options.hpp"
 
 namespace yosida::cli {
 

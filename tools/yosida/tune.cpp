@@ -11,7 +11,8 @@
 #include "tune_report.hpp"
 #include "yosida/error.hpp"
 #include "yosida/linalg/threads.hpp"
-#include "yosida/tune/tuned_json.hpp"
+#include "yosida/study/run_outcome.hpp"
+#include "yosida/tune/trace_csv.hpp"
 
 namespace yosida::cli {
 namespace {
@@ -68,7 +69,7 @@ int run_tune(const TuneFlags& flags) {
   const bool file_on_stdout = std::any_of(outputs.begin(), outputs.end(),
                                           [](const OutputFile& output) { return output.path == "-"; });
   if (!flags.quiet) print_for_people(options, problem, tuned, file_on_stdout);
-  write_all({{flags.json_file, [&] { return result_json(options, problem, tuned); }},
+  write_all({{flags.json_file, [&] { return study::result_json(options, problem, tuned); }},
              {flags.trace_file, [&] { return trace_csv(tuned.outcome.trace, tuned.lambda_names); }},
              {flags.save_file, [&] {
                 if (!tuned.model)

@@ -8,6 +8,7 @@
 #include "yosida/data/labels.hpp"
 #include "yosida/data/pretreatment.hpp"
 #include "yosida/export.hpp"
+#include "yosida/model/loss.hpp"
 
 namespace YOSIDA_EXPORT yosida {
 
@@ -33,6 +34,8 @@ struct FittedModel {
   std::string target_name;
   std::optional<Labels> labels;  // classification
 
+  /// What its margins say of the target.
+  Link link() const;
   /// One row per row of `data` (which is used up), one column per output: the margins xᵀw + b of a
   /// classification, else the target as expected by the model, in its own units. Throws InputError where the
   /// columns are not those of the model, the parts of the model do not fit together, or
@@ -54,6 +57,10 @@ std::string to_json(const FittedModel& model);
 void save_model(const FittedModel& model, const std::filesystem::path& file);
 /// A model as save_model wrote it. Throws InputError where the file is none.
 FittedModel load_model(const std::filesystem::path& file);
+
+/// What a model predicts as the text of a CSV file, one line per row: `values` are those of predict(). Of
+/// classes the label of the largest margin, and the probability or else the margin.
+std::string predictions_csv(const FittedModel& model, const Matrix& values);
 
 /// 1 / (1 + e^{−m}): the probability of the positive label at margin m.
 double probability(double margin);

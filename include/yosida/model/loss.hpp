@@ -10,6 +10,15 @@
 
 namespace YOSIDA_EXPORT yosida {
 
+/// What a margin says of the target.
+enum class Link {
+  identity,     // m is the target as expected
+  exponential,  // e^m is
+  sign,         // its sign is the class, and nothing more
+  probability,  // 1 / (1 + e^{−m}) is the probability of the class +1
+  softmax       // e^{m_k} / Σ e^m is the probability of class k
+};
+
 /// The loss ℓ(m, y) of one prediction (the margin m = xᵀw + b) against one target. Problems take
 /// the mean over rows. A loss of K = outputs() > 1 has K margins a row, one behind the other.
 class Loss {
@@ -18,8 +27,9 @@ class Loss {
   virtual std::string_view name() const = 0;
   /// Margins per row.
   virtual Index outputs() const { return 1; }
+  virtual Link link() const = 0;
   /// True where y names a class (−1 or +1, with several outputs 0 to K−1), false where it is a number.
-  virtual bool is_classification() const = 0;
+  bool is_classification() const { return link() != Link::identity && link() != Link::exponential; }
   /// True where ℓ is quadratic in m with ℓ″ = 1, so that inner problems have a closed form.
   virtual bool is_quadratic() const { return false; }
   /// True where ℓ″ jumps, as that of a hinge: w*(λ) then turns wherever a row passes it.
@@ -65,6 +75,13 @@ const Loss& huber();
 const Loss& poisson();
 /// log Σ e^{m_k} − m_y, y ∈ {0 … classes − 1}. Throws InputError for less than 2 classes.
 const Loss& softmax(Index classes);
+
+/// The target as expected at margins m where it is a number; margins of classes stay as they are.
+template <typename Margins>
+Margins expected_target(Link link, Margins m) {
+  if (link == Link::exponential) m = m.array().exp();
+  return m;
+}
 
 /// By the name people use for the model: "ridge", "logistic", "svm", "huber", "poisson" or "softmax", which
 /// needs the number of classes. Throws InputError for any other.

@@ -7,6 +7,7 @@
 #include "yosida/data/labels.hpp"
 #include "yosida/data/pretreatment.hpp"
 #include "yosida/export.hpp"
+#include "yosida/model/equivalents.hpp"
 #include "yosida/model/loss.hpp"
 
 namespace YOSIDA_EXPORT yosida {
@@ -19,6 +20,8 @@ struct Model {
   std::string_view name;
   std::string_view meaning;
   const Loss& (*loss)(Index classes);
+  /// λ in the terms of other programs; null where none has the same objective.
+  Equivalents (*equivalents)(const TrainedPenalty&);
   /// How its classes are coded; nothing where the target is a number.
   std::optional<ClassCode> code;
   /// What is done to a target that is a number, unless the user says otherwise.

@@ -11,11 +11,21 @@
 
 namespace YOSIDA_EXPORT yosida {
 
+/// Where a method comes from. Reports show rows in this order.
+enum class MethodFamily {
+  baseline,  // of the paper
+  paper,     // its own
+  search,    // black-box searches
+  peer,      // of other papers
+  own        // of this project
+};
+
 /// A solver by name, for the command line and anything else that chooses at run time. Its functions may be
 /// called from several threads.
 struct Method {
   std::string name = {};
   std::string summary = {};
+  MethodFamily family = MethodFamily::own;
   double lambda0 = -1.0;
   /// Steps solve inner problems, so collapsing pays at once.
   bool solves_inner_problems = false;

@@ -42,14 +42,14 @@ struct RunnerReport {
 
 /// Does one run, in a thread of the runner; nothing where it was stopped before its end, which is then not
 /// stored. The runner fills in the spec, and when it finished where that is left empty.
-using RunFunction = std::function<std::optional<Record>(const RunSpec&)>;
+using RunFunction = std::function<std::optional<Record>(const SpecText&)>;
 
 /// Does the runs that are missing in the store, in their order, `jobs` at a time, and stores each when it
 /// ends. Runs that other processes have claimed are put off and waited for; where such a process dies they
 /// are done here. An exception of a run or of the store ends the study after the runs under way, and is
 /// thrown again; what has finished is stored. Throws InputError where jobs < 1. A spec that is given twice is
 /// one run.
-RunnerReport run_study(Store& store, const std::vector<RunSpec>& specs, const RunFunction& run,
+RunnerReport run_study(Store& store, const std::vector<SpecText>& specs, const RunFunction& run,
                        const RunnerOptions& options);
 
 }  // namespace study

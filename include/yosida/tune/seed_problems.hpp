@@ -18,6 +18,9 @@ struct DataChanged : InputError {
   using InputError::InputError;
 };
 
+/// One name for all that is read: of flags and sha256, or names, as JSON.
+std::string sha256_of_files(const std::map<std::string, std::string>& files);
+
 /// What a study reads, by its contents. Files are read once, when their rows are first asked for. Its
 /// functions may be called from several threads.
 class StudyData {
@@ -27,7 +30,9 @@ class StudyData {
 
   /// By the flag that names it: the sha256 of a file, the name of a built-in data set.
   const std::map<std::string, std::string>& files() const { return sha256_of_flag_; }
-  /// Of all of them: of their flags and sha256 as JSON.
+  /// The names of the files, without their folders, by the same flags.
+  const std::map<std::string, std::string>& file_names() const { return name_of_flag_; }
+  /// sha256_of_files() of them.
   const std::string& sha256() const { return sha256_; }
   /// Throws DataChanged where a file has changed or is gone. Reads only those whose time or size has changed.
   void require_unchanged() const;
@@ -46,7 +51,7 @@ class StudyData {
   const DataFiles where_;
   const TuneOptions options_;
   std::vector<File> files_;
-  std::map<std::string, std::string> sha256_of_flag_;
+  std::map<std::string, std::string> sha256_of_flag_, name_of_flag_;
   std::string sha256_;
   std::mutex mutex_;
   std::optional<Rows> rows_;
