@@ -11,6 +11,10 @@ namespace {
 
 double cube(double x) { return x * x * x; }
 
+void require_going_on(const StopToken& stop) {
+  if (stop.stop_requested()) throw RunEnded(stop);
+}
+
 /// X basis
 Matrix rotated(const Design& x, const Matrix& basis) {
   if (!x.is_sparse()) return product(x.dense().matrix(), basis);
@@ -46,7 +50,8 @@ bool CollapsedLeastSquares::collapses(const LinearProblem& direct) {
          validation.weight.size() == 0;
 }
 
-CollapsedLeastSquares::CollapsedLeastSquares(std::shared_ptr<const LinearProblem> direct)
+CollapsedLeastSquares::CollapsedLeastSquares(std::shared_ptr<const LinearProblem> direct,
+                                             const StopToken& stop)
     : direct_(std::move(direct)), intercept_(direct_->intercepts() > 0) {
   const Dataset& train = direct_->split().train;
   const Dataset& validation = direct_->split().validation;
@@ -67,7 +72,8 @@ CollapsedLeastSquares::CollapsedLeastSquares(std::shared_ptr<const LinearProblem
 
   // The training rows as R w ≈ z: as they are where they are few, their triangular factor where many.
   if (n >= d) {
-    const Matrix factor = triangular_factor(train.x, mean, false, train.y, target_mean_);
+    const Matrix factor = triangular_factor(train.x, mean, false, train.y, target_mean_, &stop);
+    require_going_on(stop);
     const Index held = std::min<Index>(factor.rows(), d);
     Svd parts = svd(factor.topLeftCorner(held, d), true);
     singular_values_ = Vector::Zero(d);
@@ -81,7 +87,9 @@ CollapsedLeastSquares::CollapsedLeastSquares(std::shared_ptr<const LinearProblem
     span.leftCols(n) = to_dense(train.x).dense().matrix().transpose();
     span.leftCols(n).colwise() -= mean;
     span.col(n).setOnes();
+    require_going_on(stop);
     const Qr factors = qr(span);
+    require_going_on(stop);
     Svd parts = svd(factors.r.leftCols(n).transpose(), true);  // X Q, n × (n + 1)
     singular_values_ = Vector::Zero(n + 1);
     singular_values_.head(n) = parts.s;
@@ -92,13 +100,16 @@ CollapsedLeastSquares::CollapsedLeastSquares(std::shared_ptr<const LinearProblem
   }
   train_mean_ = basis_.transpose() * mean;
 
+  require_going_on(stop);
+
   // The validation rows, shifted by the training means, with a column for the intercept: in the
   // basis, and as their triangular factor where they are many.
   const Index rank = singular_values_.size();
   Matrix rows;
   validation_z_ = validation.y.array() - target_mean_;
   if (validation.rows() > d + 2) {
-    const Matrix factor = triangular_factor(validation.x, mean, true, validation.y, target_mean_);
+    const Matrix factor = triangular_factor(validation.x, mean, true, validation.y, target_mean_, &stop);
+    require_going_on(stop);
     rows.resize(d + 1, weights());
     rows.leftCols(rank) = product(factor.topLeftCorner(d + 1, d), basis_);
     if (intercept_) rows.col(rank) = factor.col(d).head(d + 1);
@@ -119,9 +130,14 @@ CollapsedLeastSquares::CollapsedLeastSquares(std::shared_ptr<const LinearProblem
   }
   validation_ = DenseDesign(rows);
 
-  ones_ = Vector::Zero(weights());
-  ones_.head(rank) = basis_.transpose() * Vector::Ones(d);
-  setup_work_ = cost(*direct_).setup / (2.0 * train.x.product_flops());
+  traits_.has_penalties = true;
+  traits_.has_train_gradient_lambda = true;
+  traits_.has_closed_form = true;
+  traits_.largest_curvature = singular_values_.cwiseAbs2().maxCoeff() / train_rows_;
+  traits_.certificate_work.hessian_products = 1;
+  traits_.ones = Vector::Zero(weights());
+  traits_.ones.head(rank) = basis_.transpose() * Vector::Ones(d);
+  traits_.setup_work = cost(*direct_).setup / (2.0 * train.x.product_flops());
 }
 
 double CollapsedLeastSquares::intercept_offset(const Vector& w) const {
@@ -177,7 +193,11 @@ const Vector& CollapsedLeastSquares::with_offset(const Vector& w, double t) cons
   return point;
 }
 
-double CollapsedLeastSquares::validation_loss(const Vector& w) const {
+void CollapsedLeastSquares::train_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const {
+  out[0] = std::exp(lambda[0]) * w.head(rank()).squaredNorm();
+}
+
+double CollapsedLeastSquares::validation_loss(const Vector& w, const Vector&) const {
   const double square = validation_.product_pass(
       as_span(with_offset(w, intercept_offset(w))), [&](Index first, std::span<double> m) {
         double sum = 0.0;
@@ -190,7 +210,7 @@ double CollapsedLeastSquares::validation_loss(const Vector& w) const {
   return 0.5 * (square + validation_rest_) / validation_rows_;
 }
 
-double CollapsedLeastSquares::validation_gradient(const Vector& w, Vector& g) const {
+double CollapsedLeastSquares::validation_gradient(const Vector& w, const Vector&, Vector& g) const {
   g.setZero();
   const double square = validation_.fused_pass(
       as_span(with_offset(w, intercept_offset(w))),
@@ -208,7 +228,8 @@ double CollapsedLeastSquares::validation_gradient(const Vector& w, Vector& g) co
   return 0.5 * (square + validation_rest_) / validation_rows_;
 }
 
-void CollapsedLeastSquares::validation_hessian_product(const Vector&, const Vector& p, Vector& out) const {
+void CollapsedLeastSquares::validation_hessian_product(const Vector&, const Vector&, const Vector& p,
+                                                       Vector& out) const {
   const double t = intercept_ ? p[rank()] + train_mean_.dot(p.head(rank())) : 0.0;
   out.setZero();
   validation_.fused_pass(
@@ -306,6 +327,8 @@ Vector CollapsedLeastSquares::expand(const Vector& w) const {
   return full;
 }
 
-Losses CollapsedLeastSquares::losses(const Vector& w) const { return direct_->losses(expand(w)); }
+Losses CollapsedLeastSquares::losses(const Vector& w, const Vector& lambda) const {
+  return direct_->losses(expand(w), lambda);
+}
 
 }  // namespace yosida

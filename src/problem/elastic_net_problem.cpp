@@ -27,6 +27,8 @@ constexpr double kTight = 1e-11;
 /// as solvers permit (a tenth of the penalty's own slope) are another λ's.
 constexpr double kPermitted = 0.1;
 constexpr int kPowerIterations = 8;
+/// Weights come and go one by one: h has a kink at each and valleys between.
+constexpr double kWidthOfKinks = 0.1;
 
 /// The factors of the largest curvature that default_bounds takes for e^λ of an ℓ₂ penalty.
 constexpr double kLeastPenalty = 1e-12;
@@ -60,6 +62,7 @@ ElasticNetProblem::ElasticNetProblem(Split split, const Loss& loss, bool interce
   largest_slope_ = g.head(penalised()).lpNorm<Eigen::Infinity>();
   // By power iteration from the gradient, which points there: good to a few per cent. With an intercept, of
   // the data term with it refitted: the Schur complement of its column.
+  double largest_curvature = 0.0;
   Vector product(weights());
   Vector column = Vector::Zero(weights());
   if (intercept) linear_.hessian_product(zero, no_penalty(), Vector::Unit(weights(), penalised()), column);
@@ -70,10 +73,18 @@ ElasticNetProblem::ElasticNetProblem(Split split, const Loss& loss, bool interce
     linear_.hessian_product(zero, no_penalty(), g, product);
     if (intercept && column[penalised()] > 0.0)
       product -= column * (product[penalised()] / column[penalised()]);
-    largest_curvature_ = std::max(largest_curvature_, g.dot(product));
+    largest_curvature = std::max(largest_curvature, g.dot(product));
     g.swap(product);
   }
-  setup_work_ = 1.0 + kPowerIterations + (intercept ? 1.0 : 0.0);
+  traits_.has_penalties = true;
+  traits_.ones = linear_.traits().ones;
+  traits_.has_train_gradient_lambda = true;
+  traits_.bounds = bounds_of_lambda(largest_curvature);
+  traits_.feature_width = kWidthOfKinks;
+  traits_.largest_curvature = largest_curvature;
+  traits_.certificate_work.hessian_products = 1;
+  traits_.intercept_work = linear_.traits().intercept_work;
+  traits_.setup_work = 1.0 + kPowerIterations + (intercept ? 1.0 : 0.0);
 }
 
 double ElasticNetProblem::l1(const Vector& lambda) const { return std::exp(lambda[0]); }
@@ -133,6 +144,11 @@ void ElasticNetProblem::cross_product_transposed(const Vector& w, const Vector& 
     out[1] = 2.0 * std::exp(lambda[1]) * w.head(penalised()).dot(p.head(penalised()));
 }
 
+void ElasticNetProblem::train_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const {
+  out[0] = l1(lambda) * w.head(penalised()).lpNorm<1>();
+  if (kind_ == Kind::elastic_net) out[1] = std::exp(lambda[1]) * w.head(penalised()).squaredNorm();
+}
+
 const Matrix* ElasticNetProblem::kept_hessian() const {
   const Design& x = split().train.x;
   if (!loss().is_quadratic() || x.cols() > kMaxCholesky || x.rows() < x.cols()) return nullptr;
@@ -158,11 +174,11 @@ const Matrix* ElasticNetProblem::kept_hessian() const {
 InnerReport ElasticNetProblem::inner_solve(const Vector& lambda, const InnerOptions& options,
                                            Vector& w) const {
   const double penalty = std::exp(l2(lambda)[0]);
-  Vector c = 2.0 * penalty * ones();
+  Vector c = 2.0 * penalty * traits_.ones;
   Vector linear = Vector::Zero(weights());
   if (options.proximal) {  // uᵀ(w − v) + ρ/2 ‖w − v‖² = ρ/2 ‖w‖² + (u − ρv)ᵀw + a constant
-    c += options.proximal->rho * ones();
-    linear = (options.proximal->u - options.proximal->rho * options.proximal->v).cwiseProduct(ones());
+    c += options.proximal->rho * traits_.ones;
+    linear = (options.proximal->u - options.proximal->rho * options.proximal->v).cwiseProduct(traits_.ones);
   }
   const Vector units = column_units(linear_.units(), weights());
   const double size =
@@ -176,8 +192,9 @@ InnerReport ElasticNetProblem::inner_solve(const Vector& lambda, const InnerOpti
   const double tolerance = std::max(relative, kPermitted * options.blur * turn.cwiseProduct(units).norm());
   const Matrix* hessian = kept_hessian();
   const DataTerm data = train_term(linear_);
-  InnerReport report = l1_newton(
-      {data, c, linear, l1(lambda), tolerance, options.max_count, gradient_flops(), hessian, units}, w);
+  InnerReport report = l1_newton({data, c, linear, l1(lambda), tolerance, options.max_count, gradient_flops(),
+                                  hessian, units, options.stop},
+                                 w);
   if (hessian != nullptr)
     report.setup = hessian_on_work(data, static_cast<std::size_t>(weights()), gradient_flops());
   return report;
@@ -230,7 +247,7 @@ LinearReport ElasticNetProblem::hessian_solve_many(const Vector& w, const Vector
 }
 
 bool ElasticNetProblem::solves_in_row_space(const Vector& lambda, const std::vector<Index>& set) const {
-  const Vector c = 2.0 * std::exp(l2(lambda)[0]) * ones();
+  const Vector c = 2.0 * std::exp(l2(lambda)[0]) * traits_.ones;
   return RowSpaceSystem::suits(train_term(linear_), c, set.size());
 }
 
@@ -238,7 +255,7 @@ LinearReport ElasticNetProblem::row_space_solve_many(const Vector& w, const Vect
                                                      const std::vector<Index>& set, const Matrix& b,
                                                      const LinearOptions& options, Matrix& x) const {
   const DataTerm data = train_term(linear_);
-  const Vector c = 2.0 * std::exp(l2(lambda)[0]) * ones();
+  const Vector c = 2.0 * std::exp(l2(lambda)[0]) * traits_.ones;
   Vector m, state, solution;
   data.margins(w, m);
   data.state_at(m, state);
@@ -271,7 +288,7 @@ void ElasticNetProblem::certificate_scale(const Vector& w, const Vector& lambda,
     out[1] = certificate_scale_of(curvature / part.squaredNorm(), std::exp(lambda[1]));
 }
 
-std::optional<Bounds> ElasticNetProblem::own_bounds() const {
+Bounds ElasticNetProblem::bounds_of_lambda(double largest_curvature) const {
   Bounds bounds{Vector(hyperparameters()), Vector(hyperparameters())};
   const double slope = largest_slope_ > 0.0 ? largest_slope_ : 1.0;
   bounds.high[0] = std::log(kJustBelow * slope);
@@ -280,7 +297,7 @@ std::optional<Bounds> ElasticNetProblem::own_bounds() const {
   const double spread = columns.high[0] > 0.0 ? std::log(columns.high[0] / columns.low[0]) : 0.0;
   bounds.low[0] = std::log(slope) - kUnitsBelow - 0.5 * spread;
   if (kind_ == Kind::elastic_net) {
-    const double curvature = largest_curvature_ > 0.0 ? largest_curvature_ : 1.0;
+    const double curvature = largest_curvature > 0.0 ? largest_curvature : 1.0;
     bounds.low[1] = std::log(kLeastPenalty * curvature) - spread;
     bounds.high[1] = std::log(kMostPenalty * curvature);
   }

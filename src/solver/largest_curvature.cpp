@@ -20,7 +20,9 @@ double LargestCurvature::of(FunctionRef<void(const Vector&, Vector&)> hessian_pr
 }
 
 double train_curvature(const BilevelProblem& problem, const Vector& lambda, LargestCurvature& curvature) {
-  const Vector zero = Vector::Zero(problem.weights());
+  // Where the curvature of a loss of margins is largest. Intercepts are at 0 too.
+  const Vector& given = problem.traits().start;
+  const Vector zero = given.size() > 0 ? given : Vector::Zero(problem.weights());
   if (!curvature.has_begun()) {
     Vector g(problem.weights());  // lies where the data does, whatever the coordinates
     problem.train_gradient(zero, lambda, g);

@@ -27,6 +27,7 @@ namespace {
 /// Completes what a person wrote of a method with what its algorithm's table says.
 template <Algorithm A>
 Method with_algorithm(Method method, const typename A::Settings& defaults = {}) {
+  method.default_iterations = default_iterations_of<A>();
   method.settings = settings::describe(A::table(), defaults);
   method.make = [name = method.name, defaults](const SettingValues& values) -> std::unique_ptr<Solver> {
     return std::make_unique<AlgorithmSolver<A>>(A{settings::apply(name, A::table(), defaults, values)});
@@ -102,7 +103,6 @@ std::vector<Method> build() {
       described(MyHpoFull::name, "MY-HPO with every update solved to its minimum (the paper's appendix)");
   full.solves_inner_problems = true;
   full.takes_kinks = true;
-  full.default_iterations = 500;
   Method sho_code = described("sho-code", "sho with the settings of its authors' published code");
   sho_code.lambda0 = -3.5;
   Method successor = described(
@@ -111,29 +111,23 @@ std::vector<Method> build() {
   successor.solves_inner_problems = true;
   successor.takes_kinks = true;
   successor.expected_work = 250.0;
-  successor.default_iterations = 500;
   Method hoag = described(Hoag::name, "hypergradients from inexact solves, adaptive step (Pedregosa 2016)");
   hoag.solves_inner_problems = true;
   hoag.takes_kinks = true;
-  hoag.default_iterations = 100;
   Method reverse =
       described(Reverse::name,
                 "reverse differentiation through inner gradient steps (Maclaurin 2015, Franceschi 2017)");
   reverse.solves_inner_problems = true;
-  reverse.default_iterations = 100;
   Method forward =
       described(Forward::name, "forward differentiation through inner gradient steps (Franceschi 2017)");
   forward.solves_inner_problems = true;
-  forward.default_iterations = 100;
   forward.grows_with_lambdas = true;
   Method penalty =
       described(PenaltyMethod::name, "the inner problem as a penalised constraint (Mehra and Hamm 2019)");
-  penalty.default_iterations = 500;
   Method consensus =
       described("my-hpo-consensus", "the paper's w and u (my-hpo-full) on the tangent response");
   consensus.solves_inner_problems = true;
   consensus.takes_kinks = true;
-  consensus.default_iterations = 500;
   std::vector<Method> all = {
       with_algorithm<MyHpo>(std::move(successor)),
       with_algorithm<MyHpoFull>(std::move(consensus),

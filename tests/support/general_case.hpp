@@ -95,7 +95,8 @@ inline Eigen::MatrixXd dense_hessian(const BilevelProblem& problem, const Vector
 /// least-norm steps: nothing of the library but gradients and Hessian products.
 inline Vector dense_newton(const BilevelProblem& problem, const Vector& lambda, const Vector& u,
                            const Vector& v, double rho) {
-  const Vector& part = problem.ones();
+  Vector part = Vector::Ones(problem.weights());
+  part.tail(problem.intercepts()).setZero();
   const auto objective = [&](const Vector& w) {
     const Vector away = (w - v).cwiseProduct(part);
     return problem.train_loss(w, lambda) + u.dot(away) + 0.5 * rho * away.squaredNorm();

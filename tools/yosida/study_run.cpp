@@ -23,24 +23,26 @@ std::optional<study::Record> record_run(TuneOptions options, SeedProblems& probl
   study::Record record;
   record.program = YOSIDA_VERSION;
   try {
-    const auto data = problems.of(options.seed);
-    options.observers = {interruption.observer()};
+    options.stop = interruption.token();
+    const auto data = problems.of(options.seed, options.stop);
     Tuned tuned = run_method(data->problem, options);
-    if (tuned.outcome.status == StopReason::stopped) return {};
+    if (options.stop.was_asked()) return {};  // what was begun is not whole
     for (const std::string& warning : tuned.warnings) say("yosida: {}\n", warning);
     std::optional<OracleGap> final;
     if (data->oracle) {
       const Solution &best = tuned.outcome.best, &last = tuned.outcome.final;
-      tuned.add_oracle(data->problem.gap(*data->oracle, best));
+      tuned.add_oracle(data->problem.gap(*data->oracle, best, options.stop));
       // Often the same λ, and then the same weights: an exact solve is spared.
       final = last.lambda == best.lambda && last.iteration == best.iteration
                   ? tuned.oracle
-                  : data->problem.gap(*data->oracle, last);
+                  : data->problem.gap(*data->oracle, last, options.stop);
     }
     record.status = to_string(tuned.outcome.status);
     record.outcome = outcome_json(tuned, final);
     record.seconds = tuned.outcome.seconds;
     record.trace = std::move(tuned.outcome.trace);
+  } catch (const RunEnded&) {
+    return {};
   } catch (const DataChanged&) {
     throw;
   } catch (const InputError& error) {  // of this seed's rows alone: the others go on
@@ -69,7 +71,7 @@ study::RunnerReport StudyWork::run(study::Store& store, const std::vector<study:
                              .program = YOSIDA_VERSION,
                              .machine = study::this_machine()});
   StudyProgress progress(name, quiet);
-  const Interruption interruption;
+  const Interruption interruption(Interruption::Answer::from_now_on);
   return study::run_study(store, specs, [&](const study::RunSpec& spec) { return run(spec, interruption); },
                           {.jobs = jobs,
                            .on_progress = [&](const study::Progress& at) { progress.show(at); },

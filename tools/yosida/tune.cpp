@@ -34,8 +34,9 @@ void write_all(const std::vector<std::pair<std::string, std::function<std::strin
 /// process.
 Tuned run_watched(const TuneProblem& problem, TuneOptions options, bool quiet) {
   Progress progress(options.method, budget_of(options), quiet);
-  const Interruption interruption;
+  const Interruption interruption(Interruption::Answer::with_first_iterate);
   options.observers = {progress.observer(), interruption.observer()};
+  options.stop = interruption.token();
   return run_method(problem, options);
 }
 
