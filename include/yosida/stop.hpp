@@ -6,7 +6,9 @@
 #include <memory>
 #include <optional>
 
-namespace yosida {
+#include "yosida/export.hpp"
+
+namespace YOSIDA_EXPORT yosida {
 
 /// Says whether a computation is to end soon: because somebody has asked for it (StopSource), or because a
 /// deadline is over. Copies share the flag. Long computations ask between passes over the data and return

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "linalg/unit_scale.hpp"
 #include "yosida/error.hpp"
-#include "yosida/linalg/unit_scale.hpp"
 
 namespace yosida {
 namespace {

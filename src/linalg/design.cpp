@@ -8,8 +8,8 @@
 #include <numeric>
 
 #include "linalg/blas.hpp"
+#include "linalg/factor.hpp"
 #include "linalg/kernels.hpp"
-#include "yosida/linalg/factor.hpp"
 #include "yosida/linalg/threads.hpp"
 
 namespace yosida {

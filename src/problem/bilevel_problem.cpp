@@ -5,9 +5,9 @@
 #include <stdexcept>
 #include <string>
 
+#include "linalg/factor.hpp"
 #include "problem/newton_cg.hpp"
 #include "yosida/error.hpp"
-#include "yosida/linalg/factor.hpp"
 
 namespace yosida {
 namespace {

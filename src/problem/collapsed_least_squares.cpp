@@ -1,10 +1,10 @@
-#include "yosida/problem/collapsed_least_squares.hpp"
+#include "problem/collapsed_least_squares.hpp"
 
 #include <algorithm>
 #include <cmath>
 
+#include "linalg/factor.hpp"
 #include "yosida/error.hpp"
-#include "yosida/linalg/factor.hpp"
 
 namespace yosida {
 namespace {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "yosida/linalg/factor.hpp"
+#include "linalg/factor.hpp"
 
 namespace yosida {
 namespace {

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <vector>
 
+#include "linalg/factor.hpp"
 #include "problem/newton.hpp"
 #include "yosida/error.hpp"
-#include "yosida/linalg/factor.hpp"
 
 namespace yosida {
 namespace {

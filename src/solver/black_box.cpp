@@ -5,9 +5,9 @@
 #include <cmath>
 #include <map>
 
-#include "setting_rules.hpp"
 #include "solver/direct_term.hpp"
 #include "yosida/error.hpp"
+#include "yosida/setting_rules.hpp"
 #include "yosida/solver/largest_curvature.hpp"
 #include "yosida/solver/oracle.hpp"
 

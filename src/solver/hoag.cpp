@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "setting_rules.hpp"
 #include "solver/direct_term.hpp"
 #include "solver/lambda_range.hpp"
+#include "yosida/setting_rules.hpp"
 
 namespace yosida {
 namespace {

@@ -1,8 +1,8 @@
 #include "yosida/solver/penalty_method.hpp"
 
-#include "setting_rules.hpp"
 #include "solver/direct_term.hpp"
 #include "solver/lambda_range.hpp"
+#include "yosida/setting_rules.hpp"
 
 namespace yosida {
 namespace {

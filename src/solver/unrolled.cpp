@@ -1,8 +1,8 @@
 #include "solver/unrolled.hpp"
 
-#include "setting_rules.hpp"
 #include "solver/direct_term.hpp"
 #include "solver/lambda_range.hpp"
+#include "yosida/setting_rules.hpp"
 
 namespace yosida {
 

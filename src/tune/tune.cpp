@@ -7,10 +7,10 @@
 #include <limits>
 #include <new>
 
+#include "problem/counted_problem.hpp"
 #include "tune/solve_options.hpp"
 #include "tune/start_and_bounds.hpp"
 #include "yosida/linalg/function_ref.hpp"
-#include "yosida/problem/counted_problem.hpp"
 
 namespace yosida {
 namespace {

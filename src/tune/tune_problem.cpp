@@ -4,12 +4,12 @@
 
 #include <limits>
 
+#include "problem/collapsed_least_squares.hpp"
+#include "problem/counted_problem.hpp"
 #include "tune/model_problem.hpp"
 #include "tune/penalty_groups.hpp"
 #include "tune/reports.hpp"
 #include "yosida/error.hpp"
-#include "yosida/problem/collapsed_least_squares.hpp"
-#include "yosida/problem/counted_problem.hpp"
 #include "yosida/problem/k_fold_problem.hpp"
 #include "yosida/random.hpp"
 

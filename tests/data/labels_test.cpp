@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "linalg/factor.hpp"
 #include "yosida/data/spectra.hpp"
 #include "yosida/error.hpp"
-#include "yosida/linalg/factor.hpp"
 
 namespace yosida {
 namespace {

@@ -1,11 +1,11 @@
 // What a problem of one's own gets for nothing, against derivatives by hand.
 #include <gtest/gtest.h>
 
+#include "problem/counted_problem.hpp"
 #include "support/compare.hpp"
 #include "support/own_problem.hpp"
 #include "support/random_split.hpp"
 #include "yosida/error.hpp"
-#include "yosida/problem/counted_problem.hpp"
 #include "yosida/problem/gradient_check.hpp"
 #include "yosida/problem/k_fold_problem.hpp"
 

@@ -6,10 +6,10 @@
 #include <chrono>
 #include <thread>
 
+#include "problem/forwarding_problem.hpp"
 #include "support/compare.hpp"
 #include "support/problem_case.hpp"
 #include "yosida/error.hpp"
-#include "yosida/problem/forwarding_problem.hpp"
 #include "yosida/solver/certificate.hpp"
 #include "yosida/solver/forward.hpp"
 #include "yosida/solver/hoag.hpp"

@@ -4,8 +4,9 @@
 #include <optional>
 
 #include "yosida/data/dataset.hpp"
+#include "yosida/export.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// The rows a model is trained on, the rows its hyperparameters are judged by, and, where there
 /// are some, rows kept for the end.

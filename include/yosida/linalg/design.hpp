@@ -6,11 +6,12 @@
 #include <variant>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/linalg/function_ref.hpp"
 #include "yosida/linalg/types.hpp"
 #include "yosida/stop.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// Rows of doubles, row-major, in one buffer that designs share: a range of rows is a view, so a
 /// split of a file costs no memory.

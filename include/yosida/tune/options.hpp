@@ -5,12 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/linalg/types.hpp"
 #include "yosida/settings.hpp"
 #include "yosida/solver/methods.hpp"
 #include "yosida/solver/oracle.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// Which rows judge a λ, where they are not given: a part of the rows, or each row once (cross-validation).
 struct ValidationOptions {
