@@ -70,13 +70,21 @@ Vector without_penalties(const BilevelProblem& problem, const Vector& lambda) {
   return Vector::Constant(lambda.size(), -std::numeric_limits<double>::infinity());
 }
 
-void require_sizes(const BilevelProblem& problem, const Vector& w, const Vector& lambda) {
+void require_weights(const BilevelProblem& problem, const Vector& w) {
   if (w.size() != problem.weights())
     throw InputError("w: has " + std::to_string(w.size()) + " numbers; the problem has " +
                      std::to_string(problem.weights()) + " weights");
+}
+
+void require_lambda(const BilevelProblem& problem, const Vector& lambda) {
   if (lambda.size() != problem.hyperparameters())
     throw InputError("lambda: has " + std::to_string(lambda.size()) + " values; the problem has " +
                      std::to_string(problem.hyperparameters()) + " hyperparameters");
+}
+
+void require_sizes(const BilevelProblem& problem, const Vector& w, const Vector& lambda) {
+  require_weights(problem, w);
+  require_lambda(problem, lambda);
 }
 
 void BilevelProblem::train_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const {

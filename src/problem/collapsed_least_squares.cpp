@@ -145,6 +145,7 @@ double CollapsedLeastSquares::intercept_offset(const Vector& w) const {
 }
 
 double CollapsedLeastSquares::train_loss(const Vector& w, const Vector& lambda) const {
+  require_sizes(*this, w, lambda);
   const auto a = w.head(rank());
   const double t = intercept_offset(w);
   return 0.5 * ((singular_values_.cwiseProduct(a) - z_).squaredNorm() + rest_) / train_rows_ + 0.5 * t * t +
@@ -152,6 +153,8 @@ double CollapsedLeastSquares::train_loss(const Vector& w, const Vector& lambda) 
 }
 
 void CollapsedLeastSquares::train_gradient(const Vector& w, const Vector& lambda, Vector& g) const {
+  require_sizes(*this, w, lambda);
+  g.resize(weights());
   const auto a = w.head(rank());
   g.head(rank()) = singular_values_.cwiseProduct(singular_values_.cwiseProduct(a) - z_) / train_rows_ +
                    2.0 * std::exp(lambda[0]) * a;
@@ -164,6 +167,9 @@ void CollapsedLeastSquares::train_gradient(const Vector& w, const Vector& lambda
 
 void CollapsedLeastSquares::hessian_product(const Vector&, const Vector& lambda, const Vector& p,
                                             Vector& out) const {
+  require_lambda(*this, lambda);
+  require_weights(*this, p);
+  out.resize(weights());
   const auto a = p.head(rank());
   out.head(rank()) =
       singular_values_.cwiseAbs2().cwiseProduct(a) / train_rows_ + 2.0 * std::exp(lambda[0]) * a;
@@ -176,12 +182,18 @@ void CollapsedLeastSquares::hessian_product(const Vector&, const Vector& lambda,
 
 void CollapsedLeastSquares::cross_product(const Vector& w, const Vector& lambda, const Vector& q,
                                           Vector& out) const {
+  require_sizes(*this, w, lambda);
+  require_lambda(*this, q);
+  out.resize(weights());
   out.head(rank()) = 2.0 * std::exp(lambda[0]) * q[0] * w.head(rank());
   if (intercept_) out[rank()] = 0.0;
 }
 
 void CollapsedLeastSquares::cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
                                                      Vector& out) const {
+  require_sizes(*this, w, lambda);
+  require_weights(*this, p);
+  out.resize(hyperparameters());
   out[0] = 2.0 * std::exp(lambda[0]) * w.head(rank()).dot(p.head(rank()));
 }
 
@@ -194,10 +206,13 @@ const Vector& CollapsedLeastSquares::with_offset(const Vector& w, double t) cons
 }
 
 void CollapsedLeastSquares::train_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const {
+  require_sizes(*this, w, lambda);
+  out.resize(hyperparameters());
   out[0] = std::exp(lambda[0]) * w.head(rank()).squaredNorm();
 }
 
 double CollapsedLeastSquares::validation_loss(const Vector& w, const Vector&) const {
+  require_weights(*this, w);
   const double square = validation_.product_pass(
       as_span(with_offset(w, intercept_offset(w))), [&](Index first, std::span<double> m) {
         double sum = 0.0;
@@ -211,6 +226,8 @@ double CollapsedLeastSquares::validation_loss(const Vector& w, const Vector&) co
 }
 
 double CollapsedLeastSquares::validation_gradient(const Vector& w, const Vector&, Vector& g) const {
+  require_weights(*this, w);
+  g.resize(weights());
   g.setZero();
   const double square = validation_.fused_pass(
       as_span(with_offset(w, intercept_offset(w))),
@@ -230,6 +247,8 @@ double CollapsedLeastSquares::validation_gradient(const Vector& w, const Vector&
 
 void CollapsedLeastSquares::validation_hessian_product(const Vector&, const Vector&, const Vector& p,
                                                        Vector& out) const {
+  require_weights(*this, p);
+  out.resize(weights());
   const double t = intercept_ ? p[rank()] + train_mean_.dot(p.head(rank())) : 0.0;
   out.setZero();
   validation_.fused_pass(
@@ -240,6 +259,7 @@ void CollapsedLeastSquares::validation_hessian_product(const Vector&, const Vect
 
 InnerReport CollapsedLeastSquares::inner_solve(const Vector& lambda, const InnerOptions& options,
                                                Vector& w) const {
+  require_sizes(*this, w, lambda);
   // Diagonal, and the exact intercept decouples: (s²/N + 2e^λ + ρ) a = s z/N − u + ρ v.
   const auto s = singular_values_.array();
   const double c = 2.0 * std::exp(lambda[0]) + (options.proximal ? options.proximal->rho : 0.0);
@@ -261,6 +281,9 @@ InnerReport CollapsedLeastSquares::inner_solve(const Vector& lambda, const Inner
 
 LinearReport CollapsedLeastSquares::hessian_solve(const Vector&, const Vector& lambda, const Vector& b,
                                                   const LinearOptions&, Vector& x) const {
+  require_lambda(*this, lambda);
+  require_weights(*this, b);
+  require_weights(*this, x);
   // In t = p_b + x̄ᵀa the Hessian is diagonal: t = b_b, (s²/N + 2e^λ) a = b_a − b_b x̄.
   const double t = intercept_ ? b[rank()] : 0.0;
   const auto curvature = singular_values_.array().square() / train_rows_ + 2.0 * std::exp(lambda[0]);
@@ -310,6 +333,8 @@ double CollapsedLeastSquares::closed_form_work() const {
 }
 
 void CollapsedLeastSquares::certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const {
+  require_sizes(*this, w, lambda);
+  out.resize(hyperparameters());
   const auto a = w.head(rank());
   const double penalty = std::exp(lambda[0]);
   const double kappa = singular_values_.cwiseProduct(a).squaredNorm() / (train_rows_ * a.squaredNorm());
@@ -317,10 +342,12 @@ void CollapsedLeastSquares::certificate_scale(const Vector& w, const Vector& lam
 }
 
 void CollapsedLeastSquares::fit_intercept(Vector& w) const {
+  require_weights(*this, w);
   if (intercept_) w[rank()] = target_mean_ - train_mean_.dot(w.head(rank()));
 }
 
 Vector CollapsedLeastSquares::expand(const Vector& w) const {
+  require_weights(*this, w);
   Vector full(direct_->weights());
   full.head(basis_.rows()) = basis_ * w.head(rank());
   if (intercept_) full[basis_.rows()] = w[rank()];
@@ -328,6 +355,7 @@ Vector CollapsedLeastSquares::expand(const Vector& w) const {
 }
 
 Losses CollapsedLeastSquares::losses(const Vector& w, const Vector& lambda) const {
+  require_sizes(*this, w, lambda);
   return direct_->losses(expand(w), lambda);
 }
 

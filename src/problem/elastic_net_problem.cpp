@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "linalg/factor.hpp"
+#include "linalg/power_iteration.hpp"
 #include "problem/l1_newton.hpp"
 #include "problem/l1_quadratic.hpp"
 #include "problem/newton.hpp"
@@ -39,9 +40,9 @@ const Vector& no_penalty() {
   return value;
 }
 
-const Loss& of_one_output(const Loss& loss) {
-  if (loss.outputs() > 1)
-    throw InputError("loss = " + std::string(loss.name()) +
+SharedLoss of_one_output(SharedLoss loss) {
+  if (loss->outputs() > 1)
+    throw InputError("loss = " + std::string(loss->name()) +
                      ": has several outputs; an l1 penalty needs one of one output");
   return loss;
 }
@@ -52,8 +53,8 @@ DataTerm train_term(const LinearProblem& linear) {
 
 }  // namespace
 
-ElasticNetProblem::ElasticNetProblem(Split split, const Loss& loss, bool intercept, Kind kind)
-    : linear_(std::move(split), of_one_output(loss), intercept), kind_(kind) {
+ElasticNetProblem::ElasticNetProblem(Split split, SharedLoss loss, bool intercept, Kind kind)
+    : linear_(std::move(split), of_one_output(std::move(loss)), intercept), kind_(kind) {
   Vector zero = Vector::Zero(weights());
   Vector g(weights());
   linear_.fit_intercept(zero);
@@ -62,20 +63,16 @@ ElasticNetProblem::ElasticNetProblem(Split split, const Loss& loss, bool interce
   largest_slope_ = g.head(penalised()).lpNorm<Eigen::Infinity>();
   // By power iteration from the gradient, which points there: good to a few per cent. With an intercept, of
   // the data term with it refitted: the Schur complement of its column.
-  double largest_curvature = 0.0;
-  Vector product(weights());
+  Vector scratch;
   Vector column = Vector::Zero(weights());
   if (intercept) linear_.hessian_product(zero, no_penalty(), Vector::Unit(weights(), penalised()), column);
-  for (int i = 0; i < kPowerIterations; ++i) {
-    if (intercept) g[penalised()] = 0.0;
-    if (!(g.norm() > 0.0)) break;
-    g.normalize();
-    linear_.hessian_product(zero, no_penalty(), g, product);
-    if (intercept && column[penalised()] > 0.0)
-      product -= column * (product[penalised()] / column[penalised()]);
-    largest_curvature = std::max(largest_curvature, g.dot(product));
-    g.swap(product);
-  }
+  const auto refitted_product = [&](const Vector& p, Vector& out) {
+    linear_.hessian_product(zero, no_penalty(), p, out);
+    if (intercept && column[penalised()] > 0.0) out -= column * (out[penalised()] / column[penalised()]);
+    out.tail(intercepts()).setZero();
+  };
+  g.tail(intercepts()).setZero();
+  const double largest_curvature = power_iteration(refitted_product, kPowerIterations, g, scratch).rayleigh;
   traits_.has_penalties = true;
   traits_.ones = linear_.traits().ones;
   traits_.has_train_gradient_lambda = true;
@@ -106,16 +103,22 @@ std::vector<Index> ElasticNetProblem::support(const Vector& w) const {
 }
 
 double ElasticNetProblem::train_loss(const Vector& w, const Vector& lambda) const {
+  require_sizes(*this, w, lambda);
   return linear_.train_loss(w, l2(lambda)) + l1(lambda) * w.head(penalised()).lpNorm<1>();
 }
 
 void ElasticNetProblem::train_gradient(const Vector& w, const Vector& lambda, Vector& g) const {
+  require_sizes(*this, w, lambda);
+  g.resize(weights());
   linear_.train_gradient(w, l2(lambda), g);
   smallest_subgradient(w, l1(lambda), penalised(), g);
 }
 
 void ElasticNetProblem::hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
                                         Vector& out) const {
+  require_sizes(*this, w, lambda);
+  require_weights(*this, p);
+  out.resize(weights());
   thread_local Vector on_support;
   on_support = p;
   for (Index j = 0; j < penalised(); ++j)
@@ -127,6 +130,9 @@ void ElasticNetProblem::hessian_product(const Vector& w, const Vector& lambda, c
 
 void ElasticNetProblem::cross_product(const Vector& w, const Vector& lambda, const Vector& q,
                                       Vector& out) const {
+  require_sizes(*this, w, lambda);
+  require_lambda(*this, q);
+  out.resize(weights());
   const double first = l1(lambda) * q[0];
   const double second = kind_ == Kind::lasso ? 0.0 : 2.0 * std::exp(lambda[1]) * q[1];
   for (Index j = 0; j < penalised(); ++j)
@@ -136,6 +142,9 @@ void ElasticNetProblem::cross_product(const Vector& w, const Vector& lambda, con
 
 void ElasticNetProblem::cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
                                                  Vector& out) const {
+  require_sizes(*this, w, lambda);
+  require_weights(*this, p);
+  out.resize(hyperparameters());
   double signs = 0.0;
   for (Index j = 0; j < penalised(); ++j)
     if (w[j] != 0.0) signs += w[j] > 0.0 ? p[j] : -p[j];
@@ -145,6 +154,8 @@ void ElasticNetProblem::cross_product_transposed(const Vector& w, const Vector& 
 }
 
 void ElasticNetProblem::train_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const {
+  require_sizes(*this, w, lambda);
+  out.resize(hyperparameters());
   out[0] = l1(lambda) * w.head(penalised()).lpNorm<1>();
   if (kind_ == Kind::elastic_net) out[1] = std::exp(lambda[1]) * w.head(penalised()).squaredNorm();
 }
@@ -173,6 +184,7 @@ const Matrix* ElasticNetProblem::kept_hessian() const {
 
 InnerReport ElasticNetProblem::inner_solve(const Vector& lambda, const InnerOptions& options,
                                            Vector& w) const {
+  require_sizes(*this, w, lambda);
   const double penalty = std::exp(l2(lambda)[0]);
   Vector c = 2.0 * penalty * traits_.ones;
   Vector linear = Vector::Zero(weights());
@@ -202,6 +214,9 @@ InnerReport ElasticNetProblem::inner_solve(const Vector& lambda, const InnerOpti
 
 LinearReport ElasticNetProblem::hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
                                               const LinearOptions& options, Vector& x) const {
+  require_sizes(*this, w, lambda);
+  require_weights(*this, b);
+  require_weights(*this, x);
   const std::vector<Index> set = support(w);
   if (static_cast<Index>(set.size()) > kMaxCholesky && !solves_in_row_space(lambda, set))
     return BilevelProblem::hessian_solve(w, lambda, b, options, x);
@@ -214,6 +229,7 @@ LinearReport ElasticNetProblem::hessian_solve(const Vector& w, const Vector& lam
 
 LinearReport ElasticNetProblem::hessian_solve_many(const Vector& w, const Vector& lambda, const Matrix& b,
                                                    const LinearOptions& options, Matrix& x) const {
+  require_sizes(*this, w, lambda);
   const std::vector<Index> set = support(w);
   if (solves_in_row_space(lambda, set)) return row_space_solve_many(w, lambda, set, b, options, x);
   if (static_cast<Index>(set.size()) > kMaxCholesky)
@@ -273,6 +289,8 @@ LinearReport ElasticNetProblem::row_space_solve_many(const Vector& w, const Vect
 }
 
 void ElasticNetProblem::certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const {
+  require_sizes(*this, w, lambda);
+  out.resize(hyperparameters());
   const DataTerm data = train_term(linear_);
   Vector part = w;
   part.tail(intercepts()).setZero();

@@ -146,12 +146,16 @@ void KFoldProblem::for_each_fold(FunctionRef<void(const Fold&, Scratch&)> each) 
 }
 
 Vector KFoldProblem::weights_of_fold(Index k, const Vector& w) const {
+  require_weights(*this, w);
+  if (k < 0 || k >= folds())
+    throw InputError("fold " + std::to_string(k) + ": must be from 0 to " + std::to_string(folds() - 1));
   Vector part(at(k).penalised + at(k).intercepts);
   gather(at(k), w, part);
   return part;
 }
 
 double KFoldProblem::train_loss(const Vector& w, const Vector& lambda) const {
+  require_sizes(*this, w, lambda);
   double sum = 0.0;
   for_each_fold([&](const Fold& fold, Scratch& own) {
     gather(fold, w, own.a);
@@ -161,6 +165,8 @@ double KFoldProblem::train_loss(const Vector& w, const Vector& lambda) const {
 }
 
 void KFoldProblem::train_gradient(const Vector& w, const Vector& lambda, Vector& g) const {
+  require_sizes(*this, w, lambda);
+  g.resize(weights());
   for_each_fold([&](const Fold& fold, Scratch& own) {
     gather(fold, w, own.a);
     fold.problem->train_gradient(own.a, lambda, own.b);
@@ -170,6 +176,9 @@ void KFoldProblem::train_gradient(const Vector& w, const Vector& lambda, Vector&
 
 void KFoldProblem::hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
                                    Vector& out) const {
+  require_sizes(*this, w, lambda);
+  require_weights(*this, p);
+  out.resize(weights());
   for_each_fold([&](const Fold& fold, Scratch& own) {
     gather(fold, w, own.a);
     gather(fold, p, own.b);
@@ -179,6 +188,9 @@ void KFoldProblem::hessian_product(const Vector& w, const Vector& lambda, const 
 }
 
 void KFoldProblem::cross_product(const Vector& w, const Vector& lambda, const Vector& q, Vector& out) const {
+  require_sizes(*this, w, lambda);
+  require_lambda(*this, q);
+  out.resize(weights());
   for_each_fold([&](const Fold& fold, Scratch& own) {
     gather(fold, w, own.a);
     fold.problem->cross_product(own.a, lambda, q, own.b);
@@ -188,6 +200,9 @@ void KFoldProblem::cross_product(const Vector& w, const Vector& lambda, const Ve
 
 void KFoldProblem::cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
                                             Vector& out) const {
+  require_sizes(*this, w, lambda);
+  require_weights(*this, p);
+  out.resize(hyperparameters());
   thread_local Vector part;
   part.resize(out.size());
   out.setZero();
@@ -200,6 +215,8 @@ void KFoldProblem::cross_product_transposed(const Vector& w, const Vector& lambd
 }
 
 void KFoldProblem::train_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const {
+  require_sizes(*this, w, lambda);
+  out.resize(hyperparameters());
   Vector part(out.size());
   out.setZero();
   for_each_fold([&](const Fold& fold, Scratch& own) {
@@ -210,6 +227,8 @@ void KFoldProblem::train_gradient_lambda(const Vector& w, const Vector& lambda, 
 }
 
 void KFoldProblem::validation_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const {
+  require_sizes(*this, w, lambda);
+  out.resize(hyperparameters());
   out.setZero();
   if (!traits().validation_depends_on_lambda) return;
   Vector part(out.size());
@@ -221,6 +240,7 @@ void KFoldProblem::validation_gradient_lambda(const Vector& w, const Vector& lam
 }
 
 double KFoldProblem::validation_loss(const Vector& w, const Vector& lambda) const {
+  require_sizes(*this, w, lambda);
   double sum = 0.0;
   for_each_fold([&](const Fold& fold, Scratch& own) {
     gather(fold, w, own.a);
@@ -230,6 +250,8 @@ double KFoldProblem::validation_loss(const Vector& w, const Vector& lambda) cons
 }
 
 double KFoldProblem::validation_gradient(const Vector& w, const Vector& lambda, Vector& g) const {
+  require_sizes(*this, w, lambda);
+  g.resize(weights());
   double sum = 0.0;
   for_each_fold([&](const Fold& fold, Scratch& own) {
     gather(fold, w, own.a);
@@ -242,6 +264,9 @@ double KFoldProblem::validation_gradient(const Vector& w, const Vector& lambda, 
 
 void KFoldProblem::validation_hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
                                               Vector& out) const {
+  require_sizes(*this, w, lambda);
+  require_weights(*this, p);
+  out.resize(weights());
   for_each_fold([&](const Fold& fold, Scratch& own) {
     gather(fold, w, own.a);
     gather(fold, p, own.b);
@@ -252,6 +277,7 @@ void KFoldProblem::validation_hessian_product(const Vector& w, const Vector& lam
 }
 
 InnerReport KFoldProblem::inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const {
+  require_sizes(*this, w, lambda);
   InnerReport all;
   all.converged = true;
   double square = 0.0;
@@ -280,6 +306,9 @@ InnerReport KFoldProblem::inner_solve(const Vector& lambda, const InnerOptions& 
 
 LinearReport KFoldProblem::hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
                                          const LinearOptions& options, Vector& x) const {
+  require_sizes(*this, w, lambda);
+  require_weights(*this, b);
+  require_weights(*this, x);
   LinearReport all;
   all.converged = true;
   double square = 0.0;
@@ -305,6 +334,7 @@ LinearReport KFoldProblem::hessian_solve(const Vector& w, const Vector& lambda, 
 
 LinearReport KFoldProblem::hessian_solve_many(const Vector& w, const Vector& lambda, const Matrix& b,
                                               const LinearOptions& options, Matrix& x) const {
+  require_sizes(*this, w, lambda);
   LinearReport all;
   all.converged = true;
   double square = 0.0;
@@ -332,6 +362,8 @@ LinearReport KFoldProblem::hessian_solve_many(const Vector& w, const Vector& lam
 }
 
 void KFoldProblem::certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const {
+  require_sizes(*this, w, lambda);
+  out.resize(hyperparameters());
   Vector scale(out.size());
   out.setOnes();
   for_each_fold([&](const Fold& fold, Scratch& own) {
@@ -363,6 +395,7 @@ std::optional<Vector> KFoldProblem::least_curvatures() const {
 }
 
 void KFoldProblem::fit_intercept(Vector& w) const {
+  require_weights(*this, w);
   for_each_fold([&](const Fold& fold, Scratch& own) {
     gather(fold, w, own.a);
     fold.problem->fit_intercept(own.a);
@@ -371,6 +404,7 @@ void KFoldProblem::fit_intercept(Vector& w) const {
 }
 
 Vector KFoldProblem::expand(const Vector& w) const {
+  require_weights(*this, w);
   std::vector<Vector> parts;
   Index size = 0;
   for (Index k = 0; k < folds(); ++k) {
@@ -392,6 +426,7 @@ Vector KFoldProblem::expand(const Vector& w) const {
 }
 
 Losses KFoldProblem::losses(const Vector& w, const Vector& lambda) const {
+  require_sizes(*this, w, lambda);
   Losses mean{.train = 0.0, .validation = 0.0, .test = {}};
   for (Index k = 0; k < folds(); ++k) {
     const Losses own = fold(k).losses(weights_of_fold(k, w), lambda);

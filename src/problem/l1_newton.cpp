@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "linalg/factor.hpp"
+#include "linalg/power_iteration.hpp"
 #include "problem/l1_quadratic.hpp"
 #include "problem/newton.hpp"
 #include "problem/row_space_system.hpp"
@@ -297,13 +298,10 @@ class L1Newton {
   bool proximal_gradient_step() {
     if (curvature_ == 0.0) {
       Vector direction = subgradient_;
-      Vector product(a_.size());
-      for (int i = 0; i < kPowerIterations && direction.norm() > 0.0; ++i) {
-        direction.normalize();
-        hessian_product(direction, product);
-        curvature_ = std::max(curvature_, product.norm());
-        direction.swap(product);
-      }
+      Vector scratch;
+      curvature_ = power_iteration([&](const Vector& p, Vector& out) { hessian_product(p, out); },
+                                   kPowerIterations, direction, scratch)
+                       .norm;
       if (!(curvature_ > 0.0)) return false;
     }
     // F(next) ≤ F + slope·move + curvature/2 ‖move‖² makes it a step of descent.

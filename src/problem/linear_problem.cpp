@@ -120,16 +120,19 @@ struct LinearProblem::RowSpace {
   Design design;
 };
 
-LinearProblem::LinearProblem(Split split, const Loss& loss, bool intercept)
+LinearProblem::LinearProblem(Split split, SharedLoss loss, bool intercept)
     : split_(std::move(split)),
-      loss_(loss),
+      shared_loss_(std::move(loss)),
       intercept_(intercept),
-      penalty_(Penalty::shared(features() * loss.outputs())) {
+      penalty_(Penalty::shared(features() * loss_.outputs())) {
   prepare();
 }
 
-LinearProblem::LinearProblem(Split split, const Loss& loss, bool intercept, Penalty penalty)
-    : split_(std::move(split)), loss_(loss), intercept_(intercept), penalty_(std::move(penalty)) {
+LinearProblem::LinearProblem(Split split, SharedLoss loss, bool intercept, Penalty penalty)
+    : split_(std::move(split)),
+      shared_loss_(std::move(loss)),
+      intercept_(intercept),
+      penalty_(std::move(penalty)) {
   prepare();
 }
 
@@ -238,44 +241,64 @@ DataTerm LinearProblem::train_term() const { return {split_.train, loss_, interc
 DataTerm LinearProblem::validation_term() const { return {split_.validation, loss_, intercept_}; }
 
 double LinearProblem::train_loss(const Vector& w, const Vector& lambda) const {
+  require_sizes(*this, w, lambda);
   return train_term().value(w) + penalty_.value(w, lambda);
 }
 
 void LinearProblem::train_gradient(const Vector& w, const Vector& lambda, Vector& g) const {
+  require_sizes(*this, w, lambda);
+  g.resize(weights());
   train_term().gradient(w, g);
   penalty_.add_product(lambda, w, g);
 }
 
 void LinearProblem::hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
                                     Vector& out) const {
+  require_sizes(*this, w, lambda);
+  require_weights(*this, p);
+  out.resize(weights());
   train_term().hessian_product(w, p, out);
   penalty_.add_product(lambda, p, out);
 }
 
 void LinearProblem::cross_product(const Vector& w, const Vector& lambda, const Vector& q, Vector& out) const {
+  require_sizes(*this, w, lambda);
+  require_lambda(*this, q);
+  out.resize(weights());
   penalty_.cross_product(w, lambda, q, out);
 }
 
 void LinearProblem::cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
                                              Vector& out) const {
+  require_sizes(*this, w, lambda);
+  require_weights(*this, p);
+  out.resize(hyperparameters());
   penalty_.cross_product_transposed(w, lambda, p, out);
 }
 
 void LinearProblem::train_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const {
+  require_sizes(*this, w, lambda);
+  out.resize(hyperparameters());
   penalty_.cross_product_transposed(w, lambda, w, out);  // 2e^λ Σ w²
   out *= 0.5;
 }
 
 double LinearProblem::validation_loss(const Vector& w, const Vector&) const {
+  require_weights(*this, w);
   return validation_term().value(w);
 }
 
 double LinearProblem::validation_gradient(const Vector& w, const Vector&, Vector& g) const {
+  require_weights(*this, w);
+  g.resize(weights());
   return validation_term().gradient(w, g);
 }
 
 void LinearProblem::validation_hessian_product(const Vector& w, const Vector&, const Vector& p,
                                                Vector& out) const {
+  require_weights(*this, w);
+  require_weights(*this, p);
+  out.resize(weights());
   validation_term().hessian_product(w, p, out);
 }
 
@@ -307,6 +330,7 @@ double LinearProblem::gradient_flops() const {
 }
 
 InnerReport LinearProblem::inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const {
+  require_sizes(*this, w, lambda);
   Vector c = penalty_curvatures(lambda);
   Vector linear = Vector::Zero(weights());
   if (options.proximal) {  // uᵀ(w − v) + ρ/2 ‖w − v‖² = ρ/2 ‖w‖² + (u − ρv)ᵀw + a constant
@@ -369,12 +393,16 @@ InnerReport LinearProblem::inner_solve(const Vector& lambda, const InnerOptions&
 
 LinearReport LinearProblem::hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
                                           const LinearOptions& options, Vector& x) const {
+  require_sizes(*this, w, lambda);
+  require_weights(*this, b);
+  require_weights(*this, x);
   return yosida::hessian_solve(train_term(), penalty_curvatures(lambda), w, b, options, gradient_flops(),
                                units(), x);
 }
 
 LinearReport LinearProblem::hessian_solve_many(const Vector& w, const Vector& lambda, const Matrix& b,
                                                const LinearOptions& options, Matrix& x) const {
+  require_sizes(*this, w, lambda);
   constexpr double kProductsPerColumn = 20.0;  // what conjugate gradients would need at the least
   const DataTerm data = train_term();
   Vector m;
@@ -391,6 +419,8 @@ LinearReport LinearProblem::hessian_solve_many(const Vector& w, const Vector& la
 }
 
 void LinearProblem::certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const {
+  require_sizes(*this, w, lambda);
+  out.resize(hyperparameters());
   const DataTerm data = train_term();
   const Index groups = penalty_.groups();
   Vector m;
@@ -444,6 +474,7 @@ bool LinearProblem::factors_cheaply() const {
 }
 
 void LinearProblem::fit_intercept(Vector& w) const {
+  require_weights(*this, w);
   if (!intercept_) return;
   if (loss_.is_quadratic()) {
     w[features()] = target_mean_ - train_mean_.dot(w.head(features()));
@@ -453,18 +484,31 @@ void LinearProblem::fit_intercept(Vector& w) const {
 }
 
 Losses LinearProblem::losses(const Vector& w, const Vector& lambda) const {
+  require_weights(*this, w);
   Losses result{.train = train_term().value(w), .validation = validation_loss(w, lambda), .test = {}};
   if (split_.test) result.test = mean_loss(*split_.test, loss_, intercept_, w);
   return result;
 }
 
+namespace {
+
+void require_size(const Vector& w, Index size) {
+  if (w.size() != size)
+    throw InputError(fmt::format("w: has {} numbers; rows and loss need {}", w.size(), size));
+}
+
+}  // namespace
+
 double mean_loss(const Dataset& data, const Loss& loss, bool intercept, const Vector& w) {
-  return DataTerm(data, loss, intercept).value(w);
+  const DataTerm term(data, loss, intercept);
+  require_size(w, term.size());
+  return term.value(w);
 }
 
 Vector margins(const Dataset& data, bool intercept, const Vector& w, Index outputs) {
   Vector m(data.rows() * outputs);
   const Index used = (data.features() + (intercept ? 1 : 0)) * outputs;
+  require_size(w, used);
   data.x.multiply({w.data(), static_cast<std::size_t>(used)}, as_span(m), outputs);
   return m;
 }

@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "linalg/power_iteration.hpp"
 #include "solver/one_lambda.hpp"
 
 namespace yosida {
@@ -127,17 +128,13 @@ double largest_curvature(const BilevelProblem& problem, const Vector& lambda) {
   Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> refit;  // softmax's corner is singular
   if (intercepts > 0) refit.compute(columns.bottomRows(intercepts));
   problem.train_gradient(w, unpenalised, direction);
-  double curvature = 0.0;
-  for (int iteration = 0; iteration < kPowerIterations; ++iteration) {
-    drop_intercept(problem, direction);
-    if (!(direction.norm() > 0.0)) break;
-    direction.normalize();
-    problem.hessian_product(w, unpenalised, direction, product);
-    if (intercepts > 0) product -= columns * refit.solve(product.tail(intercepts));
-    curvature = std::max(curvature, direction.dot(product));
-    direction.swap(product);
-  }
-  return curvature;
+  drop_intercept(problem, direction);
+  const auto refitted_product = [&](const Vector& p, Vector& out) {
+    problem.hessian_product(w, unpenalised, p, out);
+    if (intercepts > 0) out -= columns * refit.solve(out.tail(intercepts));
+    drop_intercept(problem, out);
+  };
+  return power_iteration(refitted_product, kPowerIterations, direction, product).rayleigh;
 }
 
 namespace {

@@ -20,11 +20,11 @@ ModelProblem make_problem(Split split, const Prepared& data, const Penalty& pena
   using Kind = ElasticNetProblem::Kind;
   const PenaltyForm form = data.model->penalty;
   if (form == PenaltyForm::l2) {
-    auto linear = std::make_shared<const LinearProblem>(std::move(split), *data.loss, intercept, penalty);
+    auto linear = std::make_shared<const LinearProblem>(std::move(split), data.loss, intercept, penalty);
     return {.problem = linear, .split = &linear->split(), .linear = linear};
   }
   auto sparse = std::make_shared<const ElasticNetProblem>(
-      std::move(split), *data.loss, intercept, form == PenaltyForm::l1 ? Kind::lasso : Kind::elastic_net);
+      std::move(split), data.loss, intercept, form == PenaltyForm::l1 ? Kind::lasso : Kind::elastic_net);
   return {.problem = sparse, .split = &sparse->split(), .linear = nullptr};
 }
 

@@ -64,7 +64,8 @@ struct GeneralCase {
 inline std::ostream& operator<<(std::ostream& out, const GeneralCase& c) { return out << c.name(); }
 
 inline std::vector<const Loss*> all_losses() {
-  return {&least_squares(), &logistic(), &squared_hinge(), &huber(), &poisson(), &softmax(3)};
+  static const SharedLoss of_three = softmax(3);
+  return {&least_squares(), &logistic(), &squared_hinge(), &huber(), &poisson(), &*of_three};
 }
 
 inline std::vector<GeneralCase> all_general_cases() {

@@ -71,6 +71,7 @@ struct OwnProblem : BilevelProblem {
     Vector w = Vector::Zero(a.size()), g(a.size());
     for (int i = 0; i < 100; ++i) {
       train_gradient(w, lambda, g);
+      if (g.norm() <= 1e-14) break;
       w -= hessian(w, lambda).ldlt().solve(g);
     }
     return w;

@@ -23,6 +23,7 @@ StopSource& interruptions() {
   return source;
 }
 StopSource* asked = nullptr;
+std::atomic<int> last_signal{0};
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -113,11 +114,17 @@ void StudyProgress::show(const study::Progress& at) {
 
 bool Interruption::was_asked() { return interruptions().token().was_asked(); }
 
+std::string Interruption::in_words() {
+  return fmt::format("stopped by {}; the best so far is shown",
+                     last_signal == SIGINT ? "Ctrl-C" : "a termination signal");
+}
+
 Interruption::Interruption(Answer answer) {
   asked = &interruptions();  // made before a handler needs it
   has_answer = answer == Answer::from_now_on;
   struct sigaction action {};
   action.sa_handler = [](int signal) {
+    last_signal = signal;
     asked->request_stop();
     if (!has_answer) ::raise(signal);  // its default action, which is in place again
   };

@@ -53,6 +53,8 @@ class Interruption {
   /// Asks runs to stop.
   StopToken token() const;
   static bool was_asked();
+  /// "stopped by Ctrl-C; the best so far is shown"
+  static std::string in_words();
 };
 
 }  // namespace yosida::cli

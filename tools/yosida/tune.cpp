@@ -37,7 +37,10 @@ Tuned run_watched(const TuneProblem& problem, TuneOptions options, bool quiet) {
   const Interruption interruption(Interruption::Answer::with_first_iterate);
   options.observers = {progress.observer(), interruption.observer()};
   options.stop = interruption.token();
-  return run_method(problem, options);
+  Tuned tuned = run_method(problem, options);
+  if (Interruption::was_asked() && tuned.outcome.status == StopReason::stopped)
+    tuned.outcome.message = Interruption::in_words();
+  return tuned;
 }
 
 /// On standard output, or on standard error where a file goes to the other; then it must not cost the file

@@ -18,7 +18,7 @@ enum class PenaltyForm { l2, l1, l1_l2 };
 struct Model {
   std::string_view name;
   std::string_view meaning;
-  const Loss& (*loss)(Index classes);
+  SharedLoss (*loss)(Index classes);
   /// How its classes are coded; nothing where the target is a number.
   std::optional<ClassCode> code;
   /// What is done to a target that is a number, unless the user says otherwise.

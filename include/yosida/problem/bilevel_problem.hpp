@@ -227,7 +227,9 @@ Vector starting_weights(const BilevelProblem& problem);
 /// λ at which L_T has no penalty, −∞, where the problem has penalties; else the λ given.
 Vector without_penalties(const BilevelProblem& problem, const Vector& lambda);
 
-/// Throws InputError unless w and λ have the sizes of the problem.
+/// Throw InputError unless a vector of weights, or of hyperparameters, has the size of the problem.
+void require_weights(const BilevelProblem& problem, const Vector& w);
+void require_lambda(const BilevelProblem& problem, const Vector& lambda);
 void require_sizes(const BilevelProblem& problem, const Vector& w, const Vector& lambda);
 
 }  // namespace yosida

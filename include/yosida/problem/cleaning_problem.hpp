@@ -18,7 +18,7 @@ class DataTerm;
 class CleaningProblem final : public BilevelProblem {
  public:
   /// Throws InputError unless c > 0.
-  CleaningProblem(Split split, const Loss& loss, bool intercept, double c);
+  CleaningProblem(Split split, SharedLoss loss, bool intercept, double c);
 
   const Split& split() const { return split_; }
   const Loss& loss() const { return loss_; }
@@ -55,7 +55,8 @@ class CleaningProblem final : public BilevelProblem {
   double gradient_flops() const;
 
   Split split_;
-  const Loss& loss_;
+  SharedLoss shared_loss_;
+  const Loss& loss_ = shared_loss_;
   bool intercept_;
   double c_;
   double gradient_at_zero_ = 0.0;  // its norm: the measure of inner tolerances

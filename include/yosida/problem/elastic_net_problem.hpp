@@ -19,7 +19,7 @@ class ElasticNetProblem final : public BilevelProblem {
  public:
   enum class Kind { lasso, elastic_net };
   /// Throws InputError for what LinearProblem refuses, and for a loss of several outputs.
-  ElasticNetProblem(Split split, const Loss& loss, bool intercept, Kind kind);
+  ElasticNetProblem(Split split, SharedLoss loss, bool intercept, Kind kind);
 
   const Split& split() const { return linear_.split(); }
   const Loss& loss() const { return linear_.loss(); }

@@ -21,8 +21,8 @@ class DataTerm;
 class LinearProblem : public BilevelProblem {
  public:
   /// One λ for all weights.
-  LinearProblem(Split split, const Loss& loss, bool intercept);
-  LinearProblem(Split split, const Loss& loss, bool intercept, Penalty penalty);
+  LinearProblem(Split split, SharedLoss loss, bool intercept);
+  LinearProblem(Split split, SharedLoss loss, bool intercept, Penalty penalty);
   ~LinearProblem() override;
 
   const Split& split() const { return split_; }
@@ -85,7 +85,8 @@ class LinearProblem : public BilevelProblem {
   bool solves_in_row_space() const;
 
   Split split_;
-  const Loss& loss_;
+  SharedLoss shared_loss_;
+  const Loss& loss_ = shared_loss_;
   bool intercept_;
   Penalty penalty_;
   Vector train_mean_;         // x̄ of the training rows, where an intercept needs it
@@ -97,7 +98,8 @@ class LinearProblem : public BilevelProblem {
   mutable std::unique_ptr<Columns> columns_;
 };
 
-/// Mean loss of w (intercepts last where `intercept`) over a data set, its rows by their weights.
+/// Mean loss of w (intercepts last where `intercept`) over a data set, its rows by their weights. Throws
+/// InputError where w has another size.
 double mean_loss(const Dataset& data, const Loss& loss, bool intercept, const Vector& w);
 
 /// xᵀw + b for every row of a data set; with several outputs one behind the other.
