@@ -168,7 +168,7 @@ void cleaning(int seeds, int iterations, bool verbose) {
     const double seconds = seconds_of([&] { outcome = solve(MyHpo{}, problem, options); });
     const Vector m = margins(split.train, true, outcome.final.w, 10);
     Vector loss(split.train.rows());
-    softmax(10).values(as_span(m), as_span(split.train.y), as_span(loss));
+    softmax(10)->values(as_span(m), as_span(split.train.y), as_span(loss));
     fmt::print("{:4d}  {:21.2f}  {:8.2f}  {:15.2f}  {:10.2f}   {:14.4f}  {:7.4f}   {:11.0f}  {:7.1f}\n", seed,
                100.0 * error_rate(*split.test, outcome.final.w, 10),
                100.0 * trained_on(split, split.train, kPenalty),

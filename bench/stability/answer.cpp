@@ -24,11 +24,11 @@ std::shared_ptr<const BilevelProblem> make_problem(const Case& drawn, const Meth
     if (!drawn.penalty) {
       const bool is_lasso = drawn.model->penalty == PenaltyForm::l1;
       problems.push_back(std::make_shared<const ElasticNetProblem>(
-          split, *drawn.loss, drawn.intercept, is_lasso ? Kind::lasso : Kind::elastic_net));
+          split, drawn.loss, drawn.intercept, is_lasso ? Kind::lasso : Kind::elastic_net));
       continue;
     }
     const auto linear =
-        std::make_shared<const LinearProblem>(split, *drawn.loss, drawn.intercept, *drawn.penalty);
+        std::make_shared<const LinearProblem>(split, drawn.loss, drawn.intercept, *drawn.penalty);
     problems.push_back(may_collapse ? collapse_if_cheaper(linear, iterations) : linear);
   }
   if (drawn.folds == 0) return problems[0];

@@ -129,7 +129,7 @@ Case draw_random_case(std::uint64_t seed) {
   drawn.kind = "random";
   drawn.seed = seed;
   drawn.model = &model(draw.is_logistic() ? "logistic" : "ridge");
-  drawn.loss = &draw.problem->loss();
+  drawn.loss = draw.problem->loss();
   drawn.splits.push_back(draw.problem->split());
   drawn.share = {1.0};
   drawn.intercept = draw.problem->intercepts() > 0;
@@ -175,7 +175,7 @@ Case draw_case(const std::string& kind_name, std::uint64_t seed, const CaseOptio
   }
   data.x = DenseDesign(rows.x);
   data.source = fmt::format("{} {}", kind_name, seed);
-  drawn.loss = &drawn.model->loss(classes);
+  drawn.loss = drawn.model->loss(classes);
   drawn.penalty = draw_penalty(drawn, rows.x.cols(), random);
   drawn.text = fmt::format("{} {} x {} ({}), {}, {}x {}, noise {:.2g}", name, rows.x.rows(), rows.x.cols(),
                            rows.shape, drawn.folds > 0 ? fmt::format("{} folds", drawn.folds) : "hold-out",

@@ -54,4 +54,5 @@
 // What holds for all of them.
 #include "yosida/error.hpp"
 #include "yosida/linalg/threads.hpp"
+#include "yosida/stop.hpp"
 #include "yosida/version.hpp"

@@ -363,7 +363,7 @@ double Design::product_pass2(std::span<const double> w, std::span<const double> 
   return fused_pass2(w, p, map, {}, outputs);
 }
 
-Matrix Design::weighted_gram(std::span<const double> weight) const {
+Matrix Design::weighted_gram(std::span<const double> weight, const StopToken* stop) const {
   const Index d = cols();
   Matrix gram = Matrix::Zero(d, d);
   if (is_sparse()) {
@@ -379,7 +379,7 @@ Matrix Design::weighted_gram(std::span<const double> weight) const {
     // Blocks of weighted rows √h_i x_i: the copy stays small however large the design is.
     const Index block = std::clamp<Index>((Index{1} << 20) / std::max<Index>(d, 1), 16, 4096);
     Matrix scaled(std::min(block, rows()), d);
-    for (Index i = 0; i < rows(); i += block) {
+    for (Index i = 0; i < rows() && !stop_requested(stop); i += block) {
       const Index count = std::min(block, rows() - i);
       for (Index k = 0; k < count; ++k)
         scaled.row(k) = std::sqrt(weight[static_cast<std::size_t>(i + k)]) * dense().matrix().row(i + k);

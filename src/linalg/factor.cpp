@@ -176,14 +176,14 @@ Qr qr(const Matrix& a) {
 }
 
 Matrix triangular_factor(const Design& x, const Vector& shift, bool with_ones, const Vector& y,
-                         double y_shift) {
+                         double y_shift, const StopToken* stop) {
   const Index d = x.cols();
   const Index width = d + (with_ones ? 2 : 1);
   const Index block = std::min(x.rows(), std::max<Index>(3 * width, 64));
   ColumnMajor stack(width + block, width);
   std::vector<double> tau;
   Index held = 0;  // rows of the factor so far, on top of the stack
-  for (Index i = 0; i < x.rows(); i += block) {
+  for (Index i = 0; i < x.rows() && !stop_requested(stop); i += block) {
     const Index count = std::min(block, x.rows() - i);
     if (stack.rows() != held + count) {
       ColumnMajor resized(held + count, width);
@@ -219,8 +219,7 @@ Matrix product(const Eigen::Ref<const Matrix>& a, const Eigen::Ref<const Matrix>
 }
 
 CgReport conjugate_gradients(FunctionRef<void(const Vector&, Vector&)> apply, const Vector& b, Vector& x,
-                             double tolerance, Index max_products, const Vector* diagonal,
-                             bool in_its_units) {
+                             double tolerance, Index max_products, const CgOptions& options) {
   CgReport report;
   Vector product(b.size());
   Vector residual = b;
@@ -231,17 +230,23 @@ CgReport conjugate_gradients(FunctionRef<void(const Vector&, Vector&)> apply, co
   }
   // Where a diagonal entry tells nothing (a column of zeros) the residual stays as it is.
   Vector inverse = Vector::Ones(b.size());
-  if (diagonal != nullptr) inverse = (diagonal->array() > 0.0).select(diagonal->cwiseInverse(), 1.0);
+  if (const Vector* diagonal = options.diagonal)
+    inverse = (diagonal->array() > 0.0).select(diagonal->cwiseInverse(), 1.0);
   Vector scaled = inverse.cwiseProduct(residual);
   Vector direction = scaled;
   double square = residual.dot(scaled);
-  const auto size = [&] { return in_its_units ? std::sqrt(square) : residual.norm(); };
+  const auto size = [&] { return options.in_its_units ? std::sqrt(square) : residual.norm(); };
   report.residual_norm = size();
-  while (report.products < max_products && report.residual_norm > tolerance) {
+  while (report.products < max_products && report.residual_norm > tolerance &&
+         !stop_requested(options.stop)) {
     apply(direction, product);
     ++report.products;
     const double curvature = direction.dot(product);
-    if (!(curvature > 0.0)) break;  // rounding has the last word: the x so far stands
+    if (!(curvature > 0.0)) {  // rounding has the last word, or H is indefinite: the x so far stands
+      report.curvature = curvature / direction.squaredNorm();
+      break;
+    }
+    report.largest_curvature = std::max(report.largest_curvature, curvature / direction.squaredNorm());
     const double step = square / curvature;
     x += step * direction;
     residual -= step * product;

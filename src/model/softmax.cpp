@@ -1,8 +1,6 @@
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <memory>
-#include <mutex>
 
 #include "yosida/error.hpp"
 #include "yosida/model/loss.hpp"
@@ -96,15 +94,9 @@ class Softmax final : public Loss {
 
 }  // namespace
 
-const Loss& softmax(Index classes) {
+SharedLoss softmax(Index classes) {
   if (classes < 2) throw InputError("classes = " + std::to_string(classes) + ": softmax needs at least 2");
-  // Losses are referred to, never owned, by problems: one of each size lives as long as the program.
-  static std::mutex mutex;
-  static std::map<Index, std::unique_ptr<const Softmax>> made;
-  const std::lock_guard lock(mutex);
-  auto& loss = made[classes];
-  if (!loss) loss = std::make_unique<const Softmax>(classes);
-  return *loss;
+  return std::shared_ptr<const Loss>(std::make_shared<const Softmax>(classes));
 }
 
 }  // namespace yosida

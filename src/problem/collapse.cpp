@@ -35,9 +35,9 @@ bool collapse_is_cheaper(const LinearProblem& problem, double iterations) {
 }
 
 std::shared_ptr<const BilevelProblem> collapse_if_cheaper(std::shared_ptr<const LinearProblem> problem,
-                                                          double iterations) {
+                                                          double iterations, const StopToken& stop) {
   if (!collapse_is_cheaper(*problem, iterations)) return problem;
-  return std::make_shared<CollapsedLeastSquares>(std::move(problem));
+  return std::make_shared<CollapsedLeastSquares>(std::move(problem), stop);
 }
 
 }  // namespace yosida

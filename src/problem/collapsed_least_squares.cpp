@@ -11,6 +11,10 @@ namespace {
 
 double cube(double x) { return x * x * x; }
 
+void require_going_on(const StopToken& stop) {
+  if (stop.stop_requested()) throw RunEnded(stop);
+}
+
 /// X basis
 Matrix rotated(const Design& x, const Matrix& basis) {
   if (!x.is_sparse()) return product(x.dense().matrix(), basis);
@@ -46,7 +50,8 @@ bool CollapsedLeastSquares::collapses(const LinearProblem& direct) {
          validation.weight.size() == 0;
 }
 
-CollapsedLeastSquares::CollapsedLeastSquares(std::shared_ptr<const LinearProblem> direct)
+CollapsedLeastSquares::CollapsedLeastSquares(std::shared_ptr<const LinearProblem> direct,
+                                             const StopToken& stop)
     : direct_(std::move(direct)), intercept_(direct_->intercepts() > 0) {
   const Dataset& train = direct_->split().train;
   const Dataset& validation = direct_->split().validation;
@@ -67,7 +72,8 @@ CollapsedLeastSquares::CollapsedLeastSquares(std::shared_ptr<const LinearProblem
 
   // The training rows as R w ≈ z: as they are where they are few, their triangular factor where many.
   if (n >= d) {
-    const Matrix factor = triangular_factor(train.x, mean, false, train.y, target_mean_);
+    const Matrix factor = triangular_factor(train.x, mean, false, train.y, target_mean_, &stop);
+    require_going_on(stop);
     const Index held = std::min<Index>(factor.rows(), d);
     Svd parts = svd(factor.topLeftCorner(held, d), true);
     singular_values_ = Vector::Zero(d);
@@ -81,7 +87,9 @@ CollapsedLeastSquares::CollapsedLeastSquares(std::shared_ptr<const LinearProblem
     span.leftCols(n) = to_dense(train.x).dense().matrix().transpose();
     span.leftCols(n).colwise() -= mean;
     span.col(n).setOnes();
+    require_going_on(stop);
     const Qr factors = qr(span);
+    require_going_on(stop);
     Svd parts = svd(factors.r.leftCols(n).transpose(), true);  // X Q, n × (n + 1)
     singular_values_ = Vector::Zero(n + 1);
     singular_values_.head(n) = parts.s;
@@ -92,13 +100,16 @@ CollapsedLeastSquares::CollapsedLeastSquares(std::shared_ptr<const LinearProblem
   }
   train_mean_ = basis_.transpose() * mean;
 
+  require_going_on(stop);
+
   // The validation rows, shifted by the training means, with a column for the intercept: in the
   // basis, and as their triangular factor where they are many.
   const Index rank = singular_values_.size();
   Matrix rows;
   validation_z_ = validation.y.array() - target_mean_;
   if (validation.rows() > d + 2) {
-    const Matrix factor = triangular_factor(validation.x, mean, true, validation.y, target_mean_);
+    const Matrix factor = triangular_factor(validation.x, mean, true, validation.y, target_mean_, &stop);
+    require_going_on(stop);
     rows.resize(d + 1, weights());
     rows.leftCols(rank) = product(factor.topLeftCorner(d + 1, d), basis_);
     if (intercept_) rows.col(rank) = factor.col(d).head(d + 1);
@@ -119,9 +130,14 @@ CollapsedLeastSquares::CollapsedLeastSquares(std::shared_ptr<const LinearProblem
   }
   validation_ = DenseDesign(rows);
 
-  ones_ = Vector::Zero(weights());
-  ones_.head(rank) = basis_.transpose() * Vector::Ones(d);
-  setup_work_ = cost(*direct_).setup / (2.0 * train.x.product_flops());
+  traits_.has_penalties = true;
+  traits_.has_train_gradient_lambda = true;
+  traits_.has_closed_form = true;
+  traits_.largest_curvature = singular_values_.cwiseAbs2().maxCoeff() / train_rows_;
+  traits_.certificate_work.hessian_products = 1;
+  traits_.ones = Vector::Zero(weights());
+  traits_.ones.head(rank) = basis_.transpose() * Vector::Ones(d);
+  traits_.setup_work = cost(*direct_).setup / (2.0 * train.x.product_flops());
 }
 
 double CollapsedLeastSquares::intercept_offset(const Vector& w) const {
@@ -129,6 +145,7 @@ double CollapsedLeastSquares::intercept_offset(const Vector& w) const {
 }
 
 double CollapsedLeastSquares::train_loss(const Vector& w, const Vector& lambda) const {
+  require_sizes(*this, w, lambda);
   const auto a = w.head(rank());
   const double t = intercept_offset(w);
   return 0.5 * ((singular_values_.cwiseProduct(a) - z_).squaredNorm() + rest_) / train_rows_ + 0.5 * t * t +
@@ -136,6 +153,8 @@ double CollapsedLeastSquares::train_loss(const Vector& w, const Vector& lambda) 
 }
 
 void CollapsedLeastSquares::train_gradient(const Vector& w, const Vector& lambda, Vector& g) const {
+  require_sizes(*this, w, lambda);
+  g.resize(weights());
   const auto a = w.head(rank());
   g.head(rank()) = singular_values_.cwiseProduct(singular_values_.cwiseProduct(a) - z_) / train_rows_ +
                    2.0 * std::exp(lambda[0]) * a;
@@ -148,6 +167,9 @@ void CollapsedLeastSquares::train_gradient(const Vector& w, const Vector& lambda
 
 void CollapsedLeastSquares::hessian_product(const Vector&, const Vector& lambda, const Vector& p,
                                             Vector& out) const {
+  require_lambda(*this, lambda);
+  require_weights(*this, p);
+  out.resize(weights());
   const auto a = p.head(rank());
   out.head(rank()) =
       singular_values_.cwiseAbs2().cwiseProduct(a) / train_rows_ + 2.0 * std::exp(lambda[0]) * a;
@@ -160,12 +182,18 @@ void CollapsedLeastSquares::hessian_product(const Vector&, const Vector& lambda,
 
 void CollapsedLeastSquares::cross_product(const Vector& w, const Vector& lambda, const Vector& q,
                                           Vector& out) const {
+  require_sizes(*this, w, lambda);
+  require_lambda(*this, q);
+  out.resize(weights());
   out.head(rank()) = 2.0 * std::exp(lambda[0]) * q[0] * w.head(rank());
   if (intercept_) out[rank()] = 0.0;
 }
 
 void CollapsedLeastSquares::cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
                                                      Vector& out) const {
+  require_sizes(*this, w, lambda);
+  require_weights(*this, p);
+  out.resize(hyperparameters());
   out[0] = 2.0 * std::exp(lambda[0]) * w.head(rank()).dot(p.head(rank()));
 }
 
@@ -177,7 +205,14 @@ const Vector& CollapsedLeastSquares::with_offset(const Vector& w, double t) cons
   return point;
 }
 
-double CollapsedLeastSquares::validation_loss(const Vector& w) const {
+void CollapsedLeastSquares::train_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const {
+  require_sizes(*this, w, lambda);
+  out.resize(hyperparameters());
+  out[0] = std::exp(lambda[0]) * w.head(rank()).squaredNorm();
+}
+
+double CollapsedLeastSquares::validation_loss(const Vector& w, const Vector&) const {
+  require_weights(*this, w);
   const double square = validation_.product_pass(
       as_span(with_offset(w, intercept_offset(w))), [&](Index first, std::span<double> m) {
         double sum = 0.0;
@@ -190,7 +225,9 @@ double CollapsedLeastSquares::validation_loss(const Vector& w) const {
   return 0.5 * (square + validation_rest_) / validation_rows_;
 }
 
-double CollapsedLeastSquares::validation_gradient(const Vector& w, Vector& g) const {
+double CollapsedLeastSquares::validation_gradient(const Vector& w, const Vector&, Vector& g) const {
+  require_weights(*this, w);
+  g.resize(weights());
   g.setZero();
   const double square = validation_.fused_pass(
       as_span(with_offset(w, intercept_offset(w))),
@@ -208,7 +245,10 @@ double CollapsedLeastSquares::validation_gradient(const Vector& w, Vector& g) co
   return 0.5 * (square + validation_rest_) / validation_rows_;
 }
 
-void CollapsedLeastSquares::validation_hessian_product(const Vector&, const Vector& p, Vector& out) const {
+void CollapsedLeastSquares::validation_hessian_product(const Vector&, const Vector&, const Vector& p,
+                                                       Vector& out) const {
+  require_weights(*this, p);
+  out.resize(weights());
   const double t = intercept_ ? p[rank()] + train_mean_.dot(p.head(rank())) : 0.0;
   out.setZero();
   validation_.fused_pass(
@@ -219,6 +259,7 @@ void CollapsedLeastSquares::validation_hessian_product(const Vector&, const Vect
 
 InnerReport CollapsedLeastSquares::inner_solve(const Vector& lambda, const InnerOptions& options,
                                                Vector& w) const {
+  require_sizes(*this, w, lambda);
   // Diagonal, and the exact intercept decouples: (s²/N + 2e^λ + ρ) a = s z/N − u + ρ v.
   const auto s = singular_values_.array();
   const double c = 2.0 * std::exp(lambda[0]) + (options.proximal ? options.proximal->rho : 0.0);
@@ -240,6 +281,9 @@ InnerReport CollapsedLeastSquares::inner_solve(const Vector& lambda, const Inner
 
 LinearReport CollapsedLeastSquares::hessian_solve(const Vector&, const Vector& lambda, const Vector& b,
                                                   const LinearOptions&, Vector& x) const {
+  require_lambda(*this, lambda);
+  require_weights(*this, b);
+  require_weights(*this, x);
   // In t = p_b + x̄ᵀa the Hessian is diagonal: t = b_b, (s²/N + 2e^λ) a = b_a − b_b x̄.
   const double t = intercept_ ? b[rank()] : 0.0;
   const auto curvature = singular_values_.array().square() / train_rows_ + 2.0 * std::exp(lambda[0]);
@@ -289,6 +333,8 @@ double CollapsedLeastSquares::closed_form_work() const {
 }
 
 void CollapsedLeastSquares::certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const {
+  require_sizes(*this, w, lambda);
+  out.resize(hyperparameters());
   const auto a = w.head(rank());
   const double penalty = std::exp(lambda[0]);
   const double kappa = singular_values_.cwiseProduct(a).squaredNorm() / (train_rows_ * a.squaredNorm());
@@ -296,16 +342,21 @@ void CollapsedLeastSquares::certificate_scale(const Vector& w, const Vector& lam
 }
 
 void CollapsedLeastSquares::fit_intercept(Vector& w) const {
+  require_weights(*this, w);
   if (intercept_) w[rank()] = target_mean_ - train_mean_.dot(w.head(rank()));
 }
 
 Vector CollapsedLeastSquares::expand(const Vector& w) const {
+  require_weights(*this, w);
   Vector full(direct_->weights());
   full.head(basis_.rows()) = basis_ * w.head(rank());
   if (intercept_) full[basis_.rows()] = w[rank()];
   return full;
 }
 
-Losses CollapsedLeastSquares::losses(const Vector& w) const { return direct_->losses(expand(w)); }
+Losses CollapsedLeastSquares::losses(const Vector& w, const Vector& lambda) const {
+  require_sizes(*this, w, lambda);
+  return direct_->losses(expand(w), lambda);
+}
 
 }  // namespace yosida

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "linalg/factor.hpp"
+#include "linalg/power_iteration.hpp"
 #include "problem/l1_quadratic.hpp"
 #include "problem/newton.hpp"
 #include "problem/row_space_system.hpp"
@@ -49,6 +50,7 @@ class L1Newton {
     for (int iteration = 0; iteration < kMaxIterations; ++iteration) {
       while (is_early() && (norm_ <= tolerance() || idle_ >= kPatience)) next_stage();
       if (norm_ <= tolerance() || idle_ >= kPatience || report_.work.paper_count() >= p_.max_count) break;
+      if (stop_requested(p_.stop)) break;
       collect(support_, [&](Index j) { return a_[j] != 0.0; });
       if (suits_row_space()) {
         solve_in_row_space();
@@ -200,7 +202,7 @@ class L1Newton {
       if (damping_ > 0.0) h.diagonal() = diagonal.array() + damping_;
       Vector x = x0;
       const L1QuadraticReport solved =
-          minimise({h, q, threshold, x0}, std::max(forcing * norm_, kModelShare * tolerance()), x);
+          minimise({h, q, threshold, x0, p_.stop}, std::max(forcing * norm_, kModelShare * tolerance()), x);
       report_.work.factorisations += solved.flops / p_.flops_per_gradient;
       next_ = a_;
       next_(set_) = x.cwiseProduct(unit);
@@ -270,7 +272,8 @@ class L1Newton {
     const Index most = static_cast<Index>(
         std::min<std::int64_t>(p_.max_count - report_.work.paper_count() - 1, 10 * a_.size()));
     const double enough = 0.3 * tolerance() / p_.units.maxCoeff();
-    const CgReport cg = conjugate_gradients(apply, b, direction, std::max(forcing * b.norm(), enough), most);
+    const CgReport cg = conjugate_gradients(apply, b, direction, std::max(forcing * b.norm(), enough), most,
+                                            {.stop = p_.stop});
     report_.work.hessian_products += cg.products;
     // Weights that would change their sign stop at 0; where that does not lower the objective, a shorter way.
     for (double step = 1.0; step > 1e-6; step *= 0.25) {
@@ -295,13 +298,10 @@ class L1Newton {
   bool proximal_gradient_step() {
     if (curvature_ == 0.0) {
       Vector direction = subgradient_;
-      Vector product(a_.size());
-      for (int i = 0; i < kPowerIterations && direction.norm() > 0.0; ++i) {
-        direction.normalize();
-        hessian_product(direction, product);
-        curvature_ = std::max(curvature_, product.norm());
-        direction.swap(product);
-      }
+      Vector scratch;
+      curvature_ = power_iteration([&](const Vector& p, Vector& out) { hessian_product(p, out); },
+                                   kPowerIterations, direction, scratch)
+                       .norm;
       if (!(curvature_ > 0.0)) return false;
     }
     // F(next) ≤ F + slope·move + curvature/2 ‖move‖² makes it a step of descent.
@@ -383,7 +383,7 @@ class L1Newton {
     bool was_full = false;
     bool is_last = false;
     next_.setZero(a_.size());
-    for (int i = 0; i < kMaxRowSteps; ++i) {
+    for (int i = 0; i < kMaxRowSteps && !stop_requested(p_.stop); ++i) {
       for (Index j = 0; j < penalisable_; ++j)
         next_[j] = shrunk(v[j]) > 0.0 ? -std::copysign(shrunk(v[j]), v[j]) / p_.c[j] : 0.0;
       collect(set_, [&](Index j) { return next_[j] != 0.0; });

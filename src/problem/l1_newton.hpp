@@ -19,6 +19,7 @@ struct L1Problem {
   double flops_per_gradient;  // of the problem the work is counted for
   const Matrix* hessian;      // ∇²f where it is known for any a, else null
   const Vector& units;        // of column_units()
+  const StopToken* stop;      // as InnerOptions::stop
 };
 
 /// What components of a gradient are multiplied by before they are compared: 1/√curvature of each weight's

@@ -120,16 +120,19 @@ struct LinearProblem::RowSpace {
   Design design;
 };
 
-LinearProblem::LinearProblem(Split split, const Loss& loss, bool intercept)
+LinearProblem::LinearProblem(Split split, SharedLoss loss, bool intercept)
     : split_(std::move(split)),
-      loss_(loss),
+      shared_loss_(std::move(loss)),
       intercept_(intercept),
-      penalty_(Penalty::shared(features() * loss.outputs())) {
+      penalty_(Penalty::shared(features() * loss_.outputs())) {
   prepare();
 }
 
-LinearProblem::LinearProblem(Split split, const Loss& loss, bool intercept, Penalty penalty)
-    : split_(std::move(split)), loss_(loss), intercept_(intercept), penalty_(std::move(penalty)) {
+LinearProblem::LinearProblem(Split split, SharedLoss loss, bool intercept, Penalty penalty)
+    : split_(std::move(split)),
+      shared_loss_(std::move(loss)),
+      intercept_(intercept),
+      penalty_(std::move(penalty)) {
   prepare();
 }
 
@@ -138,8 +141,7 @@ void LinearProblem::prepare() {
   if (penalty_.weights() != features() * loss_.outputs())
     throw InputError("penalty: of " + std::to_string(penalty_.weights()) + " weights, the model has " +
                      std::to_string(features() * loss_.outputs()));
-  ones_ = Vector::Ones(weights());
-  ones_.tail(intercepts()).setZero();
+  fill_in_traits();
   if (intercept_ && loss_.is_quadratic()) {
     const Vector mean = mean_weights(split_.train);
     train_mean_ = Vector::Zero(features());
@@ -150,6 +152,24 @@ void LinearProblem::prepare() {
   gradient_at_zero_.resize(weights());
   fit_intercept(zero);
   train_term().gradient(zero, gradient_at_zero_);
+}
+
+void LinearProblem::fill_in_traits() {
+  constexpr double kWidthOfJumps = 1.0;
+  traits_.has_penalties = true;
+  traits_.ones = Vector::Ones(weights());
+  traits_.ones.tail(intercepts()).setZero();
+  traits_.has_train_gradient_lambda = true;
+  traits_.factors_cheaply = factors_cheaply();
+  // A loss whose second derivative jumps has narrower valleys; they are looked for where that costs little.
+  if (loss_.has_jumps() && traits_.factors_cheaply) traits_.feature_width = kWidthOfJumps;
+  // The margins and one product with the design make one with the Hessian; each further group is a product.
+  traits_.certificate_work.hessian_products = 1;
+  const bool by_diagonal = penalty_.groups() > kMaxExactGroups || penalty_.groups() == penalty_.weights();
+  if (!by_diagonal)
+    traits_.certificate_work.factorisations = 0.5 * static_cast<double>(penalty_.groups() - 1);
+  // A quadratic loss needs only means; any other a product with the design, as a loss does.
+  if (intercept_ && !loss_.is_quadratic()) traits_.intercept_work.loss_evaluations = 1;
 }
 
 /// The scales of the columns, as curvatures of the data term at 0.
@@ -221,36 +241,64 @@ DataTerm LinearProblem::train_term() const { return {split_.train, loss_, interc
 DataTerm LinearProblem::validation_term() const { return {split_.validation, loss_, intercept_}; }
 
 double LinearProblem::train_loss(const Vector& w, const Vector& lambda) const {
+  require_sizes(*this, w, lambda);
   return train_term().value(w) + penalty_.value(w, lambda);
 }
 
 void LinearProblem::train_gradient(const Vector& w, const Vector& lambda, Vector& g) const {
+  require_sizes(*this, w, lambda);
+  g.resize(weights());
   train_term().gradient(w, g);
   penalty_.add_product(lambda, w, g);
 }
 
 void LinearProblem::hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
                                     Vector& out) const {
+  require_sizes(*this, w, lambda);
+  require_weights(*this, p);
+  out.resize(weights());
   train_term().hessian_product(w, p, out);
   penalty_.add_product(lambda, p, out);
 }
 
 void LinearProblem::cross_product(const Vector& w, const Vector& lambda, const Vector& q, Vector& out) const {
+  require_sizes(*this, w, lambda);
+  require_lambda(*this, q);
+  out.resize(weights());
   penalty_.cross_product(w, lambda, q, out);
 }
 
 void LinearProblem::cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
                                              Vector& out) const {
+  require_sizes(*this, w, lambda);
+  require_weights(*this, p);
+  out.resize(hyperparameters());
   penalty_.cross_product_transposed(w, lambda, p, out);
 }
 
-double LinearProblem::validation_loss(const Vector& w) const { return validation_term().value(w); }
+void LinearProblem::train_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const {
+  require_sizes(*this, w, lambda);
+  out.resize(hyperparameters());
+  penalty_.cross_product_transposed(w, lambda, w, out);  // 2e^λ Σ w²
+  out *= 0.5;
+}
 
-double LinearProblem::validation_gradient(const Vector& w, Vector& g) const {
+double LinearProblem::validation_loss(const Vector& w, const Vector&) const {
+  require_weights(*this, w);
+  return validation_term().value(w);
+}
+
+double LinearProblem::validation_gradient(const Vector& w, const Vector&, Vector& g) const {
+  require_weights(*this, w);
+  g.resize(weights());
   return validation_term().gradient(w, g);
 }
 
-void LinearProblem::validation_hessian_product(const Vector& w, const Vector& p, Vector& out) const {
+void LinearProblem::validation_hessian_product(const Vector& w, const Vector&, const Vector& p,
+                                               Vector& out) const {
+  require_weights(*this, w);
+  require_weights(*this, p);
+  out.resize(weights());
   validation_term().hessian_product(w, p, out);
 }
 
@@ -273,7 +321,7 @@ const LinearProblem::RowSpace& LinearProblem::row_space() const {
 
 Vector LinearProblem::penalty_curvatures(const Vector& lambda) const {
   Vector c = Vector::Zero(weights());
-  penalty_.add_product(lambda, ones_, c);
+  penalty_.add_product(lambda, traits_.ones, c);
   return c;
 }
 
@@ -282,11 +330,12 @@ double LinearProblem::gradient_flops() const {
 }
 
 InnerReport LinearProblem::inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const {
+  require_sizes(*this, w, lambda);
   Vector c = penalty_curvatures(lambda);
   Vector linear = Vector::Zero(weights());
   if (options.proximal) {  // uᵀ(w − v) + ρ/2 ‖w − v‖² = ρ/2 ‖w‖² + (u − ρv)ᵀw + a constant
-    c += options.proximal->rho * ones_;
-    linear = (options.proximal->u - options.proximal->rho * options.proximal->v).cwiseProduct(ones_);
+    c += options.proximal->rho * traits_.ones;
+    linear = (options.proximal->u - options.proximal->rho * options.proximal->v).cwiseProduct(traits_.ones);
   }
   const double flops = gradient_flops();
   InnerReport report;
@@ -313,7 +362,8 @@ InnerReport LinearProblem::inner_solve(const Vector& lambda, const InnerOptions&
                      .blur = options.blur,
                      .exact = exact,
                      .max_count = options.max_count,
-                     .flops_per_gradient = flops},
+                     .flops_per_gradient = flops,
+                     .stop = options.stop},
                     a);
     w.head(d) = space.q * a.head(rank);
     if (options.proximal) w.head(d) -= (linear.head(d) - space.q * reduced_linear.head(rank)) / c[0];
@@ -333,7 +383,8 @@ InnerReport LinearProblem::inner_solve(const Vector& lambda, const InnerOptions&
                      .exact = exact,
                      .max_count = options.max_count,
                      .flops_per_gradient = flops,
-                     .curvatures = units()},
+                     .curvatures = units(),
+                     .stop = options.stop},
                     w);
   }
   report.setup += 1.5 + (intercept_ ? 1.0 : 0.0);  // the gradient at 0, the curvatures of the columns
@@ -342,12 +393,16 @@ InnerReport LinearProblem::inner_solve(const Vector& lambda, const InnerOptions&
 
 LinearReport LinearProblem::hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
                                           const LinearOptions& options, Vector& x) const {
+  require_sizes(*this, w, lambda);
+  require_weights(*this, b);
+  require_weights(*this, x);
   return yosida::hessian_solve(train_term(), penalty_curvatures(lambda), w, b, options, gradient_flops(),
                                units(), x);
 }
 
 LinearReport LinearProblem::hessian_solve_many(const Vector& w, const Vector& lambda, const Matrix& b,
                                                const LinearOptions& options, Matrix& x) const {
+  require_sizes(*this, w, lambda);
   constexpr double kProductsPerColumn = 20.0;  // what conjugate gradients would need at the least
   const DataTerm data = train_term();
   Vector m;
@@ -355,7 +410,7 @@ LinearReport LinearProblem::hessian_solve_many(const Vector& w, const Vector& la
   data.margins(w, m);
   data.state_at(m, state);
   const Vector c = penalty_curvatures(lambda);
-  const HessianSystem hessian{data, c, state, gradient_flops()};
+  const HessianSystem hessian{data, c, state, gradient_flops(), nullptr, options.stop};
   if (!hessian.factors(kProductsPerColumn * static_cast<double>(b.cols())))
     return BilevelProblem::hessian_solve_many(w, lambda, b, options, x);
   LinearReport report = hessian.solve_many(b, options.tolerance, x);
@@ -364,6 +419,8 @@ LinearReport LinearProblem::hessian_solve_many(const Vector& w, const Vector& la
 }
 
 void LinearProblem::certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const {
+  require_sizes(*this, w, lambda);
+  out.resize(hyperparameters());
   const DataTerm data = train_term();
   const Index groups = penalty_.groups();
   Vector m;
@@ -413,24 +470,11 @@ bool LinearProblem::factors_cheaply() const {
   // In row space: the orthogonal factors once, then a system of n unknowns.
   const bool instant = 4.0 * d * n * n <= 10.0 * kInstantFlops && 1.4 * n * n * n <= kInstantFlops;
   const bool few_rows = solves_in_row_space() && (n <= kCheapFactor || instant);
-  return few_rows || HessianSystem{data, ones_, ones_, gradient_flops()}.factors(kCheapFactor);
-}
-
-double LinearProblem::feature_width() const {
-  constexpr double kWidthOfJumps = 1.0;
-  return loss_.has_jumps() && factors_cheaply() ? kWidthOfJumps : kSmoothWidth;
-}
-
-Work LinearProblem::certificate_work() const {
-  // The margins and one product with the design make one with the Hessian; each further group is a product.
-  Work work;
-  work.hessian_products = 1;
-  const bool by_diagonal = penalty_.groups() > kMaxExactGroups || penalty_.groups() == penalty_.weights();
-  if (!by_diagonal) work.factorisations = 0.5 * static_cast<double>(penalty_.groups() - 1);
-  return work;
+  return few_rows || HessianSystem{data, traits_.ones, traits_.ones, gradient_flops()}.factors(kCheapFactor);
 }
 
 void LinearProblem::fit_intercept(Vector& w) const {
+  require_weights(*this, w);
   if (!intercept_) return;
   if (loss_.is_quadratic()) {
     w[features()] = target_mean_ - train_mean_.dot(w.head(features()));
@@ -439,26 +483,32 @@ void LinearProblem::fit_intercept(Vector& w) const {
   }
 }
 
-Work LinearProblem::intercept_work() const {
-  Work work;
-  // A quadratic loss needs only means; any other a product with the design, as a loss does.
-  if (intercept_ && !loss_.is_quadratic()) work.loss_evaluations = 1;
-  return work;
-}
-
-Losses LinearProblem::losses(const Vector& w) const {
-  Losses result{.train = train_term().value(w), .validation = validation_loss(w), .test = {}};
+Losses LinearProblem::losses(const Vector& w, const Vector& lambda) const {
+  require_weights(*this, w);
+  Losses result{.train = train_term().value(w), .validation = validation_loss(w, lambda), .test = {}};
   if (split_.test) result.test = mean_loss(*split_.test, loss_, intercept_, w);
   return result;
 }
 
+namespace {
+
+void require_size(const Vector& w, Index size) {
+  if (w.size() != size)
+    throw InputError(fmt::format("w: has {} numbers; rows and loss need {}", w.size(), size));
+}
+
+}  // namespace
+
 double mean_loss(const Dataset& data, const Loss& loss, bool intercept, const Vector& w) {
-  return DataTerm(data, loss, intercept).value(w);
+  const DataTerm term(data, loss, intercept);
+  require_size(w, term.size());
+  return term.value(w);
 }
 
 Vector margins(const Dataset& data, bool intercept, const Vector& w, Index outputs) {
   Vector m(data.rows() * outputs);
   const Index used = (data.features() + (intercept ? 1 : 0)) * outputs;
+  require_size(w, used);
   data.x.multiply({w.data(), static_cast<std::size_t>(used)}, as_span(m), outputs);
   return m;
 }

@@ -27,8 +27,9 @@ class Newton {
     double last_decrement = std::numeric_limits<double>::infinity();
     for (int iteration = 0; iteration < kMaxIterations; ++iteration) {
       if (!p_.exact && norm() <= tolerance()) break;
-      if (report_.work.paper_count() >= p_.max_count) break;
+      if (report_.work.paper_count() >= p_.max_count || stop_requested(p_.stop)) break;
       const Vector direction = newton_direction();
+      if (stop_requested(p_.stop)) break;  // it may not be whole
       const double decrement = -gradient_.dot(direction);
       // −gᵀd = gᵀH⁻¹g is twice what is left to gain, whatever the scales of columns and penalty: an exact
       // solve ends where it is small beside the objective itself, or as small as rounding lets it be.
@@ -85,7 +86,7 @@ class Newton {
 
   Vector newton_direction() {
     p_.data.state_at(margins_, state_);
-    const HessianSystem hessian{p_.data, p_.c, state_, p_.flops_per_gradient, p_.curvatures};
+    const HessianSystem hessian{p_.data, p_.c, state_, p_.flops_per_gradient, p_.curvatures, p_.stop};
     // Superlinear (Eisenstat and Walker): the nearer, the more exact.
     const double size = norm();
     // A quadratic is its own model.
@@ -168,7 +169,7 @@ Matrix HessianSystem::matrix() const {
   Vector h;
   data.row_curvatures(state, h);
   Matrix hessian(c.size(), c.size());
-  hessian.topLeftCorner(d, d) = data.design().weighted_gram(as_span(h));
+  hessian.topLeftCorner(d, d) = data.design().weighted_gram(as_span(h), stop);
   if (data.has_intercept()) {
     Vector border;
     data.gather(h, border);
@@ -184,7 +185,7 @@ Matrix HessianSystem::matrix_by_products() const {
   const Index size = c.size();
   Matrix hessian(size, size);
   Vector column;
-  for (Index i = 0; i < size; ++i) {
+  for (Index i = 0; i < size && !stop_requested(stop); ++i) {
     data.hessian_product_at(state, Vector::Unit(size, i), column);
     hessian.col(i) = column;
   }
@@ -242,6 +243,7 @@ LinearReport HessianSystem::solve(const Vector& b, double tolerance, std::int64_
   LinearReport report;
   if (factors(exact ? std::numeric_limits<double>::infinity() : kCheapFactor)) {
     const Matrix hessian = matrix();
+    if (stop_requested(stop)) return report;  // it may not be whole
     Eigen::MatrixXd solution = b;
     solve_factored(hessian, solution);
     x = solution;
@@ -269,7 +271,9 @@ LinearReport HessianSystem::solve(const Vector& b, double tolerance, std::int64_
     };
     const CgReport cg =
         conjugate_gradients(apply, b, x, tolerance, std::min<std::int64_t>(max_count, 10 * b.size()),
-                            precondition ? &diagonal : nullptr, curvatures != nullptr);
+                            {.diagonal = precondition ? &diagonal : nullptr,
+                             .in_its_units = curvatures != nullptr,
+                             .stop = stop});
     report.work.hessian_products = cg.products;
     report.residual_norm = cg.residual_norm;
   }
@@ -282,6 +286,7 @@ LinearReport HessianSystem::solve_many(const Matrix& b, double tolerance, Matrix
   const Matrix hessian = matrix();
   Eigen::MatrixXd solution = b;
   LinearReport report;
+  if (stop_requested(stop)) return report;
   solve_factored(hessian, solution);
   x = solution;
   report.work.factorisations = factor_work();
@@ -299,7 +304,7 @@ LinearReport hessian_solve(const DataTerm& data, const Vector& c, const Vector& 
   Vector state;
   data.margins(w, margins);
   data.state_at(margins, state);
-  const HessianSystem hessian{data, c, state, flops_per_gradient, curvatures};
+  const HessianSystem hessian{data, c, state, flops_per_gradient, curvatures, options.stop};
   LinearReport report = hessian.solve(b, options.tolerance * gradient_norm(b, c, curvatures),
                                       options.max_count, options.tolerance <= kExactTolerance, x);
   report.work.factorisations += 0.5;  // the margins: a product with the design

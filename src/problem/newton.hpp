@@ -19,6 +19,7 @@ struct InnerProblem {
   /// Curvatures of f along each weight, where columns are of different scales: gradients are then measured
   /// in, and conjugate gradients preconditioned by, these and c. Null where all are alike.
   const Vector* curvatures = nullptr;
+  const StopToken* stop = nullptr;  // as InnerOptions::stop
 };
 
 /// The norm of a gradient: plain, or in units that do not depend on the scales of the columns.
@@ -31,6 +32,7 @@ struct HessianSystem {
   const Vector& state;
   double flops_per_gradient;
   const Vector* curvatures = nullptr;  // as in InnerProblem
+  const StopToken* stop = nullptr;     // where it says stop, matrices and solutions are not whole
 
   /// What forming and factoring H costs, in operations and in gradients.
   double factor_flops() const;

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "solver/direct_term.hpp"
 #include "solver/stationarity.hpp"
 
 namespace yosida {
@@ -23,16 +24,8 @@ constexpr double kWithout = 25.0;
 constexpr double kSame = 1e-6;
 constexpr double kNoLoss = 1e-9;  // of that of w = 0
 
-Vector zero_weights(const BilevelProblem& problem) {
-  Vector zero = Vector::Zero(problem.weights());
-  problem.fit_intercept(zero);
-  return zero;
-}
-
-double norm_at_zero(const BilevelProblem& problem, Vector& g) {
-  const Vector unpenalised =
-      Vector::Constant(problem.hyperparameters(), -std::numeric_limits<double>::infinity());
-  problem.train_gradient(zero_weights(problem), unpenalised, g);
+double norm_at_zero(const BilevelProblem& problem, const Vector& lambda, Vector& g) {
+  problem.train_gradient(starting_weights(problem), without_penalties(problem, lambda), g);
   return g.norm();
 }
 
@@ -43,15 +36,15 @@ struct Slopes {
   Vector scale;  // BilevelProblem::certificate_scale, relative to L_V
 };
 
-/// At w*(λ):  H q = ∇L_V,  ∇h = −Cᵀ q. What the residual r of that solve hides, −Cᵀ H⁻¹ r, is its error; it
-/// also refines q, as long as it is above what is allowed and falls.
+/// At w*(λ):  H q = ∇L_V,  ∇h = ∂L_V/∂λ − Cᵀ q. What the residual r of that solve hides, −Cᵀ H⁻¹ r, is its
+/// error; it also refines q, as long as it is above what is allowed and falls.
 Slopes slopes_at(const BilevelProblem& problem, const Vector& lambda, double allowed, Vector& w) {
-  const double tight = problem.factors_cheaply() ? kExact : kInner;
+  const double tight = problem.traits().factors_cheaply ? kExact : kInner;
   problem.inner_solve(lambda, {.proximal = {}, .tolerance = tight}, w);
   const Index count = problem.hyperparameters();
   Slopes at{.validation = 0.0, .slope = Vector(count), .error = Vector(count), .scale = Vector(count)};
   Vector g(problem.weights());
-  at.validation = problem.validation_gradient(w, g);
+  at.validation = problem.validation_gradient(w, lambda, g);
   problem.certificate_scale(w, lambda, at.scale);
   at.scale /= at.validation > 0.0 ? at.validation : 1.0;
   Vector q = Vector::Zero(problem.weights());
@@ -72,6 +65,7 @@ Slopes slopes_at(const BilevelProblem& problem, const Vector& lambda, double all
   }
   problem.cross_product_transposed(w, lambda, q, at.slope);
   at.slope = -at.slope;
+  add_direct_term(problem, w, lambda, at.slope);
   return at;
 }
 
@@ -84,8 +78,8 @@ bool ignores_lambda(const BilevelProblem& problem, const Vector& lambda, const V
 }
 
 /// What a change of the loss is compared with.
-double size_of(const BilevelProblem& problem, double validation) {
-  return std::max(validation, kNoLoss * problem.validation_loss(zero_weights(problem)));
+double size_of(const BilevelProblem& problem, const Vector& lambda, double validation) {
+  return std::max(validation, kNoLoss * problem.validation_loss(starting_weights(problem), lambda));
 }
 
 /// What h does beside a λ_j whose slope is not small.
@@ -99,7 +93,7 @@ int first_change(const BilevelProblem& problem, const Vector& lambda, Index j, d
   for (double distance = kNearest;; distance = std::min(kFurther * distance, kWithout)) {
     moved[j] = lambda[j] + direction * distance;
     problem.inner_solve(moved, {}, w);
-    const double change = problem.validation_loss(w) - here;
+    const double change = problem.validation_loss(w, moved) - here;
     if (!(std::abs(change) <= kSame * size)) return change > 0.0 ? 1 : -1;
     if (distance == kWithout) return 0;
   }
@@ -109,7 +103,7 @@ int first_change(const BilevelProblem& problem, const Vector& lambda, Index j, d
 /// both sides or, where it is the same down to no penalty at all, on the upper one.
 Beside look_beside(const BilevelProblem& problem, const Vector& lambda, Index j, double size, Vector w) {
   problem.inner_solve(lambda, {}, w);
-  const double here = problem.validation_loss(w);
+  const double here = problem.validation_loss(w, lambda);
   if (first_change(problem, lambda, j, 1.0, here, size, w) <= 0) return Beside::falls;
   const int below = first_change(problem, lambda, j, -1.0, here, size, w);
   return below > 0 ? Beside::rises : below == 0 ? Beside::is_flat_below : Beside::falls;
@@ -125,7 +119,7 @@ Verdict verdict_beside(const BilevelProblem& problem, const Vector& lambda, cons
     if (beside == Beside::falls) return Verdict::not_certified;
     has_end |= beside == Beside::is_flat_below;
   }
-  const bool has_kinks = problem.feature_width() < BilevelProblem::kSmoothWidth;
+  const bool has_kinks = problem.traits().feature_width < ProblemTraits::kSmoothWidth;
   return has_end ? Verdict::at_end : has_kinks ? Verdict::at_kink : Verdict::at_precision;
 }
 
@@ -137,8 +131,8 @@ std::string without_penalty(const BilevelProblem& problem, const Vector& lambda,
     if (lambda[j] <= start.low[j]) lower[j] -= kWithout;
   if (lower == lambda) return "";
   problem.inner_solve(lower, {}, w);
-  const double without = problem.validation_loss(w);
-  const double size = size_of(problem, at.validation);
+  const double without = problem.validation_loss(w, lower);
+  const double size = size_of(problem, lambda, at.validation);
   if (!std::isfinite(without)) return "";
   if (std::abs(without - at.validation) <= kSame * size)
     return "; no penalty is needed there: without it the loss is the same";
@@ -171,9 +165,13 @@ Certificate certify(const BilevelProblem& problem, const Solution& solution, con
                     double tolerance) {
   const Vector& lambda = solution.lambda;
   Vector w = solution.point;
+  require_sizes(problem, w, lambda);
+  if (start.low.size() != start.high.size() || (start.is_bounded() && start.low.size() != lambda.size()))
+    throw InputError(fmt::format("bounds: {} lower and {} upper for {} hyperparameters", start.low.size(),
+                                 start.high.size(), lambda.size()));
   Vector g(problem.weights());
   Certificate certificate;
-  const double scale_of_gradients = norm_at_zero(problem, g);
+  const double scale_of_gradients = norm_at_zero(problem, lambda, g);
   problem.train_gradient(w, lambda, g);
   certificate.inner_gradient = g.norm() / (scale_of_gradients > 0.0 ? scale_of_gradients : 1.0);
 
@@ -214,7 +212,7 @@ Certificate certify(const BilevelProblem& problem, const Solution& solution, con
         fmt::format("no small change of lambda{} helps: {}{}", held ? " inside its bounds" : "", size,
                     held ? without_penalty(problem, lambda, at, start, w) : "");
   } else {
-    certificate.verdict = verdict_beside(problem, lambda, steep, size_of(problem, at.validation), w);
+    certificate.verdict = verdict_beside(problem, lambda, steep, size_of(problem, lambda, at.validation), w);
     switch (certificate.verdict) {
       case Verdict::at_end:
         certificate.reason =

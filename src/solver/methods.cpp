@@ -27,6 +27,7 @@ namespace {
 /// Completes what a person wrote of a method with what its algorithm's table says.
 template <Algorithm A>
 Method with_algorithm(Method method, const typename A::Settings& defaults = {}) {
+  method.default_iterations = default_iterations_of<A>();
   method.settings = settings::describe(A::table(), defaults);
   method.make = [name = method.name, defaults](const SettingValues& values) -> std::unique_ptr<Solver> {
     return std::make_unique<AlgorithmSolver<A>>(A{settings::apply(name, A::table(), defaults, values)});
@@ -98,13 +99,11 @@ std::vector<Method> successors() {
                                         "Moreau-Yosida steps for several",
                              .solves_inner_problems = true,
                              .takes_kinks = true,
-                             .expected_work = 250.0,
-                             .default_iterations = 500}),
+                             .expected_work = 250.0}),
       with_algorithm<MyHpoFull>({.name = "my-hpo-consensus",
                                  .summary = "the paper's w and u (my-hpo-full) on the tangent response",
                                  .solves_inner_problems = true,
-                                 .takes_kinks = true,
-                                 .default_iterations = 500},
+                                 .takes_kinks = true},
                                 {.rho = 1.0, .epsilon = 1e-4, .response = ResponseKind::tangent}),
       with_algorithm<MyHpo1>(
           {.name = MyHpo1::name,
@@ -125,8 +124,7 @@ std::vector<Method> of_the_paper() {
            .summary = "MY-HPO with every update solved to its minimum (the paper's appendix)",
            .family = MethodFamily::paper,
            .solves_inner_problems = true,
-           .takes_kinks = true,
-           .default_iterations = 500}),
+           .takes_kinks = true}),
       with_algorithm<Sho>({.name = Sho::name,
                            .summary = "stochastic hyperparameter optimisation, the paper's baseline",
                            .family = MethodFamily::baseline}),
@@ -148,27 +146,23 @@ std::vector<Method> peers() {
                             .summary = "hypergradients from inexact solves, adaptive step (Pedregosa 2016)",
                             .family = MethodFamily::peer,
                             .solves_inner_problems = true,
-                            .takes_kinks = true,
-                            .default_iterations = 100}),
+                            .takes_kinks = true}),
       with_algorithm<Reverse>(
           {.name = Reverse::name,
            .summary =
                "reverse differentiation through inner gradient steps (Maclaurin 2015, Franceschi 2017)",
            .family = MethodFamily::peer,
-           .solves_inner_problems = true,
-           .default_iterations = 100}),
+           .solves_inner_problems = true}),
       with_algorithm<Forward>(
           {.name = Forward::name,
            .summary = "forward differentiation through inner gradient steps (Franceschi 2017)",
            .family = MethodFamily::peer,
            .solves_inner_problems = true,
-           .default_iterations = 100,
            .grows_with_lambdas = true}),
       with_algorithm<PenaltyMethod>(
           {.name = PenaltyMethod::name,
            .summary = "the inner problem as a penalised constraint (Mehra and Hamm 2019)",
-           .family = MethodFamily::peer,
-           .default_iterations = 500}),
+           .family = MethodFamily::peer}),
       with_algorithm<Stn>({.name = Stn::name,
                            .summary = "self-tuning networks: a response learned under noise (MacKay 2019)",
                            .family = MethodFamily::peer}),

@@ -39,7 +39,8 @@ void require_targets(const Dataset& data, const Model& model) {
   if (data.y.size() == 0)
     throw InputError(fmt::format("{}: no target: each row needs one to train and to judge by", data.source));
   if (model.code) return;
-  const Loss& loss = model.loss(0);
+  const SharedLoss own = model.loss(0);
+  const Loss& loss = own;
   for (Index i = 0; i < data.y.size(); ++i)
     if (!std::isnan(data.y[i]) && !loss.accepts(data.y[i]))
       throw InputError(fmt::format("{}: row {} has target {}: must be {} for --model {}", data.source, i + 1,
@@ -139,7 +140,7 @@ void label(Prepared& prepared) {
     require_varying_target(split.train);
     for (const Split& fold : prepared.folds) require_varying_target(fold.train);
   }
-  prepared.loss = &prepared.model->loss(prepared.labels ? prepared.labels->classes() : 0);
+  prepared.loss = prepared.model->loss(prepared.labels ? prepared.labels->classes() : 0);
 }
 
 void weigh(Prepared& prepared, const std::string& class_weights) {

@@ -76,9 +76,9 @@ TuneProblem StudyData::problem(std::uint64_t seed) try {
   throw;
 }
 
-std::shared_ptr<const SeedProblem> SeedProblems::of(std::uint64_t seed) {
+std::shared_ptr<const SeedProblem> SeedProblems::of(std::uint64_t seed, const StopToken& stop) {
   const std::shared_ptr<Slot> slot = slot_of(seed);
-  std::call_once(slot->once, [&] { slot->made = make(seed); });
+  std::call_once(slot->once, [&] { slot->made = make(seed, stop); });
   return slot->made;
 }
 
@@ -90,9 +90,13 @@ std::shared_ptr<SeedProblems::Slot> SeedProblems::slot_of(std::uint64_t seed) {
   return slots_.emplace_back(std::make_shared<Slot>(seed));
 }
 
-std::shared_ptr<const SeedProblem> SeedProblems::make(std::uint64_t seed) const {
+std::shared_ptr<const SeedProblem> SeedProblems::make(std::uint64_t seed, const StopToken& stop) const {
   auto made = std::make_shared<SeedProblem>(SeedProblem{.problem = options_.make(seed), .oracle = {}});
-  if (options_.oracle) made->oracle = find_oracle(made->problem, *options_.oracle);
+  if (options_.oracle) {
+    TuneOptions bounds = *options_.oracle;
+    bounds.stop = stop;
+    made->oracle = find_oracle(made->problem, bounds);
+  }
   return made;
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "problem/collapsed_least_squares.hpp"
+#include "problem/counted_problem.hpp"
 #include "tune/model_problem.hpp"
 #include "tune/penalty_groups.hpp"
 #include "tune/reports.hpp"
@@ -16,6 +17,11 @@ namespace yosida {
 namespace {
 
 constexpr double kManyIterations = std::numeric_limits<double>::infinity();
+
+/// The problem, each of whose calls throws RunEnded where it is told to stop.
+CountedProblem stoppable(const BilevelProblem& problem, const StopToken& stop) {
+  return CountedProblem(problem, std::numeric_limits<std::int64_t>::max(), stop);
+}
 
 }  // namespace
 
@@ -40,10 +46,11 @@ TuneProblem::TuneProblem(TuneProblem&&) noexcept = default;
 
 const Split& TuneProblem::split() const { return has_folds() ? data_.split : *problems_[0].split; }
 
-std::shared_ptr<const BilevelProblem> TuneProblem::bilevel(double iterations, bool may_collapse) const {
+std::shared_ptr<const BilevelProblem> TuneProblem::bilevel(double iterations, bool may_collapse,
+                                                           const StopToken& stop) const {
   std::vector<std::shared_ptr<const BilevelProblem>> all;
   for (const ModelProblem& model : problems_)
-    all.push_back(may_collapse ? model.cheapest(iterations) : model.problem);
+    all.push_back(may_collapse ? model.cheapest(iterations, stop) : model.problem);
   return all.size() == 1 ? all[0] : std::make_shared<const KFoldProblem>(std::move(all), validation_share_);
 }
 
@@ -70,15 +77,17 @@ void TuneProblem::require_one_lambda() const {
     throw InputError(fmt::format("--oracle: searches one lambda; here are {} of them", hyperparameters()));
 }
 
-Oracle TuneProblem::oracle(const Start& start) const {
+Oracle TuneProblem::oracle(const Start& start, const StopToken& stop) const {
   require_one_lambda();
-  const auto tightly = bilevel(kManyIterations);
-  const Start bounds = with_bounds(*tightly, start);
-  return find_oracle(*tightly, bounds.low[0], bounds.high[0]);
+  const auto tightly = bilevel(kManyIterations, true, stop);
+  const CountedProblem watched = stoppable(*tightly, stop);
+  const Start bounds = with_bounds(watched, start);
+  return find_oracle(watched, bounds.low[0], bounds.high[0]);
 }
 
-OracleGap TuneProblem::gap(Oracle oracle, const Solution& solution) const {
-  const double at_solution = validation_at(*bilevel(kManyIterations), solution.lambda[0]);
+OracleGap TuneProblem::gap(Oracle oracle, const Solution& solution, const StopToken& stop) const {
+  const auto tightly = bilevel(kManyIterations, true, stop);
+  const double at_solution = validation_at(stoppable(*tightly, stop), solution.lambda[0]);
   if (at_solution <
       oracle.validation) {  // a λ from outside the bounds may be the better one: then it is the truth
     oracle.validation = at_solution;
@@ -89,14 +98,13 @@ OracleGap TuneProblem::gap(Oracle oracle, const Solution& solution) const {
           .lambda_gap = at_solution / oracle.validation - 1.0};
 }
 
-Vector TuneProblem::refit(const Dataset& rows, const Vector& lambda) const {
+Vector TuneProblem::refit(const Dataset& rows, const Vector& lambda, const StopToken& stop) const {
   Split all = split();
   all.train = rows;
   const auto joined =
-      make_problem(std::move(all), data_, penalty_.penalty, intercept_).cheapest(kManyIterations);
-  Vector w = Vector::Zero(joined->weights());
-  joined->fit_intercept(w);
-  joined->inner_solve(lambda, {}, w);
+      make_problem(std::move(all), data_, penalty_.penalty, intercept_).cheapest(kManyIterations, stop);
+  Vector w = starting_weights(*joined);
+  stoppable(*joined, stop).inner_solve(lambda, {}, w);
   return joined->expand(w);
 }
 

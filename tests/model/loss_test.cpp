@@ -40,6 +40,8 @@ double derivative(F f, double x) {
   return (f(x - 2 * h) - 8 * f(x - h) + 8 * f(x + h) - f(x + 2 * h)) / (12 * h);
 }
 
+const SharedLoss of_classes[] = {softmax(2), softmax(3), softmax(7)};
+
 struct Losses : testing::TestWithParam<const Loss*> {
   const Loss& loss = *GetParam();
   std::vector<double> targets() const {
@@ -57,7 +59,7 @@ struct Losses : testing::TestWithParam<const Loss*> {
 };
 INSTANTIATE_TEST_SUITE_P(All, Losses,
                          testing::Values(&least_squares(), &logistic(), &squared_hinge(), &huber(),
-                                         &poisson(), &softmax(2), &softmax(3), &softmax(7)),
+                                         &poisson(), &*of_classes[0], &*of_classes[1], &*of_classes[2]),
                          [](const auto& each) {
                            return std::string(each.param->name()) + std::to_string(each.param->outputs());
                          });

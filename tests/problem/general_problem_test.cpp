@@ -75,7 +75,7 @@ TEST_P(General, InnerSolveEqualsADenseNewton) {
 TEST_P(General, HessianSolveEqualsADenseFactorisation) {
   const Vector w = 0.3 * random_vector(size, random);
   Vector b(size);
-  problem.validation_gradient(w, b);
+  problem.validation_gradient(w, lambda, b);
   Vector x = Vector::Zero(size);
   const LinearReport report = problem.hessian_solve(w, lambda, b, {}, x);
   EXPECT_LE(report.residual_norm, 1e-10 * b.norm());
@@ -159,13 +159,13 @@ TEST(RowWeights, OfTwoAreDoubledRows) {
       const Vector lambda = Vector::Constant(1, -2.0);
       Vector left(w.size()), right(w.size());
       EXPECT_LE(relative_error(a.train_loss(w, lambda), b.train_loss(w, lambda)), 1e-14);
-      EXPECT_LE(relative_error(a.validation_loss(w), b.validation_loss(w)), 1e-14);
-      EXPECT_LE(relative_error(*a.losses(w).test, *b.losses(w).test), 1e-14);
+      EXPECT_LE(relative_error(a.validation_loss(w, lambda), b.validation_loss(w, lambda)), 1e-14);
+      EXPECT_LE(relative_error(*a.losses(w, lambda).test, *b.losses(w, lambda).test), 1e-14);
       a.train_gradient(w, lambda, left);
       b.train_gradient(w, lambda, right);
       EXPECT_LE(relative_error(left, right), 1e-13);
-      a.validation_gradient(w, left);
-      b.validation_gradient(w, right);
+      a.validation_gradient(w, lambda, left);
+      b.validation_gradient(w, lambda, right);
       EXPECT_LE(relative_error(left, right), 1e-13);
       a.hessian_product(w, lambda, p, left);
       b.hessian_product(w, lambda, p, right);

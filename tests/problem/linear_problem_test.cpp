@@ -75,7 +75,7 @@ TEST(LinearProblem, RefusesDataWithoutFeatures) {
 
 TEST(LinearProblem, HasNoTestLossWithoutTestRows) {
   const LinearProblem problem(random_split(6, 4, 0, 2, 1, least_squares()), least_squares(), false);
-  EXPECT_FALSE(problem.losses(Vector::Zero(2)).test.has_value());
+  EXPECT_FALSE(problem.losses(Vector::Zero(2), test::lambda_of(0.0)).test.has_value());
 }
 
 TEST(Margins, AreProductsPlusTheIntercept) {
@@ -109,7 +109,7 @@ TEST(CollapsedLeastSquares, HasFewWeightsForFewRows) {
   const CollapsedLeastSquares collapsed(direct);
   EXPECT_EQ(collapsed.weights(), 34 + 1 + 1);  // the rows, the ones vector, the intercept
   EXPECT_EQ(collapsed.expand(Vector::Zero(36)).size(), 700);
-  EXPECT_GT(collapsed.setup_work(), 0.0);
+  EXPECT_GT(collapsed.traits().setup_work, 0.0);
 }
 
 // Smooth rows are nearly dependent (singular values fall to 1e-3 of the first): the two forms must still
@@ -126,15 +126,16 @@ TEST(CollapsedLeastSquares, EqualsTheDirectProblemOnSmoothData) {
       const Vector lambda = test::lambda_of(-3.0);
       EXPECT_LE(relative_error(built.problem->train_loss(w, lambda), built.direct->train_loss(full, lambda)),
                 1e-10);
-      EXPECT_LE(relative_error(built.problem->validation_loss(w), built.direct->validation_loss(full)),
+      EXPECT_LE(relative_error(built.problem->validation_loss(w, lambda),
+                               built.direct->validation_loss(full, lambda)),
                 1e-10);
       Vector g(w.size());
       Vector full_g(full.size());
       built.problem->train_gradient(w, lambda, g);
       built.direct->train_gradient(full, lambda, full_g);
       EXPECT_LE(relative_error(built.problem->expand(g), full_g), 1e-10);
-      built.problem->validation_gradient(w, g);
-      built.direct->validation_gradient(full, full_g);
+      built.problem->validation_gradient(w, lambda, g);
+      built.direct->validation_gradient(full, lambda, full_g);
       EXPECT_LE(relative_error(g, built.basis.transpose() * full_g), 1e-10);
       Vector a = w;
       Vector b = Vector::Zero(full.size());

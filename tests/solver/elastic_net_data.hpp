@@ -52,7 +52,7 @@ inline std::vector<LassoCase> lasso_cases() {
 /// L_V(w*(λ)) by a tight solve from w.
 inline double tight_validation(const BilevelProblem& problem, const Vector& lambda, Vector& w) {
   problem.inner_solve(lambda, {}, w);
-  return problem.validation_loss(w);
+  return problem.validation_loss(w, lambda);
 }
 
 /// The lowest L_V of a path of so many points from the upper bounds to the lower ones.

@@ -33,7 +33,7 @@ double exact_validation(const BilevelProblem& problem, const Vector& lambda) {
   Vector w = Vector::Zero(problem.weights());
   problem.fit_intercept(w);
   problem.inner_solve(lambda, {}, w);
-  return problem.validation_loss(w);
+  return problem.validation_loss(w, lambda);
 }
 
 // One hyperparameter.
@@ -93,10 +93,10 @@ TEST_P(OneLambda, NeverRisesWhereItRefines) {
     const SolveOptions options = from(-1.0);
     const Outcome outcome = solve(MyHpo{}, *built.problem, options);
     const Start start = with_bounds(*built.problem, options.start);
-    const auto scan =
-        static_cast<std::size_t>(BasinSearch(start.low[0], start.high[0],
-                                             MyHpo::Settings{}.spacing * built.problem->feature_width(), -1.0)
-                                     .scan_points());
+    const auto scan = static_cast<std::size_t>(
+        BasinSearch(start.low[0], start.high[0],
+                    MyHpo::Settings{}.spacing * built.problem->traits().feature_width, -1.0)
+            .scan_points());
     const double slack = GetParam().loss->is_quadratic() ? 1e-12 : 1e-2;
     for (std::size_t i = scan + 2; i < outcome.trace.size(); ++i)
       EXPECT_LE(outcome.trace[i].loss.validation, outcome.trace[i - 1].loss.validation * (1.0 + slack))

@@ -147,7 +147,7 @@ class Curve : public ForwardingProblem {
     report.converged = true;
     return report;
   }
-  double validation_loss(const Vector& w) const override { return h_(w[0]); }
+  double validation_loss(const Vector& w, const Vector&) const override { return h_(w[0]); }
 
  private:
   double (*h_)(double);

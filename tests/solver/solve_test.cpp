@@ -129,8 +129,8 @@ TEST(Diverged, IsSaidOfAFiniteEndFarAboveTheLossOfZero) {
   EXPECT_EQ(outcome.status, StopReason::diverged) << outcome.message;
   EXPECT_EQ(outcome.iterations, 40);
   EXPECT_TRUE(outcome.final.w.allFinite());
-  EXPECT_GT(outcome.final.loss.validation, 10.0 * problem.validation_loss(Vector::Zero(8)));
-  EXPECT_LE(outcome.best.loss.validation, problem.validation_loss(Vector::Zero(8)));
+  EXPECT_GT(outcome.final.loss.validation, 10.0 * problem.validation_loss(Vector::Zero(8), Vector::Zero(1)));
+  EXPECT_LE(outcome.best.loss.validation, problem.validation_loss(Vector::Zero(8), Vector::Zero(1)));
 }
 
 TEST(StopReason, HasAName) {

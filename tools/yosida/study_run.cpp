@@ -108,7 +108,7 @@ StudyResult do_runs(const std::string& command, const StudyFlags& flags, int job
                              .program = version(),
                              .machine = study::this_machine()});
   StudyProgress progress(command, flags.quiet);
-  const Interruption interruption;
+  const Interruption interruption(Interruption::Answer::from_now_on);
   const auto run = [&](const study::SpecText& spec) -> std::optional<study::Record> {
     const auto found = by_json.find(spec.json);
     if (found == by_json.end())
@@ -118,7 +118,7 @@ StudyResult do_runs(const std::string& command, const StudyFlags& flags, int job
     const WantedRun& asked = *found->second;
     TuneOptions options = asked.spec.options;
     options.oracle = false;  // it is searched once for all runs of a seed
-    options.observers = {interruption.observer()};
+    options.stop = interruption.token();
     auto record = study::tuned_run(options, *asked.problems, *asked.file_names,
                                    [](const std::string& warning) { say("yosida: {}\n", warning); });
     if (record) record->data_sha256 = asked.data_sha256;

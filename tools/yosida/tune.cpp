@@ -35,9 +35,13 @@ void write_all(const std::vector<std::pair<std::string, std::function<std::strin
 /// process.
 Tuned run_watched(const TuneProblem& problem, TuneOptions options, bool quiet) {
   Progress progress(options.method, budget_of(options), quiet);
-  const Interruption interruption;
+  const Interruption interruption(Interruption::Answer::with_first_iterate);
   options.observers = {progress.observer(), interruption.observer()};
-  return run_method(problem, options);
+  options.stop = interruption.token();
+  Tuned tuned = run_method(problem, options);
+  if (Interruption::was_asked() && tuned.outcome.status == StopReason::stopped)
+    tuned.outcome.message = Interruption::in_words();
+  return tuned;
 }
 
 /// On standard output, or on standard error where a file goes to the other; then it must not cost the file

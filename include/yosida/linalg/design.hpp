@@ -9,6 +9,7 @@
 #include "yosida/export.hpp"
 #include "yosida/linalg/function_ref.hpp"
 #include "yosida/linalg/types.hpp"
+#include "yosida/stop.hpp"
 
 namespace YOSIDA_EXPORT yosida {
 
@@ -95,8 +96,8 @@ class Design {
   void add_transposed(std::span<const double> r, std::span<double> out, Index outputs = 1) const;
   /// out += (X∘X)ᵀ r: the sums of r_ik x_ij² that the diagonal of a Hessian is made of.
   void add_transposed_squares(std::span<const double> r, std::span<double> out, Index outputs = 1) const;
-  /// Σ_i weight_i x_i x_iᵀ, both triangles filled.
-  Matrix weighted_gram(std::span<const double> weight) const;
+  /// Σ_i weight_i x_i x_iᵀ, both triangles filled; of some rows only where `stop` says so on the way.
+  Matrix weighted_gram(std::span<const double> weight, const StopToken* stop = nullptr) const;
 
   /// What a fused pass does with a block of rows: `products` holds x_iᵀw for the rows from `first` on and is
   /// overwritten with the weights r_i of these rows. The return values of all blocks are added up. It is

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,6 +22,9 @@ enum class Link {
 
 /// The loss ℓ(m, y) of one prediction (the margin m = xᵀw + b) against one target. Problems take
 /// the mean over rows. A loss of K = outputs() > 1 has K margins a row, one behind the other.
+///
+/// Threads: all functions are const and are called on one object from several threads at once, for different
+/// rows. A loss of your own must keep no state that they change.
 class Loss {
  public:
   virtual ~Loss() = default;
@@ -62,6 +66,20 @@ class Loss {
                               std::span<double> out) const = 0;
 };
 
+/// A loss as problems hold it. Those below but softmax live as long as the program, and so must one of your
+/// own that is given by reference; one that is given as a shared pointer lives as long as somebody holds it.
+class SharedLoss {
+ public:
+  SharedLoss(const Loss& lives_on) : loss_(std::shared_ptr<const Loss>(), &lives_on) {}
+  SharedLoss(std::shared_ptr<const Loss> loss) : loss_(std::move(loss)) {}
+  operator const Loss&() const { return *loss_; }
+  const Loss& operator*() const { return *loss_; }
+  const Loss* operator->() const { return loss_.get(); }
+
+ private:
+  std::shared_ptr<const Loss> loss_;
+};
+
 /// ½ (y − m)²
 const Loss& least_squares();
 /// log(1 + e^{−y m}), y ∈ {−1, +1}
@@ -74,7 +92,7 @@ const Loss& huber();
 /// Half the deviance, e^m − y m − (y − y log y), y ≥ 0: counts, with a log link. Never negative.
 const Loss& poisson();
 /// log Σ e^{m_k} − m_y, y ∈ {0 … classes − 1}. Throws InputError for less than 2 classes.
-const Loss& softmax(Index classes);
+SharedLoss softmax(Index classes);
 
 /// The target as expected at margins m where it is a number; margins of classes stay as they are.
 template <typename Margins>
@@ -85,7 +103,7 @@ Margins expected_target(Link link, Margins m) {
 
 /// By the name people use for the model: "ridge", "logistic", "svm", "huber", "poisson" or "softmax", which
 /// needs the number of classes. Throws InputError for any other.
-const Loss& loss_of_model(std::string_view model, Index classes = 0);
+SharedLoss loss_of_model(std::string_view model, Index classes = 0);
 /// The names it knows.
 std::vector<std::string_view> model_names();
 

@@ -19,7 +19,7 @@ enum class PenaltyForm { l2, l1, l1_l2 };
 struct Model {
   std::string_view name;
   std::string_view meaning;
-  const Loss& (*loss)(Index classes);
+  SharedLoss (*loss)(Index classes);
   /// λ in the terms of other programs; null where none has the same objective.
   Equivalents (*equivalents)(const TrainedPenalty&);
   /// How its classes are coded; nothing where the target is a number.

@@ -14,6 +14,6 @@ bool collapse_is_cheaper(const LinearProblem& problem, double iterations);
 /// The problem in the cheapest equal form for so many iterations: collapsed where the loss is
 /// quadratic and the factorisation pays for itself, as it is elsewhere.
 std::shared_ptr<const BilevelProblem> collapse_if_cheaper(std::shared_ptr<const LinearProblem> problem,
-                                                          double iterations);
+                                                          double iterations, const StopToken& stop = {});
 
 }  // namespace yosida

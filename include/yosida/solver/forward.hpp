@@ -17,6 +17,7 @@ double forward_hypergradient(const BilevelProblem& problem, const Vector& lambda
 /// the λ it returns.
 struct Forward {
   static constexpr const char* name = "forward";
+  static constexpr std::int64_t default_iterations = 100;
   using Settings = UnrolledSettings;
   using State = UnrolledState;
   static const std::vector<Setting<Settings>>& table() { return unrolled_table(); }

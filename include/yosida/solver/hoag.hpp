@@ -14,6 +14,7 @@ namespace YOSIDA_EXPORT yosida {
 /// its author's code. Any number of hyperparameters. It returns the w solved for the λ it returns.
 struct Hoag {
   static constexpr const char* name = "hoag";
+  static constexpr std::int64_t default_iterations = 100;
   struct Settings {
     double tolerance = 1e-3;
     double decrease = 0.9;

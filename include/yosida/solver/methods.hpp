@@ -34,7 +34,7 @@ struct Method {
   bool takes_kinks = false;
   /// About how many gradient equivalents a run costs; collapsing must cost less. 0: by its iterations.
   double expected_work = 0.0;
-  std::int64_t default_iterations = 2500;
+  std::int64_t default_iterations = Solver::kDefaultIterations;
   /// Ends by itself after so many iterations, which are trials: a limit of iterations need not be set.
   bool counts_trials = false;
   /// Work grows with the number of λ.

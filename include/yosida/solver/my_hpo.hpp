@@ -21,6 +21,7 @@ namespace YOSIDA_EXPORT yosida {
 /// Several: proximal steps with ρ from the gain ratio, from the start given. Ends at a stationary point.
 struct MyHpo {
   static constexpr const char* name = "my-hpo";
+  static constexpr std::int64_t default_iterations = 500;
   struct Settings {
     double tolerance = 1e-3;
     double scan_tolerance = 1e-2;

@@ -13,6 +13,7 @@ namespace YOSIDA_EXPORT yosida {
 /// response it is my-hpo-consensus: the paper's w and u on the true slope.
 struct MyHpoFull {
   static constexpr const char* name = "my-hpo-full";
+  static constexpr std::int64_t default_iterations = 500;
   struct Settings {
     double rho = 1.0;
     double epsilon = 1e-4;
@@ -23,6 +24,7 @@ struct MyHpoFull {
     LinearResponse phi;
     Start range;
     Vector r, response, g, curvature;
+    Vector trial_lambda;
   };
   static const std::vector<Setting<Settings>>& table();
 

@@ -17,6 +17,7 @@ namespace YOSIDA_EXPORT yosida {
 /// Any number of hyperparameters. It returns its own w, which nears w*(λ) as ρ grows.
 struct PenaltyMethod {
   static constexpr const char* name = "penalty";
+  static constexpr std::int64_t default_iterations = 500;
   struct Settings {
     std::int64_t steps = 10;
     double alpha = 0.0;

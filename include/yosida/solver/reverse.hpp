@@ -18,6 +18,7 @@ double reverse_hypergradient(const BilevelProblem& problem, const Vector& lambda
 /// under the λ it returns.
 struct Reverse {
   static constexpr const char* name = "reverse";
+  static constexpr std::int64_t default_iterations = 100;
   using Settings = UnrolledSettings;
   using State = UnrolledState;
   static const std::vector<Setting<Settings>>& table() { return unrolled_table(); }

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "yosida/export.hpp"
+#include "yosida/problem/bilevel_problem.hpp"
 #include "yosida/random.hpp"
-#include "yosida/response/mean_anchored.hpp"
 #include "yosida/settings.hpp"
 #include "yosida/solver/iterate.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "yosida/export.hpp"
-#include "yosida/response/mean_anchored.hpp"
+#include "yosida/response/linear_response.hpp"
 #include "yosida/solver/iterate.hpp"
 
 namespace YOSIDA_EXPORT yosida {
@@ -15,10 +15,11 @@ enum class WGradient {
 /// What the simplified algorithm carries from step to step, with or without backtracking.
 struct SimplifiedState : Iterate {
   Vector v, u;
-  MeanAnchored phi;
+  LinearResponse phi;
   Start range;
   double first_gradient = 0.0;  // ‖∇L_T(v, λ)‖ of the first step
   Vector g, p, r, trial;        // scratch
+  Vector trial_lambda;
 };
 
 }  // namespace yosida

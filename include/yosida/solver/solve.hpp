@@ -22,10 +22,10 @@ enum class StopReason {
   stalled,          ///< that test does not hold, and no step can be seen to bring it nearer
   iteration_limit,  ///< iterations ≥ Budget::iterations
   work_limit,       ///< the next step would bring paper_count above Budget::gradients
-  time_limit,       ///< seconds ≥ Budget::seconds
+  time_limit,       ///< seconds ≥ Budget::seconds; a step under way then is dropped
   diverged,         ///< an iterate or its L_V is not finite, or the final L_V > 10 × L_V(w = 0)
   exhausted,        ///< nothing is left to try: trials ≥ those asked for, or a grid is done
-  stopped,          ///< an observer said so
+  stopped,          ///< an observer or SolveOptions::stop said so
 };
 std::string_view to_string(StopReason reason);
 
@@ -53,8 +53,10 @@ using Observer = std::function<Watch(const TracePoint&)>;
 
 /// Where a run starts, what it may cost, and who watches it.
 struct SolveOptions {
-  Start start;  ///< its budget is filled in by solve()
-  Budget budget;
+  Start start;    ///< its budget is filled in by solve(); an empty λ is that of default_start()
+  Budget budget;  ///< where it limits nothing, the method's own number of iterations does
+  /// Reaches inner and linear solves: where it says stop, the step under way is dropped.
+  StopToken stop;
   std::vector<Observer> observers;
   /// Keep every so many-th point in Outcome::trace, all before the first of these, and the last; 0: none.
   std::int64_t trace_every = 0;
@@ -106,10 +108,13 @@ class Solver {
   /// True where iterates never leave the span of the training rows and the vector of ones, so that a
   /// collapsed problem serves as well as the problem itself.
   virtual bool stays_in_row_space() const = 0;
+  /// After which a run ends where its budget limits nothing.
+  virtual std::int64_t default_iterations() const { return kDefaultIterations; }
+  static constexpr std::int64_t kDefaultIterations = 2500;
 };
 
 /// An algorithm is a struct with a name, Settings and their table, State (derived from Iterate), init and
-/// step.
+/// step; `static constexpr std::int64_t default_iterations` where that is not Solver::kDefaultIterations.
 template <typename A>
 concept Algorithm = requires(const A algorithm, const BilevelProblem& problem, const Start& start,
                              typename A::State& state) {
@@ -122,6 +127,14 @@ concept Algorithm = requires(const A algorithm, const BilevelProblem& problem, c
   requires std::derived_from<typename A::State, Iterate>;
 };
 
+template <typename A>
+constexpr std::int64_t default_iterations_of() {
+  if constexpr (requires { A::default_iterations; })
+    return A::default_iterations;
+  else
+    return Solver::kDefaultIterations;
+}
+
 /// Makes a Solver of an algorithm.
 template <Algorithm A>
 class AlgorithmSolver final : public Solver {
@@ -131,6 +144,7 @@ class AlgorithmSolver final : public Solver {
     settings::verify(A::name, A::table(), algorithm_.settings);
   }
   bool stays_in_row_space() const override { return algorithm_.stays_in_row_space(); }
+  std::int64_t default_iterations() const override { return default_iterations_of<A>(); }
   std::unique_ptr<Run> start(const BilevelProblem& problem, const Start& start) const override {
     return std::make_unique<AlgorithmRun>(algorithm_, problem, start);
   }
@@ -152,8 +166,9 @@ class AlgorithmSolver final : public Solver {
   A algorithm_;
 };
 
-/// The only outer loop: steps, limits, divergence, the best iterate, the trace. May be called from several
-/// threads at a time, with the same solver and problem.
+/// The only outer loop: steps, limits, divergence, the best iterate, the trace. Throws InputError, naming
+/// field, value and rule, before the first step; what happens later is a StopReason. May be called from
+/// several threads at a time, with the same solver and problem, which must outlive it.
 Outcome solve(const Solver& solver, const BilevelProblem& problem, const SolveOptions& options);
 
 /// The same with an algorithm and its settings.

@@ -64,6 +64,8 @@ struct TuneOptions {
   std::optional<LambdaBounds> bounds = {};  ///< of each λ, and of the oracle
   std::vector<Observer> observers = {};     ///< called after each iteration, on the thread that called tune()
   std::int64_t trace_every = 0;             ///< as SolveOptions has it; 0: no trace
+  /// Ends the run, and what comes after it, at the next pass over the data: the best so far is the answer.
+  StopToken stop = {};
 
   // What is done with the λ found.
   bool refit =

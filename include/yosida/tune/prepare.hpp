@@ -22,7 +22,7 @@ struct Rows {
 /// The rows, split, labelled, weighted and pretreated, with all a saved model must remember of them.
 struct Prepared {
   const Model* model = nullptr;
-  const Loss* loss = nullptr;
+  SharedLoss loss = least_squares();  // that of the model
   /// With folds, the training and the validation rows are all rows: for the refit.
   Split split;
   std::vector<Split> folds;  // each pretreated by its own training rows; empty without cross-validation

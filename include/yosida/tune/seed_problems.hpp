@@ -76,8 +76,9 @@ class SeedProblems {
   /// Makes nothing yet.
   explicit SeedProblems(Options options) : options_(std::move(options)) {}
 
-  /// Throws what `make` throws: DataChanged, or InputError where the rows of this seed cannot be used.
-  std::shared_ptr<const SeedProblem> of(std::uint64_t seed);
+  /// Throws what `make` throws, and RunEnded where it is told to stop: DataChanged, or InputError where the
+  /// rows of this seed cannot be used.
+  std::shared_ptr<const SeedProblem> of(std::uint64_t seed, const StopToken& stop = {});
 
  private:
   struct Slot {
@@ -87,7 +88,7 @@ class SeedProblems {
     std::shared_ptr<const SeedProblem> made;
   };
   std::shared_ptr<Slot> slot_of(std::uint64_t seed);
-  std::shared_ptr<const SeedProblem> make(std::uint64_t seed) const;
+  std::shared_ptr<const SeedProblem> make(std::uint64_t seed, const StopToken& stop) const;
 
   Options options_;
   std::mutex mutex_;

@@ -49,8 +49,9 @@ Tuned tune(const TuneProblem& problem, const TuneOptions& options);
 
 // The steps of it, for whoever shares a problem or an oracle among runs, or watches only the run itself.
 
-/// The run, its reports and its certificate. A run that was stopped by an observer has no certificate:
-/// whoever has stopped it wants its answer now.
+/// The run, its reports and its certificate. A run that was stopped has no certificate: whoever has stopped
+/// it wants its answer now. After a time limit it is given a moment. Throws RunEnded where it is stopped
+/// before there is a problem to run on.
 Tuned run_method(const TuneProblem& problem, const TuneOptions& options);
 /// What comes after the run: equivalents, oracle, refit, the model.
 void complete(Tuned& tuned, const TuneProblem& problem, const TuneOptions& options);

@@ -52,8 +52,11 @@ class TuneProblem {
   /// Wall time of the constructor.
   double seconds() const { return seconds_; }
 
+  // What takes long throws RunEnded where it is told to stop.
+
   /// As one bi-level problem, in its cheapest form for so many iterations.
-  std::shared_ptr<const BilevelProblem> bilevel(double iterations, bool may_collapse = true) const;
+  std::shared_ptr<const BilevelProblem> bilevel(double iterations, bool may_collapse = true,
+                                                const StopToken& stop = {}) const;
   /// What a solution of such a problem does on every part, averaged over the folds where there are some.
   Report report(const Solution& solution) const;
   /// What weights of the split do on every part of it.
@@ -62,11 +65,11 @@ class TuneProblem {
   void require_one_lambda() const;
   /// The best λ there is inside the bounds given or, where there are none, the data's own. Throws InputError
   /// unless there is one λ.
-  Oracle oracle(const Start& start) const;
+  Oracle oracle(const Start& start, const StopToken& stop = {}) const;
   /// How far a solution is from it.
-  OracleGap gap(Oracle oracle, const Solution& solution) const;
+  OracleGap gap(Oracle oracle, const Solution& solution, const StopToken& stop = {}) const;
   /// w*(λ) on other rows, pretreated as these: all of them, or training and validation rows.
-  Vector refit(const Dataset& rows, const Vector& lambda) const;
+  Vector refit(const Dataset& rows, const Vector& lambda, const StopToken& stop = {}) const;
 
   /// Every gradient and product of the split's problem against finite differences, in each form that it has.
   struct FormCheck {
