@@ -4,9 +4,10 @@
 #include <cstdint>
 #include <span>
 
+#include "yosida/export.hpp"
 #include "yosida/linalg/types.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// The one generator of the project: xoshiro256++ (Blackman and Vigna), its state filled by
 /// splitmix64 from the seed. Normals and shuffles are our own, because the standard library's

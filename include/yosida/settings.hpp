@@ -1,14 +1,16 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "yosida/linalg/types.hpp"
+#include "yosida/export.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// Values of settings as text, by name: what flags, files and keyword arguments come down to.
 using SettingValues = std::map<std::string, std::string>;

@@ -5,7 +5,9 @@
 #include <string>
 #include <string_view>
 
-namespace yosida {
+#include "yosida/export.hpp"
+
+namespace YOSIDA_EXPORT yosida {
 
 /// Writes a whole file or nothing, piece by piece: to a file beside it first (its name with .yosida-part
 /// added), which is on the disk before it gets the name. A power cut leaves the old file or the new one. The

@@ -3,15 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 #include <unordered_map>
 
+#include "linalg/row_numbers.hpp"
 #include "yosida/error.hpp"
 
 namespace yosida {
 namespace {
-
-std::set<double> distinct(const Vector& y) { return {y.begin(), y.end()}; }
 
 /// "0 and 1", "1, 2 and 3"; of many the first dozen.
 std::string in_words(const std::vector<double>& values) {
@@ -27,14 +25,14 @@ std::string in_words(const std::vector<double>& values) {
 Labels find_labels(const Dataset& train, ClassCode code) {
   if (train.y.size() == 0 || train.y.hasNaN())
     throw InputError(fmt::format("{}: each training row needs a target to find classes", train.source));
-  const std::set<double> values = distinct(train.y);
+  const std::vector<double> values = distinct_of(train.x, train.y);
   if (values.size() == 1)
     throw InputError(fmt::format("{}: every training target is {}: classification needs two classes",
-                                 train.source, *values.begin()));
+                                 train.source, values[0]));
   const auto many = [&](const char* rule) {
     return InputError(fmt::format("{}: the training target takes {} values ({}, {}, {}, ...) in {} rows: {}",
-                                  train.source, values.size(), *values.begin(), *std::next(values.begin()),
-                                  *std::next(values.begin(), 2), train.rows(), rule));
+                                  train.source, values.size(), values[0], values[1], values[2], train.rows(),
+                                  rule));
   };
   if (code == ClassCode::signs && values.size() > 2)
     throw many(
@@ -43,7 +41,7 @@ Labels find_labels(const Dataset& train, ClassCode code) {
   // Most classes of one row: a measured quantity, not a class.
   if (code == ClassCode::indices && values.size() > 2 && 2 * static_cast<Index>(values.size()) > train.rows())
     throw many("softmax needs classes of several rows; for a numeric target use --model ridge");
-  return {.values = {values.begin(), values.end()}};
+  return {.values = values};
 }
 
 Dataset map_labels(const Labels& labels, ClassCode code, Dataset data) {
@@ -62,7 +60,7 @@ Split map_labels(const Labels& labels, ClassCode code, Split split) {
   split.train = map_labels(labels, code, std::move(split.train));
   split.validation = map_labels(labels, code, std::move(split.validation));
   if (split.test) split.test = map_labels(labels, code, std::move(*split.test));
-  if (distinct(split.validation.y).size() < 2)
+  if (distinct_of(split.validation.x, split.validation.y).size() < 2)
     throw InputError(
         fmt::format("{}: the validation rows hold one class only: both are needed to judge a model",
                     split.validation.source));

@@ -7,9 +7,10 @@
 #include <cmath>
 #include <limits>
 
+#include "linalg/columns.hpp"
+#include "linalg/row_numbers.hpp"
+#include "linalg/unit_scale.hpp"
 #include "yosida/error.hpp"
-#include "yosida/linalg/columns.hpp"
-#include "yosida/linalg/unit_scale.hpp"
 
 namespace yosida {
 namespace {
@@ -138,11 +139,11 @@ Design filled(const Dataset& data, const Vector& means) {
 /// Fits what is done to y.
 void fit_target(const Dataset& train, YStep y_step, Pretreatment& fitted) {
   if (y_step == YStep::raw) return;
-  const double scale = unit_scale(train.y.cwiseAbs().maxCoeff());
-  fitted.y_shift = (scale * train.y).mean() / scale;
-  const Vector centred = train.y.array() - fitted.y_shift;
-  if (y_step == YStep::standardize)
-    fitted.y_scale = std::sqrt((scale * centred).squaredNorm() / static_cast<double>(train.rows())) / scale;
+  const double scale = unit_scale(largest_of(train.x, train.y));
+  const auto n = static_cast<double>(train.rows());
+  fitted.y_shift = sum_of(train.x, scale * train.y) / n / scale;
+  const Vector centred = scale * (train.y.array() - fitted.y_shift);
+  if (y_step == YStep::standardize) fitted.y_scale = std::sqrt(dot_of(train.x, centred, centred) / n) / scale;
   if (fitted.y_scale == 0.0) fitted.y_scale = 1.0;  // a constant
   if (!std::isfinite(fitted.y_scale) || !std::isfinite(fitted.y_shift))
     throw InputError(fmt::format(

@@ -10,9 +10,9 @@
 
 #include "data/byte_stream.hpp"
 #include "data/formats.hpp"
+#include "linalg/columns.hpp"
 #include "yosida/data/split.hpp"
 #include "yosida/error.hpp"
-#include "yosida/linalg/columns.hpp"
 #include "yosida/nearest.hpp"
 
 namespace yosida {

@@ -1,10 +1,10 @@
-#include "yosida/linalg/columns.hpp"
+#include "linalg/columns.hpp"
 
 #include <cmath>
 #include <limits>
 
 #include "linalg/rows.hpp"
-#include "yosida/linalg/unit_scale.hpp"
+#include "linalg/unit_scale.hpp"
 
 namespace yosida {
 namespace {

@@ -1,10 +1,10 @@
-#include "yosida/linalg/gram.hpp"
+#include "linalg/gram.hpp"
 
 #include <algorithm>
 #include <cmath>
 
+#include "linalg/factor.hpp"
 #include "linalg/rows.hpp"
-#include "yosida/linalg/factor.hpp"
 
 namespace yosida {
 namespace {

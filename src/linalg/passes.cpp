@@ -40,6 +40,31 @@ Index block_rows(const RowsOf<SparseRow>& x, Index outputs) {
   return block_rows(2 * x.numbers() / std::max<Index>(x.rows(), 1), outputs);
 }
 
+/// Asks for `bytes` of memory that will be read soon.
+void call_for(const void* memory, Index bytes) {
+  constexpr Index kLine = 64;
+  for (Index at = 0; at < bytes; at += kLine) __builtin_prefetch(static_cast<const char*>(memory) + at, 0, 2);
+}
+/// Longer rows the processor fetches ahead by itself.
+constexpr Index kMostCalled = 1024;
+void call_for(DenseRow row, const RowsOf<DenseRow>& x) {
+  call_for(row, std::min<Index>(x.cols() * Index{sizeof(double)}, kMostCalled));
+}
+void call_for(const SparseRow& row, const RowsOf<SparseRow>&) {
+  call_for(row.value, std::min<Index>(row.size * Index{sizeof(double)}, kMostCalled));
+  call_for(row.column, std::min<Index>(row.size * Index{sizeof(std::int32_t)}, kMostCalled));
+}
+
+/// Rows [begin, begin + count), which come next, where they do not lie one behind the other: short rows in
+/// random order are waited for longer than they are worked on.
+template <typename Row>
+void call_for(const RowsOf<Row>& x, Index begin, Index count) {
+  if (!x.is_scattered()) return;
+  Row rows[kMaxBlockRows];
+  x.fetch(begin, count, rows);
+  for (Index i = 0; i < count; ++i) call_for(rows[i], x);
+}
+
 /// Rows that a pass works on at a time.
 template <typename Row>
 class Block;
@@ -243,6 +268,7 @@ double pass(const RowsOf<Row>& x, const Factor (&factors)[N], const Map& map, co
     for (Index i = begin; i < end; i += block_size) {
       const Index count = std::min(block_size, end - i);
       block.read(i, count);
+      call_for(x, i + count, std::min(block_size, end - i - count));
       for (std::size_t f = 0; f < N; ++f)
         factors[f].products(block, count, scratch.data() + f * static_cast<std::size_t>(size));
       total += map(i, static_cast<std::size_t>(count * outputs), scratch.data(), scratch.data() + size);
@@ -288,7 +314,9 @@ void Design::add_transposed(std::span<const double> r, std::span<double> out, In
     over_rows(rows(), numbers_ * outputs, sums.place(), [&](Index begin, Index end, double* sum) {
       Block<Row> block(x, outputs);
       for (Index i = begin; i < end; i += block_size) {
-        block.read(i, std::min(block_size, end - i));
+        const Index count = std::min(block_size, end - i);
+        block.read(i, count);
+        call_for(x, i + count, std::min(block_size, end - i - count));
         block.add(r.data() + i * outputs, sum);
       }
       if (sums.wants_sums()) add_sums(end - begin, r.data() + begin * outputs, outputs, sum + sums.sums_at());

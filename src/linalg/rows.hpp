@@ -94,6 +94,8 @@ class RowsOf {
   Index rows() const { return rows_; }
   Index cols() const { return storage_.cols; }
   Index numbers() const { return numbers_; }
+  /// True where rows need not lie one behind the other.
+  bool is_scattered() const { return selection_ != nullptr; }
   /// Where the rows [begin, begin + count) are.
   void fetch(Index begin, Index count, Row* out) const {
     if (count == 0) return;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "yosida/linalg/factor.hpp"
+#include "linalg/factor.hpp"
 
 namespace yosida {
 

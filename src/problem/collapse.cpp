@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "yosida/problem/collapsed_least_squares.hpp"
+#include "problem/collapsed_least_squares.hpp"
 
 namespace yosida {
 namespace {

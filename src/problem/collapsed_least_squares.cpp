@@ -1,11 +1,12 @@
-#include "yosida/problem/collapsed_least_squares.hpp"
+#include "problem/collapsed_least_squares.hpp"
 
 #include <algorithm>
 #include <cmath>
 
+#include "linalg/factor.hpp"
+#include "linalg/gram.hpp"
+#include "linalg/row_numbers.hpp"
 #include "yosida/error.hpp"
-#include "yosida/linalg/factor.hpp"
-#include "yosida/linalg/gram.hpp"
 
 namespace yosida {
 namespace {
@@ -47,7 +48,7 @@ CollapsedLeastSquares::CollapsedLeastSquares(std::shared_ptr<const LinearProblem
   if (intercept_) {
     const Vector weight = Vector::Constant(train.rows(), 1.0 / train_rows_);
     train.x.add_transposed(as_span(weight), as_span(mean));
-    target_mean_ = train.y.mean();
+    target_mean_ = sum_of(train.x, train.y) / train_rows_;
   }
   if (train.rows() >= train.features()) {
     factor_many_rows(train, mean);

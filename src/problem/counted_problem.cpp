@@ -1,4 +1,4 @@
-#include "yosida/problem/counted_problem.hpp"
+#include "problem/counted_problem.hpp"
 
 #include <algorithm>
 

@@ -4,12 +4,12 @@
 #include <cmath>
 #include <limits>
 
+#include "linalg/factor.hpp"
 #include "problem/l1_newton.hpp"
 #include "problem/l1_quadratic.hpp"
 #include "problem/newton.hpp"
 #include "problem/row_space_system.hpp"
 #include "yosida/error.hpp"
-#include "yosida/linalg/factor.hpp"
 
 namespace yosida {
 namespace {

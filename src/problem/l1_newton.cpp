@@ -4,10 +4,10 @@
 #include <cmath>
 #include <numeric>
 
+#include "linalg/factor.hpp"
 #include "problem/l1_quadratic.hpp"
 #include "problem/newton.hpp"
 #include "problem/row_space_system.hpp"
-#include "yosida/linalg/factor.hpp"
 
 namespace yosida {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "yosida/linalg/factor.hpp"
+#include "linalg/factor.hpp"
 
 namespace yosida {
 namespace {

@@ -6,10 +6,11 @@
 #include <cmath>
 #include <vector>
 
+#include "linalg/columns.hpp"
+#include "linalg/factor.hpp"
+#include "linalg/row_numbers.hpp"
 #include "problem/newton.hpp"
 #include "yosida/error.hpp"
-#include "yosida/linalg/columns.hpp"
-#include "yosida/linalg/factor.hpp"
 
 namespace yosida {
 namespace {
@@ -49,7 +50,7 @@ void check_magnitudes(const Dataset& data, const Loss& loss, bool is_train, cons
   const Vector features = largest_magnitudes(data.x);
   for (Index j = 0; j < features.size(); ++j)
     require_small(features[j], feature_in_words(data, j), for_features);
-  const double target = data.y.cwiseAbs().maxCoeff<Eigen::PropagateNaN>();
+  const double target = largest_of(data.x, data.y);
   const std::string target_in_words =
       data.target_name.empty() ? "the target" : fmt::format("the target \"{}\"", data.target_name);
   require_small(target, target_in_words, for_target);
@@ -83,7 +84,7 @@ void check(const Dataset& data, const Dataset& train, const Loss& loss, const ch
 /// Σ s_i v_i / Σ s_i as a vector of multipliers s_i / Σ s_i.
 Vector mean_weights(const Dataset& data) {
   if (data.weight.size() == 0) return Vector::Constant(data.rows(), 1.0 / static_cast<double>(data.rows()));
-  return data.weight / data.weight.sum();
+  return data.weight / sum_of(data.x, data.weight);
 }
 
 }  // namespace
@@ -128,7 +129,7 @@ void LinearProblem::prepare() {
     const Vector mean = mean_weights(split_.train);
     train_mean_ = Vector::Zero(features());
     split_.train.x.add_transposed(as_span(mean), as_span(train_mean_));
-    target_mean_ = mean.dot(split_.train.y);
+    target_mean_ = dot_of(split_.train.x, mean, split_.train.y);
   }
   Vector zero = Vector::Zero(weights());
   gradient_at_zero_.resize(weights());

@@ -5,8 +5,8 @@
 #include <limits>
 #include <utility>
 
-#include "yosida/linalg/factor.hpp"
-#include "yosida/linalg/gram.hpp"
+#include "linalg/factor.hpp"
+#include "linalg/gram.hpp"
 
 namespace yosida {
 namespace {

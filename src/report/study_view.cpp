@@ -9,6 +9,7 @@
 #include "report/problem_builder.hpp"
 #include "yosida/linalg/threads.hpp"
 #include "yosida/study/store.hpp"
+#include "yosida/version.hpp"
 
 namespace yosida::report {
 namespace {
@@ -75,7 +76,7 @@ struct StudyView::Impl {
     Runs all;
     contents = {.title = std::filesystem::path(path).filename().string(),
                 .generated = study::utc_now(),
-                .program = YOSIDA_VERSION,
+                .program = version(),
                 .runs = static_cast<std::int64_t>(runs.size()),
                 .failed = 0,
                 .diverged = 0,

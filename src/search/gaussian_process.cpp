@@ -5,8 +5,8 @@
 #include <numbers>
 #include <utility>
 
+#include "linalg/factor.hpp"
 #include "linalg/kernels.hpp"
-#include "yosida/linalg/factor.hpp"
 
 namespace yosida::search {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "yosida/problem/forwarding_problem.hpp"
+#include "problem/forwarding_problem.hpp"
 
 namespace yosida {
 

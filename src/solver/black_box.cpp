@@ -5,8 +5,8 @@
 #include <cmath>
 #include <map>
 
-#include "setting_rules.hpp"
 #include "yosida/error.hpp"
+#include "yosida/setting_rules.hpp"
 #include "yosida/solver/largest_curvature.hpp"
 #include "yosida/solver/oracle.hpp"
 

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "setting_rules.hpp"
 #include "yosida/error.hpp"
 #include "yosida/nearest.hpp"
 #include "yosida/search/samplers.hpp"
+#include "yosida/setting_rules.hpp"
 #include "yosida/solver/black_box.hpp"
 #include "yosida/solver/forward.hpp"
 #include "yosida/solver/hoag.hpp"

@@ -1,7 +1,7 @@
 #include "yosida/solver/penalty_method.hpp"
 
-#include "setting_rules.hpp"
 #include "solver/lambda_range.hpp"
+#include "yosida/setting_rules.hpp"
 
 namespace yosida {
 namespace {

@@ -5,8 +5,8 @@
 #include <chrono>
 #include <cmath>
 
+#include "problem/counted_problem.hpp"
 #include "yosida/error.hpp"
-#include "yosida/problem/counted_problem.hpp"
 
 namespace yosida {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "setting_rules.hpp"
 #include "solver/lambda_range.hpp"
+#include "yosida/setting_rules.hpp"
 
 namespace yosida {
 namespace {

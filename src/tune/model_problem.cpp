@@ -1,7 +1,7 @@
 #include "tune/model_problem.hpp"
 
+#include "problem/collapsed_least_squares.hpp"
 #include "yosida/problem/collapse.hpp"
-#include "yosida/problem/collapsed_least_squares.hpp"
 #include "yosida/problem/elastic_net_problem.hpp"
 
 namespace yosida {

@@ -149,18 +149,25 @@ void pretreat(Prepared& prepared, const TuneOptions& options) {
 }
 
 /// Rows are read where they are, in whatever order, and their pretreatment is carried in the products. A copy
-/// of them, packed and pretreated, is read faster: much so where rows are short. It is made where all copies
-/// together are so small that nobody misses their memory, or where they are not large and each row is in one
-/// part only: the copies of K folds are K times the data.
+/// of them, packed and pretreated, is read faster: rows of 50 numbers in random order take 1.4 times as long,
+/// of 10 numbers 2.3 times, of 784 hardly longer. It is made where all copies together are so small that
+/// nobody misses their memory. The copies of K folds are K times the data; where each row is in one part only
+/// they may be larger, and larger still where rows are short.
 void pack_where_it_pays(Prepared& prepared, std::optional<double> most) {
-  constexpr double kSmall = 8e6, kNotLarge = 64e6;  // bytes
+  constexpr double kMostOfFolds = 8e6, kMost = 64e6, kMostOfShortRows = 512e6;  // bytes
+  constexpr double kShortRow = 512.0;
   std::vector<Dataset*> parts = {&prepared.split.train};
   if (prepared.folds.empty()) parts.push_back(&prepared.split.validation);
   if (prepared.split.test) parts.push_back(&*prepared.split.test);
   for (Split& fold : prepared.folds) parts.insert(parts.end(), {&fold.train, &fold.validation});
   double bytes = 0.0;
-  for (const Dataset* part : parts) bytes += part->x.bytes_to_pack();
-  if (bytes > most.value_or(prepared.folds.empty() ? kNotLarge : kSmall)) return;
+  double rows = 0.0;
+  for (const Dataset* part : parts) {
+    bytes += part->x.bytes_to_pack();
+    rows += static_cast<double>(part->rows());
+  }
+  const double each_once = bytes <= kShortRow * rows ? kMostOfShortRows : kMost;
+  if (bytes > most.value_or(prepared.folds.empty() ? each_once : kMostOfFolds)) return;
   for (Dataset* part : parts)
     if (part->x.bytes_to_pack() > 0.0) part->x = part->x.packed();
 }

@@ -4,11 +4,11 @@
 
 #include <limits>
 
+#include "problem/collapsed_least_squares.hpp"
 #include "tune/model_problem.hpp"
 #include "tune/penalty_groups.hpp"
 #include "tune/reports.hpp"
 #include "yosida/error.hpp"
-#include "yosida/problem/collapsed_least_squares.hpp"
 #include "yosida/problem/k_fold_problem.hpp"
 #include "yosida/random.hpp"
 

@@ -8,6 +8,7 @@
 
 #include "csv_field.hpp"
 #include "yosida/linalg/function_ref.hpp"
+#include "yosida/version.hpp"
 
 namespace yosida {
 namespace {
@@ -106,7 +107,7 @@ std::string result_json(const TuneOptions& options, const TuneProblem& problem, 
   const Split& split = problem.split();
   const Outcome& outcome = tuned.outcome;
   json root = {{"schema", kSchema},
-               {"yosida", YOSIDA_VERSION},
+               {"yosida", version()},
                {"method", options.method},
                {"model", options.model},
                {"status", to_string(outcome.status)},

@@ -4,9 +4,9 @@
 
 #include <tuple>
 
+#include "linalg/factor.hpp"
 #include "yosida/data/spectra.hpp"
 #include "yosida/error.hpp"
-#include "yosida/linalg/factor.hpp"
 
 namespace yosida {
 namespace {

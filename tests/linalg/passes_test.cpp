@@ -2,11 +2,11 @@
 
 #include <vector>
 
+#include "linalg/gram.hpp"
 #include "linalg/kernels.hpp"
 #include "support/random_split.hpp"
 #include "support/threads_guard.hpp"
 #include "yosida/linalg/design.hpp"
-#include "yosida/linalg/gram.hpp"
 
 namespace yosida {
 namespace {

@@ -4,10 +4,10 @@
 
 #include <numeric>
 
+#include "linalg/columns.hpp"
+#include "linalg/factor.hpp"
+#include "linalg/gram.hpp"
 #include "support/random_split.hpp"
-#include "yosida/linalg/columns.hpp"
-#include "yosida/linalg/factor.hpp"
-#include "yosida/linalg/gram.hpp"
 
 namespace yosida {
 namespace {
@@ -241,8 +241,7 @@ INSTANTIATE_TEST_SUITE_P(Designs, Views, testing::Values(false, true),
 // 3000 rows of 50 are over 2^17 numbers, added up in chunks, more than one block of every kind.
 TEST_P(Views, EqualPlainExpressionsAndAreTheSameBitsWhereverRowsLie) {
   Random random(11);
-  for (const auto& [n, d] :
-       {std::pair<Index, Index>{5, 3}, {37, 12}, {4, 70}, {211, 90}, {3000, 50}}) {
+  for (const auto& [n, d] : {std::pair<Index, Index>{5, 3}, {37, 12}, {4, 70}, {211, 90}, {3000, 50}}) {
     Matrix rows = test::random_matrix(n, d, random);
     rows.col(0).array() += 3.0;
     if (GetParam())

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
+#include "problem/forwarding_problem.hpp"
 #include "support/compare.hpp"
 #include "support/problem_case.hpp"
-#include "yosida/problem/forwarding_problem.hpp"
 #include "yosida/problem/gradient_check.hpp"
 
 namespace yosida {

@@ -6,8 +6,8 @@
 #include <numeric>
 #include <vector>
 
+#include "problem/collapsed_least_squares.hpp"
 #include "support/random_split.hpp"
-#include "yosida/problem/collapsed_least_squares.hpp"
 #include "yosida/problem/k_fold_problem.hpp"
 
 namespace yosida::test {

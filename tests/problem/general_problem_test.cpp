@@ -1,10 +1,10 @@
 #include <gtest/gtest.h>
 
+#include "problem/counted_problem.hpp"
 #include "support/compare.hpp"
 #include "support/general_case.hpp"
 #include "yosida/error.hpp"
 #include "yosida/problem/collapse.hpp"
-#include "yosida/problem/counted_problem.hpp"
 #include "yosida/problem/gradient_check.hpp"
 
 namespace yosida {

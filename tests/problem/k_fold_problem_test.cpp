@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "problem/counted_problem.hpp"
 #include "problem/fold_data.hpp"
 #include "support/compare.hpp"
 #include "support/problem_case.hpp"
 #include "yosida/error.hpp"
-#include "yosida/problem/counted_problem.hpp"
 #include "yosida/problem/gradient_check.hpp"
 
 namespace yosida {

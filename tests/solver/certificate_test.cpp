@@ -4,9 +4,9 @@
 
 #include <cmath>
 
+#include "problem/forwarding_problem.hpp"
 #include "support/compare.hpp"
 #include "support/problem_case.hpp"
-#include "yosida/problem/forwarding_problem.hpp"
 #include "yosida/solver/oracle.hpp"
 
 namespace yosida {

@@ -5,9 +5,9 @@
 #include <Eigen/Dense>
 #include <functional>
 
+#include "problem/forwarding_problem.hpp"
 #include "support/compare.hpp"
 #include "support/problem_case.hpp"
-#include "yosida/problem/forwarding_problem.hpp"
 
 namespace yosida {
 namespace {

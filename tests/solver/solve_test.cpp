@@ -3,11 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include "problem/counted_problem.hpp"
+#include "problem/forwarding_problem.hpp"
 #include "support/compare.hpp"
 #include "support/problem_case.hpp"
 #include "yosida/error.hpp"
-#include "yosida/problem/counted_problem.hpp"
-#include "yosida/problem/forwarding_problem.hpp"
 #include "yosida/solver/methods.hpp"
 #include "yosida/solver/my_hpo_bt.hpp"
 #include "yosida/solver/my_hpo_c.hpp"

@@ -207,7 +207,7 @@ TEST(TuneDigits, FeaturesFarFromZeroKeepThem) {
       // Exact: both numbers have the same magnitude.
       for (Index j = 0; j < x.cols(); ++j) x.col(j).array() -= 1e6 * static_cast<double>(j + 1);
       near.x = Design(x);
-      const TuneOptions options{.model = name, .validation = {.folds = folds}, .copy_bytes = 0.0};
+      const TuneOptions options{.model = name, .copy_bytes = 0.0, .validation = {.folds = folds}};
       const Tuned found = tune(far, options), expected = tune(near, options);
       EXPECT_NEAR(found.lambda()[0], expected.lambda()[0], 1e-6);
       TuneOptions fixed = options;

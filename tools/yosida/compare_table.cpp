@@ -12,6 +12,7 @@
 #include "table.hpp"
 #include "tune_report.hpp"
 #include "yosida/error.hpp"
+#include "yosida/version.hpp"
 
 namespace yosida::cli {
 namespace {
@@ -108,11 +109,11 @@ void print_comparison(const Comparison& comparison, const std::vector<study::Rec
   emphasise_best(table, rows, &Row::test, 3, larger);
   table.print("  ");
   const auto of_others = std::count_if(records.begin(), records.end(), [](const study::Record& record) {
-    return record.program != YOSIDA_VERSION;
+    return record.program != version();
   });
   if (of_others > 0)
     fmt::print("\nnote: {} of these runs were made by another version of yosida than {}\n", of_others,
-               YOSIDA_VERSION);
+               version());
 }
 
 std::string faults_in_words(std::int64_t runs, std::int64_t diverged, std::int64_t failed) {

@@ -166,7 +166,8 @@ std::string host_name(std::string_view header) {
     rest.remove_prefix(1);
   }
   if (rest.empty()) return std::string(name);
-  const bool is_port = rest.starts_with(':') && rest.find_first_not_of("0123456789", 1) == std::string_view::npos;
+  const bool is_port =
+      rest.starts_with(':') && rest.find_first_not_of("0123456789", 1) == std::string_view::npos;
   return is_port ? std::string(name) : "";
 }
 

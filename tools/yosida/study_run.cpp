@@ -13,6 +13,7 @@
 #include "yosida/error.hpp"
 #include "yosida/linalg/threads.hpp"
 #include "yosida/tune/tuned_json.hpp"
+#include "yosida/version.hpp"
 
 namespace yosida::cli {
 
@@ -21,7 +22,7 @@ using json = nlohmann::json;
 std::optional<study::Record> record_run(TuneOptions options, SeedProblems& problems,
                                         const Interruption& interruption) {
   study::Record record;
-  record.program = YOSIDA_VERSION;
+  record.program = version();
   try {
     const auto data = problems.of(options.seed);
     options.observers = {interruption.observer()};
@@ -66,7 +67,7 @@ study::RunnerReport StudyWork::run(study::Store& store, const std::vector<study:
   if (has_work && !study.empty())
     store.put(study::Session{.started = study::utc_now(),
                              .command = this_command(),
-                             .program = YOSIDA_VERSION,
+                             .program = version(),
                              .machine = study::this_machine()});
   StudyProgress progress(name, quiet);
   const Interruption interruption;

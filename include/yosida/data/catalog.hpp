@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
-namespace yosida {
+#include "yosida/export.hpp"
+
+namespace YOSIDA_EXPORT yosida {
 
 /// A file of a data set, known by its contents.
 struct CatalogFile {

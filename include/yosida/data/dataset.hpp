@@ -3,9 +3,10 @@
 #include <string>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/linalg/design.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// Observations with their targets, and what messages call them.
 struct Dataset {

@@ -4,8 +4,9 @@
 #include <vector>
 
 #include "yosida/data/split.hpp"
+#include "yosida/export.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// The fold of each row, 0 to folds − 1, drawn by the seed; their sizes differ by at most 1. Stratified: also
 /// the rows of each value of y do. Throws InputError where folds < 2, or more than there are rows (of some

@@ -4,8 +4,9 @@
 #include <vector>
 
 #include "yosida/data/split.hpp"
+#include "yosida/export.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// How a loss names classes: of two the smaller label is −1 and the larger +1; of K they are 0 to K−1.
 enum class ClassCode { signs, indices };

@@ -5,8 +5,9 @@
 #include <vector>
 
 #include "yosida/data/dataset.hpp"
+#include "yosida/export.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// What is done to features before training. Every statistic is one of the training rows only.
 enum class XStep {

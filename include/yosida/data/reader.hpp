@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "yosida/data/dataset.hpp"
+#include "yosida/export.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// What to do with a missing value: in a text file an empty field, NA, NaN or ?; in an array NaN. LIBSVM has
 /// none. A missing target is an error unless its row is dropped.

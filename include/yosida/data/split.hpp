@@ -5,8 +5,9 @@
 #include <span>
 
 #include "yosida/data/dataset.hpp"
+#include "yosida/export.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// The rows a model is trained on, the rows its hyperparameters are judged by, and, where there
 /// are some, rows kept for the end.

@@ -5,10 +5,11 @@
 #include <span>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/linalg/function_ref.hpp"
 #include "yosida/linalg/types.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 namespace linalg {
 struct Storage;

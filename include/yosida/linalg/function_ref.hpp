@@ -4,7 +4,9 @@
 #include <type_traits>
 #include <utility>
 
-namespace yosida {
+#include "yosida/export.hpp"
+
+namespace YOSIDA_EXPORT yosida {
 
 template <typename Signature>
 class FunctionRef;

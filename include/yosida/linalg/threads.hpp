@@ -1,6 +1,8 @@
 #pragma once
 
-namespace yosida {
+#include "yosida/export.hpp"
+
+namespace YOSIDA_EXPORT yosida {
 
 /// How many threads passes over large designs may use: all cores unless set. Results do not depend on
 /// it, to the last bit. For the same reason factorisations use one BLAS thread: the first of them sets

@@ -4,7 +4,16 @@
 #include <cstddef>
 #include <span>
 
-namespace yosida {
+#include "yosida/export.hpp"
+
+// Eigen frees in one way what it aligns to 16 bytes and in another what it aligns to more, and vectors cross
+// the boundary of the library. CMake's target and pkg-config's flags define this.
+#if !defined(EIGEN_MAX_ALIGN_BYTES) || EIGEN_MAX_ALIGN_BYTES != 64
+#error \
+    "Compile with -DEIGEN_MAX_ALIGN_BYTES=64, as yosida was: find_package(yosida) and pkg-config --cflags yosida say so"
+#endif
+
+namespace YOSIDA_EXPORT yosida {
 
 using Index = Eigen::Index;
 using Vector = Eigen::VectorXd;

@@ -5,9 +5,10 @@
 #include <vector>
 
 #include "yosida/data/dataset.hpp"
+#include "yosida/export.hpp"
 #include "yosida/model/loss.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// Names and values, in the order they are shown.
 using Equivalents = std::vector<std::pair<std::string, double>>;

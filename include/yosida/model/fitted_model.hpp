@@ -7,8 +7,9 @@
 
 #include "yosida/data/labels.hpp"
 #include "yosida/data/pretreatment.hpp"
+#include "yosida/export.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// Weights in the units of the data as it was given: what a row xᵀw + b of it predicts. For a classification
 /// and for poisson, which has a log link, that is the margin, else the target in its own units.

@@ -5,9 +5,10 @@
 #include <string_view>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/linalg/types.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// The loss ℓ(m, y) of one prediction (the margin m = xᵀw + b) against one target. Problems take
 /// the mean over rows. A loss of K = outputs() > 1 has K margins a row, one behind the other.

@@ -6,9 +6,10 @@
 
 #include "yosida/data/labels.hpp"
 #include "yosida/data/pretreatment.hpp"
+#include "yosida/export.hpp"
 #include "yosida/model/loss.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// What keeps the weights small: Σ e^λ w², e^λ₁ ‖w‖₁ or e^λ₁ ‖w‖₁ + e^λ₂ ‖w‖².
 enum class PenaltyForm { l2, l1, l1_l2 };

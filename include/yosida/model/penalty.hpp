@@ -2,9 +2,10 @@
 
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/linalg/types.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// Σ_i e^{λ_g(i)} w_i²: which λ each weight of a linear model belongs to. Weights stand as [feature j, output
 /// k] at j·outputs + k; intercepts, behind them, are never penalised and no part of this.

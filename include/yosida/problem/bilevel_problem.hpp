@@ -4,10 +4,11 @@
 #include <limits>
 #include <optional>
 
+#include "yosida/export.hpp"
 #include "yosida/linalg/types.hpp"
 #include "yosida/problem/work.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// Data terms (no penalty) of one set of weights, as results report them.
 struct Losses {

@@ -1,10 +1,11 @@
 #pragma once
 
 #include "yosida/data/split.hpp"
+#include "yosida/export.hpp"
 #include "yosida/model/loss.hpp"
 #include "yosida/problem/bilevel_problem.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 class DataTerm;
 

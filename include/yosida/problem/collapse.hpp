@@ -2,9 +2,10 @@
 
 #include <memory>
 
+#include "yosida/export.hpp"
 #include "yosida/problem/linear_problem.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// True where the loss is quadratic and collapsing takes a fraction of a second or pays for itself in so many
 /// iterations, within the memory that the size of the design allows.

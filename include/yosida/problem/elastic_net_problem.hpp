@@ -3,9 +3,10 @@
 #include <memory>
 #include <mutex>
 
+#include "yosida/export.hpp"
 #include "yosida/problem/linear_problem.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// A linear model with an ℓ₁ penalty, which sets weights to 0, and for the elastic net an ℓ₂ penalty as well:
 ///   L_T(w, λ) = 1/N_T Σ s_i ℓ(xᵀw + b, y) + e^λ₁ Σ |w_j| + e^λ₂ Σ w_j²,   L_V as in LinearProblem.

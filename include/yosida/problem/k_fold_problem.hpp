@@ -3,10 +3,11 @@
 #include <memory>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/linalg/function_ref.hpp"
 #include "yosida/problem/bilevel_problem.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// K-fold cross-validation as one bi-level problem: K problems, each with weights of its own, under one λ.
 ///   L_T(w, λ) = Σ_k L_T^k(w_k, λ),   L_V(w) = Σ_k share_k L_V^k(w_k)

@@ -4,11 +4,12 @@
 #include <mutex>
 
 #include "yosida/data/split.hpp"
+#include "yosida/export.hpp"
 #include "yosida/model/loss.hpp"
 #include "yosida/model/penalty.hpp"
 #include "yosida/problem/bilevel_problem.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 class DataTerm;
 

@@ -2,7 +2,9 @@
 
 #include <cstdint>
 
-namespace yosida {
+#include "yosida/export.hpp"
+
+namespace YOSIDA_EXPORT yosida {
 
 /// What a run has cost. Losses computed for watching (traces, reports) are not in it.
 struct Work {

@@ -8,13 +8,15 @@
 #include <utility>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/report/summary.hpp"
 #include "yosida/settings.hpp"
 #include "yosida/study/record.hpp"
 
 /// What a report shows of a study, as plain data: the page and the figures are made of it. Numbers that are
 /// not finite stand for what is not there.
-namespace yosida::report {
+namespace YOSIDA_EXPORT yosida {
+namespace report {
 
 /// The measures that runs may have, in the order they are shown in.
 inline constexpr std::array<const char*, 5> kMeasures = {"scaled_loss", "loss", "r_squared", "accuracy",
@@ -131,4 +133,5 @@ struct StudyContents {
 /// As the page reads it. What is not finite is null, what is no UTF-8 replaced; curves have six digits.
 std::string to_json(const StudyContents& contents);
 
-}  // namespace yosida::report
+}  // namespace report
+}  // namespace yosida

@@ -3,9 +3,11 @@
 #include <string>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/report/contents.hpp"
 
-namespace yosida::report {
+namespace YOSIDA_EXPORT yosida {
+namespace report {
 
 /// A picture for a paper: a whole SVG file.
 struct Figure {
@@ -17,4 +19,5 @@ struct Figure {
 /// way each method took, and against the step size. What grows without bound leaves the frame.
 std::vector<Figure> figures_of(const ProblemContents& problem);
 
-}  // namespace yosida::report
+}  // namespace report
+}  // namespace yosida

@@ -4,9 +4,11 @@
 #include <memory>
 #include <string>
 
+#include "yosida/export.hpp"
 #include "yosida/report/contents.hpp"
 
-namespace yosida::report {
+namespace YOSIDA_EXPORT yosida {
+namespace report {
 
 /// What a report shows of a study. Each run is read once; of its trace no more is kept than curves need.
 class StudyView {
@@ -30,4 +32,5 @@ class StudyView {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace yosida::report
+}  // namespace report
+}  // namespace yosida

@@ -4,9 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/study/record.hpp"
 
-namespace yosida::report {
+namespace YOSIDA_EXPORT yosida {
+namespace report {
 
 /// Which weights of a run are shown: the last, as the paper does, or those of the smallest validation loss.
 enum class Which { final, best };
@@ -44,4 +46,5 @@ std::vector<Row> summarise(const std::vector<study::Record>& records, const std:
 /// Whether more of a measure is better.
 bool larger_is_better(const std::string& measure);
 
-}  // namespace yosida::report
+}  // namespace report
+}  // namespace yosida

@@ -4,9 +4,11 @@
 #include <limits>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/search/samplers.hpp"
 
-namespace yosida::search {
+namespace YOSIDA_EXPORT yosida {
+namespace search {
 
 /// The function of the user, at proposal.x. May be noisy; may return what is not finite (the trial failed).
 using Objective = std::function<double(const Proposal&)>;
@@ -35,4 +37,5 @@ Result minimize(const Objective& objective, Sampler& sampler, const Budget& budg
 Result minimize(const Objective& objective, const Space& space, const std::string& sampler,
                 const Budget& budget, std::uint64_t seed = 0);
 
-}  // namespace yosida::search
+}  // namespace search
+}  // namespace yosida

@@ -3,9 +3,11 @@
 #include <cstdint>
 #include <optional>
 
+#include "yosida/export.hpp"
 #include "yosida/linalg/types.hpp"
 
-namespace yosida::search {
+namespace YOSIDA_EXPORT yosida {
+namespace search {
 
 /// What to try next.
 struct Proposal {
@@ -29,4 +31,5 @@ class Sampler {
   virtual void tell(const Proposal& proposal, double value) = 0;
 };
 
-}  // namespace yosida::search
+}  // namespace search
+}  // namespace yosida

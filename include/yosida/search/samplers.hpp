@@ -5,11 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/search/sampler.hpp"
 #include "yosida/search/space.hpp"
 #include "yosida/settings.hpp"
 
-namespace yosida::search {
+namespace YOSIDA_EXPORT yosida {
+namespace search {
 
 struct SamplerOptions {
   std::uint64_t seed = 0;
@@ -36,4 +38,5 @@ const SamplerKind& sampler(const std::string& name);
 std::unique_ptr<Sampler> make_sampler(const std::string& name, const Space& space,
                                       const SamplerOptions& options = {}, const SettingValues& settings = {});
 
-}  // namespace yosida::search
+}  // namespace search
+}  // namespace yosida

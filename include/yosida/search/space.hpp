@@ -3,9 +3,11 @@
 #include <string>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/linalg/types.hpp"
 
-namespace yosida::search {
+namespace YOSIDA_EXPORT yosida {
+namespace search {
 
 enum class Scale { linear, logarithmic };
 
@@ -35,4 +37,5 @@ class Space {
   std::vector<Dimension> dimensions_;
 };
 
-}  // namespace yosida::search
+}  // namespace search
+}  // namespace yosida

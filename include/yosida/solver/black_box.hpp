@@ -1,9 +1,10 @@
 #pragma once
 
+#include "yosida/export.hpp"
 #include "yosida/search/samplers.hpp"
 #include "yosida/solver/solve.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// A black-box search as a solver: each step is one trial, which trains under the λ that a sampler proposes
 /// and tells it L_V. The iterate is the best trial so far, so a trace never rises. It is w = 0 until a trial

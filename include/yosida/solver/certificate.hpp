@@ -4,9 +4,10 @@
 #include <string>
 #include <string_view>
 
+#include "yosida/export.hpp"
 #include "yosida/solver/solve.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 enum class Verdict {
   certified,      ///< hypergradient + error ≤ tolerance, inner_gradient ≤ tolerance

@@ -2,9 +2,10 @@
 
 #include <cstdint>
 
+#include "yosida/export.hpp"
 #include "yosida/solver/unrolled.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// What reverse_hypergradient computes, the tangents Z_t = dw_t/dλ carried along: nothing of the path is
 /// kept, and each step costs one gradient and one Hessian product per hyperparameter.

@@ -2,11 +2,12 @@
 
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/problem/bilevel_problem.hpp"
 #include "yosida/settings.hpp"
 #include "yosida/solver/iterate.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// Hyperparameter optimisation with approximate gradient (Pedregosa 2016): inner problem and adjoint system
 /// are solved to a tolerance that shrinks, and λ follows the hypergradient with the adaptive step 1/L of

@@ -4,9 +4,10 @@
 #include <cstdint>
 #include <limits>
 
+#include "yosida/export.hpp"
 #include "yosida/linalg/types.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// What a run may cost. It ends at the first limit it meets.
 struct Budget {

@@ -5,10 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/settings.hpp"
 #include "yosida/solver/solve.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// A solver by name, for the command line and anything else that chooses at run time.
 struct Method {

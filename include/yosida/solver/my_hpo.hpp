@@ -5,12 +5,13 @@
 #include <optional>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/response/tangent.hpp"
 #include "yosida/settings.hpp"
 #include "yosida/solver/basin_search.hpp"
 #include "yosida/solver/iterate.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// The successor of MY-HPO: the Moreau–Yosida step on the tangent of the best response. No step size.
 ///

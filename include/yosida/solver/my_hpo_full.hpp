@@ -2,11 +2,12 @@
 
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/response/linear_response.hpp"
 #include "yosida/settings.hpp"
 #include "yosida/solver/iterate.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// The paper's Algorithm "MY-HPO": every update solved to its minimum. Few, dear iterations. With the tangent
 /// response it is my-hpo-consensus: the paper's w and u on the true slope.

@@ -1,9 +1,10 @@
 #pragma once
 
+#include "yosida/export.hpp"
 #include "yosida/problem/bilevel_problem.hpp"
 #include "yosida/solver/iterate.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// The truth to measure solvers against: the global minimum of λ ↦ L_V(w*(λ)) inside bounds.
 struct Oracle {

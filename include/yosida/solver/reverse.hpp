@@ -2,9 +2,10 @@
 
 #include <cstdint>
 
+#include "yosida/export.hpp"
 #include "yosida/solver/unrolled.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// Moves w by T = `steps` gradient steps of the inner problem, w_{t+1} = w_t − α ∇L_T(w_t, λ), and sets
 /// gradient = dL_V(w_T)/dλ, the w given held constant. Returns L_V(w_T). T gradients, then T Hessian

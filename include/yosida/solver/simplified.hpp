@@ -1,9 +1,10 @@
 #pragma once
 
+#include "yosida/export.hpp"
 #include "yosida/response/mean_anchored.hpp"
 #include "yosida/solver/iterate.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// Which gradient the w-update of the simplified algorithm takes.
 enum class WGradient {

@@ -3,12 +3,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/problem/bilevel_problem.hpp"
 #include "yosida/settings.hpp"
 #include "yosida/solver/iterate.hpp"
 #include "yosida/solver/largest_curvature.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 // What reverse and forward differentiation through T steps of the inner problem share.
 

@@ -3,9 +3,11 @@
 #include <cstdint>
 #include <string>
 
+#include "yosida/export.hpp"
 #include "yosida/solver/solve.hpp"
 
-namespace yosida::study {
+namespace YOSIDA_EXPORT yosida {
+namespace study {
 
 /// What a run is to do, as JSON text with its keys in order: two runs are the same run where these are equal.
 struct RunSpec {
@@ -45,4 +47,5 @@ std::string this_machine();
 /// 2026-01-31T12:00:00Z
 std::string utc_now();
 
-}  // namespace yosida::study
+}  // namespace study
+}  // namespace yosida

@@ -5,9 +5,11 @@
 #include <optional>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/study/store.hpp"
 
-namespace yosida::study {
+namespace YOSIDA_EXPORT yosida {
+namespace study {
 
 /// How far a study is.
 struct Progress {
@@ -48,4 +50,5 @@ using RunFunction = std::function<std::optional<Record>(const RunSpec&)>;
 RunnerReport run_study(Store& store, const std::vector<RunSpec>& specs, const RunFunction& run,
                        const RunnerOptions& options);
 
-}  // namespace yosida::study
+}  // namespace study
+}  // namespace yosida

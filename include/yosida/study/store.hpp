@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/study/record.hpp"
 
-namespace yosida::study {
+namespace YOSIDA_EXPORT yosida {
+namespace study {
 
 /// The right to do a run, held against every other process and Store until it is dropped. The system drops it
 /// where the process dies.
@@ -73,4 +75,5 @@ class Store {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace yosida::study
+}  // namespace study
+}  // namespace yosida

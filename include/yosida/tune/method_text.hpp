@@ -2,9 +2,10 @@
 
 #include <string>
 
+#include "yosida/export.hpp"
 #include "yosida/solver/methods.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// A method with settings, as one writes it: "sho:alpha=0.05".
 struct MethodText {

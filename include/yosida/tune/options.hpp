@@ -5,12 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/linalg/types.hpp"
 #include "yosida/settings.hpp"
 #include "yosida/solver/methods.hpp"
 #include "yosida/solver/oracle.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// Which rows judge a λ, where they are not given: a part of the rows, or each row once (cross-validation).
 struct ValidationOptions {
@@ -53,7 +54,8 @@ struct TuneOptions {
   std::string class_weights = {};  ///< "balanced", or LABEL=W,LABEL=W,…; empty: 1 each
   std::uint64_t seed = 0;          ///< of splits, folds and what a method draws
   /// Copies of rows, which are read faster than views, may take so many bytes in all; where they would take
-  /// more, none is made. Unless given: 64 MB, with folds 8 MB. Those that keep digits are made in any case.
+  /// more, none is made. Unless given: 64 MB, of rows of up to 64 numbers
+  /// 512 MB, with folds 8 MB. Those that keep digits are made in any case.
   std::optional<double> copy_bytes = {};
   ValidationOptions validation = {};
   PenaltyOptions penalty = {};

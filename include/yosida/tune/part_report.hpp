@@ -3,7 +3,9 @@
 #include <optional>
 #include <span>
 
-namespace yosida {
+#include "yosida/export.hpp"
+
+namespace YOSIDA_EXPORT yosida {
 
 /// What one set of weights does on one part of the data. A measure that the model has not is not there.
 struct PartReport {

@@ -7,10 +7,11 @@
 #include "yosida/data/labels.hpp"
 #include "yosida/data/pretreatment.hpp"
 #include "yosida/data/split.hpp"
+#include "yosida/export.hpp"
 #include "yosida/model/models.hpp"
 #include "yosida/tune/options.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// Rows as they come: all in one, or with validation and test rows that are given apart.
 struct Rows {

@@ -7,10 +7,11 @@
 #include <mutex>
 
 #include "yosida/error.hpp"
+#include "yosida/export.hpp"
 #include "yosida/tune/data_files.hpp"
 #include "yosida/tune/tune.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// A file is no longer what the study began with: no run may be stored under its sha256.
 struct DataChanged : InputError {

@@ -4,12 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/model/equivalents.hpp"
 #include "yosida/model/fitted_model.hpp"
 #include "yosida/solver/certificate.hpp"
 #include "yosida/tune/tune_problem.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// Everything there is to say of a finished run.
 struct Tuned {

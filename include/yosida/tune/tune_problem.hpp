@@ -5,12 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/model/penalty.hpp"
 #include "yosida/problem/gradient_check.hpp"
 #include "yosida/tune/part_report.hpp"
 #include "yosida/tune/prepare.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 struct ModelProblem;
 

@@ -4,9 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/tune/tune.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// Everything that `tuned` holds but its model, as docs/command-line.md describes it.
 std::string result_json(const TuneOptions& options, const TuneProblem& problem, const Tuned& tuned);

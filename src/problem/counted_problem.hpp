@@ -1,7 +1,7 @@
 #pragma once
 
+#include "problem/forwarding_problem.hpp"
 #include "yosida/linalg/function_ref.hpp"
-#include "yosida/problem/forwarding_problem.hpp"
 
 namespace yosida {
 
