@@ -77,7 +77,7 @@ class ArrayReader {
     Dataset data;
     if (target_) data.y = take_target();
     if (!numbers) numbers = values_.release(rows_ * cols_);
-    data.x = DenseDesign(std::move(numbers), rows_, cols_);
+    data.x = dense_view(numbers.get(), rows_, cols_, cols_, numbers);
     data.source = name();
     return data;
   }

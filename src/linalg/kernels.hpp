@@ -6,10 +6,12 @@
 namespace yosida::linalg {
 
 struct Kernels {
-  /// out[i] = Σ_j x[i·cols + j] w[j]
-  void (*row_products)(const double* x, long rows, long cols, const double* w, double* out);
-  /// out[j] += Σ_i r[i] x[i·cols + j]
-  void (*add_rows)(const double* x, long rows, long cols, const double* r, double* out);
+  // x[i] is the first number of row i: rows lie wherever they are, and none is copied for a pass.
+
+  /// out[i] = Σ_j x[i][j] w[j]
+  void (*row_products)(const double* const* x, long rows, long cols, const double* w, double* out);
+  /// out[j] += Σ_i r[i] x[i][j]
+  void (*add_rows)(const double* const* x, long rows, long cols, const double* r, double* out);
 };
 
 /// The kernels for the machine the program runs on, chosen once.
