@@ -142,7 +142,7 @@ void require_finite(const Matrix& predictions, const Dataset& data) {
 
 }  // namespace
 
-Link FittedModel::link() const { return yosida::model(model).loss(labels ? labels->classes() : 0).link(); }
+Link FittedModel::link() const { return yosida::model(model).loss(labels ? labels->classes() : 0)->link(); }
 
 Matrix FittedModel::predict(Dataset data) const {
   check_outputs(*this);
