@@ -118,7 +118,7 @@ Dataset apply_step(const FittedStep& step, Dataset data) {
 }
 
 Vector means_for_missing(const Dataset& train) {
-  const Vector means = means_of_present(train.x);
+  Vector means = means_of_present(train.x);
   for (Index j = 0; j < means.size(); ++j)
     if (std::isnan(means[j]))
       throw InputError(

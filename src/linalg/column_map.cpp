@@ -1,3 +1,5 @@
+#include <ranges>
+
 #include "linalg/rows.hpp"
 
 namespace yosida::linalg {
@@ -41,16 +43,16 @@ double ColumnMap::scaled(Index column, double value) const {
 void ColumnMap::pull(std::span<const double> w, Index outputs, std::vector<double>& weights,
                      double* offset) const {
   weights.assign(w.begin(), w.end());
-  for (auto step = steps_->rbegin(); step != steps_->rend(); ++step) {
-    if (step->scale.size() > 0)
-      for (Index j = 0; j < step->scale.size(); ++j)
+  for (const ColumnStep& step : *steps_ | std::views::reverse) {
+    if (step.scale.size() > 0)
+      for (Index j = 0; j < step.scale.size(); ++j)
         for (Index o = 0; o < outputs; ++o)
-          weights[static_cast<std::size_t>(j * outputs + o)] /= step->scale[j];
-    if (step->shift.size() > 0)
-      for (Index j = 0; j < step->shift.size(); ++j)
+          weights[static_cast<std::size_t>(j * outputs + o)] /= step.scale[j];
+    if (step.shift.size() > 0)
+      for (Index j = 0; j < step.shift.size(); ++j)
         for (Index o = 0; o < outputs; ++o)
-          offset[o] -= weights[static_cast<std::size_t>(j * outputs + o)] * step->shift[j];
-    if (step->differences) {
+          offset[o] -= weights[static_cast<std::size_t>(j * outputs + o)] * step.shift[j];
+    if (step.differences) {
       // Σ_j w_j (x_{j+1} − x_j): each column is added by the difference before it, taken off by its own.
       const auto k = static_cast<std::size_t>(outputs);
       weights.resize(weights.size() + k, 0.0);

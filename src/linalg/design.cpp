@@ -99,8 +99,9 @@ std::shared_ptr<Storage> sparse_storage(std::span<const std::int64_t> row_start,
   return storage;
 }
 
-std::shared_ptr<Storage> storage_of(const std::shared_ptr<const Matrix>& values) {
-  return dense_storage(values->data(), values->rows(), values->cols(), values->cols(), values);
+std::shared_ptr<Storage> storage_of(std::shared_ptr<const Matrix> values) {
+  const Matrix& numbers = *values;
+  return dense_storage(numbers.data(), numbers.rows(), numbers.cols(), numbers.cols(), std::move(values));
 }
 
 std::shared_ptr<Storage> storage_of(SparseRows rows) {
@@ -235,7 +236,7 @@ Design::Design(std::shared_ptr<const Storage> storage) : storage_(std::move(stor
 
 Design::Design(Matrix values) : Design(std::make_shared<const Matrix>(std::move(values))) {}
 Design::Design(std::shared_ptr<const Matrix> values)
-    : Design(std::shared_ptr<const Storage>(storage_of(values))) {}
+    : Design(std::shared_ptr<const Storage>(storage_of(std::move(values)))) {}
 Design::Design(SparseRows rows) : Design(std::shared_ptr<const Storage>(storage_of(std::move(rows)))) {}
 
 Design dense_view(const double* values, Index rows, Index cols, Index stride,

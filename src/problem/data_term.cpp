@@ -19,6 +19,8 @@ constexpr double kSlack = 1e-12;
 /// before threads are: each thread has its own.
 struct InterceptScratch {
   Vector m, at, state;
+  Vector b, trial, slope, step, sums;
+  Matrix hessian;
 };
 InterceptScratch& intercept_scratch() {
   thread_local InterceptScratch scratch;
@@ -288,10 +290,11 @@ void DataTerm::fit_several_intercepts(Vector& w) const {
   InterceptScratch& own = intercept_scratch();
   for (Vector* each : {&own.m, &own.at, &own.state}) each->resize(x_.rows() * k_);
   x_.multiply(std::span(w.data(), static_cast<std::size_t>(penalisable())), as_span(own.m), k_);
-  Vector b = w.tail(k_);
+  Vector &b = own.b, &trial = own.trial, &slope = own.slope, &step = own.step, &sums = own.sums;
+  Matrix& hessian = own.hessian;
+  b = w.tail(k_);
   if (!b.allFinite()) b.setZero();
-  Vector trial, slope(k_), step, sums(k_ + k_ * k_);
-  Matrix hessian(k_, k_);
+  sums.resize(k_ + k_ * k_);
   const auto k = static_cast<std::size_t>(k_);
   const auto value_with = [&](const Vector& intercepts) {
     return over_margins(own.at, [&](Index first, std::span<double> part, double*) {

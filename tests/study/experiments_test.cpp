@@ -26,7 +26,8 @@ Dataset numbered_rows(const std::vector<double>& y) {
 
 std::vector<Index> numbers(const Dataset& part) {
   std::vector<Index> rows;
-  for (const double number : to_matrix(part.x).reshaped()) rows.push_back(static_cast<Index>(number));
+  const Matrix x = to_matrix(part.x);
+  for (const double number : x.reshaped()) rows.push_back(static_cast<Index>(number));
   return rows;
 }
 
