@@ -46,8 +46,8 @@ void ijcnn1(int starts, double tolerance, bool verbose) {
   split.train = read_dataset(find("ijcnn1.xz"));
   split.validation = read_dataset(find("ijcnn1.t.xz"));
   // The features are dense: so is their design.
-  split.train.x = to_dense(split.train.x);
-  split.validation.x = to_dense(split.validation.x);
+  split.train.x = Design(to_matrix(split.train.x));
+  split.validation.x = Design(to_matrix(split.validation.x));
   const Index d = split.train.features();
   const LinearProblem problem(std::move(split), logistic(), false, Penalty::per_feature(d));
   fmt::print(
@@ -78,16 +78,8 @@ void ijcnn1(int starts, double tolerance, bool verbose) {
 }
 
 Dataset take(const Dataset& from, const std::vector<Index>& order, std::size_t begin, std::size_t count) {
-  Dataset part;
-  part.source = from.source;
-  DenseDesign x(static_cast<Index>(count), from.features());
-  part.y.resize(static_cast<Index>(count));
-  for (std::size_t i = 0; i < count; ++i) {
-    const Index row = order[begin + i];
-    x.matrix().row(static_cast<Index>(i)) = from.x.dense().matrix().row(row) / 255.0;
-    part.y[static_cast<Index>(i)] = from.y[row];
-  }
-  part.x = x;
+  Dataset part = select_rows(from, std::span(order).subspan(begin, count));
+  part.x = part.x.mapped({.scale = Vector::Constant(from.features(), 255.0)}).packed();
   return part;
 }
 

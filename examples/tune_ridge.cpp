@@ -12,7 +12,8 @@ int main() {
   using namespace yosida;
   Split split = built_in("spectra", 0);  // or split_rows(read_dataset("train.csv", {.target = "price"}), {})
   const Pretreatment pretreatment = fit_pretreatment(split.train, {XStep::standardize}, YStep::center);
-  pretreatment.apply(split.validation);
+  split.train = pretreatment.apply(split.train);
+  split.validation = pretreatment.apply(split.validation);
 
   const auto linear = std::make_shared<const LinearProblem>(split, least_squares(), /*intercept=*/true);
   const auto problem = collapse_if_cheaper(linear, /*iterations=*/250);  // few rows: cheap in their span

@@ -312,7 +312,8 @@ class CsvReader {
 
   Dataset dataset() {
     Dataset data;
-    data.x = DenseDesign(values_.release(rows_ * features_), rows_, features_);
+    const auto values = values_.release(rows_ * features_);
+    data.x = dense_view(values.get(), rows_, features_, features_, values);
     data.y = as_vector(y_);
     data.weight = as_vector(weight_);
     data.weight_name = options_.weight;

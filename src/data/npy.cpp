@@ -78,7 +78,8 @@ class ArrayReader {
     read_numbers();
     Dataset data;
     if (target_) data.y = take_target();
-    data.x = DenseDesign(values_.release(rows_ * cols_), rows_, cols_);
+    const auto values = values_.release(rows_ * cols_);
+    data.x = dense_view(values.get(), rows_, cols_, cols_, values);
     data.source = name();
     return data;
   }

@@ -50,24 +50,6 @@ void householder(ColumnMajor& a, std::vector<double>& tau) {
   check(info, "dgeqrf");
 }
 
-/// Dense rows [begin, begin + count) of a design, shifted, into `out`'s rows from `at` on.
-void copy_rows(const Design& x, Index begin, Index count, const Vector& shift, ColumnMajor& out, Index at) {
-  auto target = out.block(at, 0, count, x.cols());
-  if (x.is_sparse()) {
-    const SparseDesign& sparse = x.sparse();
-    target.setZero();
-    for (Index i = 0; i < count; ++i) {
-      const auto row = static_cast<std::size_t>(begin + i);
-      for (auto k = static_cast<std::size_t>(sparse.row_start[row]);
-           k < static_cast<std::size_t>(sparse.row_start[row + 1]); ++k)
-        target(i, sparse.column[k]) = sparse.value[k];
-    }
-  } else {
-    target = x.dense().matrix().middleRows(begin, count);
-  }
-  target.rowwise() -= shift.transpose();
-}
-
 }  // namespace
 
 bool cholesky_solve(Matrix& h, Eigen::Ref<Eigen::MatrixXd> b) {
@@ -181,6 +163,7 @@ Matrix triangular_factor(const Design& x, const Vector& shift, bool with_ones, c
   const Index width = d + (with_ones ? 2 : 1);
   const Index block = std::min(x.rows(), std::max<Index>(3 * width, 64));
   ColumnMajor stack(width + block, width);
+  Matrix rows(block, d);
   std::vector<double> tau;
   Index held = 0;  // rows of the factor so far, on top of the stack
   for (Index i = 0; i < x.rows(); i += block) {
@@ -190,7 +173,8 @@ Matrix triangular_factor(const Design& x, const Vector& shift, bool with_ones, c
       resized.topRows(held) = stack.topRows(held);
       stack.swap(resized);
     }
-    copy_rows(x, i, count, shift, stack, held);
+    x.copy_rows(i, count, rows.data(), d);
+    stack.block(held, 0, count, d) = rows.topRows(count).rowwise() - shift.transpose();
     if (with_ones) stack.col(d).segment(held, count).setOnes();
     stack.col(width - 1).segment(held, count) = y.segment(i, count).array() - y_shift;
     householder(stack, tau);

@@ -30,13 +30,13 @@ double product(const double* x, long cols, const double* w) {
   return sum;
 }
 
-void row_products(const double* x, long rows, long cols, const double* w, double* out) {
+void row_products(const double* const* x, long rows, long cols, const double* w, double* out) {
   long i = 0;
   for (; cols > kShortRow && i + 4 <= rows; i += 4) {
-    const double* x0 = x + i * cols;
-    const double* x1 = x0 + cols;
-    const double* x2 = x1 + cols;
-    const double* x3 = x2 + cols;
+    const double* x0 = x[i];
+    const double* x1 = x[i + 1];
+    const double* x2 = x[i + 2];
+    const double* x3 = x[i + 3];
     double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
 #pragma omp simd reduction(+ : s0, s1, s2, s3)
     for (long j = 0; j < cols; ++j) {
@@ -50,23 +50,23 @@ void row_products(const double* x, long rows, long cols, const double* w, double
     out[i + 2] = s2;
     out[i + 3] = s3;
   }
-  for (; i < rows; ++i) out[i] = product(x + i * cols, cols, w);
+  for (; i < rows; ++i) out[i] = product(x[i], cols, w);
 }
 
 /// Four rows at a time: each load and store of out serves four.
-void add_rows(const double* x, long rows, long cols, const double* r, double* out) {
+void add_rows(const double* const* x, long rows, long cols, const double* r, double* out) {
   long i = 0;
   for (; i + 4 <= rows; i += 4) {
-    const double* x0 = x + i * cols;
-    const double* x1 = x0 + cols;
-    const double* x2 = x1 + cols;
-    const double* x3 = x2 + cols;
+    const double* x0 = x[i];
+    const double* x1 = x[i + 1];
+    const double* x2 = x[i + 2];
+    const double* x3 = x[i + 3];
     const double r0 = r[i], r1 = r[i + 1], r2 = r[i + 2], r3 = r[i + 3];
 #pragma omp simd
     for (long j = 0; j < cols; ++j) out[j] += (r0 * x0[j] + r1 * x1[j]) + (r2 * x2[j] + r3 * x3[j]);
   }
   for (; i < rows; ++i) {
-    const double* x0 = x + i * cols;
+    const double* x0 = x[i];
     const double r0 = r[i];
 #pragma omp simd
     for (long j = 0; j < cols; ++j) out[j] += r0 * x0[j];

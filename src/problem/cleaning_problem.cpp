@@ -19,12 +19,10 @@ double sigmoid_slope(double lambda) {
 
 double row_weight(const Dataset& data, Index i) { return data.weight.size() > 0 ? data.weight[i] : 1.0; }
 
-/// σ(λ_i) s_i; a scratch vector that the next call overwrites.
-const Vector& trust(const Dataset& train, const Vector& lambda) {
-  thread_local Vector values;
+/// σ(λ_i) s_i
+void trust(const Dataset& train, const Vector& lambda, Vector& values) {
   values.resize(lambda.size());
   for (Index i = 0; i < lambda.size(); ++i) values[i] = probability(lambda[i]) * row_weight(train, i);
-  return values;
 }
 
 constexpr double kMaxCertificateScale = 1e6;
@@ -50,17 +48,23 @@ double CleaningProblem::gradient_flops() const {
 }
 
 double CleaningProblem::train_loss(const Vector& w, const Vector& lambda) const {
-  return term(split_.train, trust(split_.train, lambda)).value(w) + c_ * w.squaredNorm();
+  thread_local Vector row_weights;
+  trust(split_.train, lambda, row_weights);
+  return term(split_.train, row_weights).value(w) + c_ * w.squaredNorm();
 }
 
 void CleaningProblem::train_gradient(const Vector& w, const Vector& lambda, Vector& g) const {
-  term(split_.train, trust(split_.train, lambda)).gradient(w, g);
+  thread_local Vector row_weights;
+  trust(split_.train, lambda, row_weights);
+  term(split_.train, row_weights).gradient(w, g);
   g += 2.0 * c_ * w;
 }
 
 void CleaningProblem::hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
                                       Vector& out) const {
-  term(split_.train, trust(split_.train, lambda)).hessian_product(w, p, out);
+  thread_local Vector row_weights;
+  trust(split_.train, lambda, row_weights);
+  term(split_.train, row_weights).hessian_product(w, p, out);
   out += 2.0 * c_ * p;
 }
 
@@ -99,13 +103,11 @@ void CleaningProblem::validation_hessian_product(const Vector& w, const Vector& 
 }
 
 InnerReport CleaningProblem::inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const {
-  const Vector row_weights = trust(split_.train, lambda);
+  Vector row_weights;
+  trust(split_.train, lambda, row_weights);
   Vector c = 2.0 * c_ * ones_;
   Vector linear = Vector::Zero(weights());
-  if (options.proximal) {
-    c.array() += options.proximal->rho;
-    linear = options.proximal->u - options.proximal->rho * options.proximal->v;
-  }
+  add_proximal(options.proximal, ones_, c, linear);
   const double tolerance = options.tolerance * std::max(gradient_at_zero_, linear.norm());
   InnerReport report = newton({.data = term(split_.train, row_weights),
                                .c = c,
@@ -123,7 +125,8 @@ InnerReport CleaningProblem::inner_solve(const Vector& lambda, const InnerOption
 
 LinearReport CleaningProblem::hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
                                             const LinearOptions& options, Vector& x) const {
-  const Vector row_weights = trust(split_.train, lambda);
+  Vector row_weights;
+  trust(split_.train, lambda, row_weights);
   return yosida::hessian_solve(term(split_.train, row_weights), 2.0 * c_ * ones_, w, b, options,
                                gradient_flops(), nullptr, x);
 }

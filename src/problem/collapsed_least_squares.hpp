@@ -62,8 +62,11 @@ class CollapsedLeastSquares final : public BilevelProblem {
   Index rank() const { return singular_values_.size(); }
   /// t = b − b*(w): how far the intercept is from the exact one, b*(w) = ȳ − x̄ᵀw.
   double intercept_offset(const Vector& w) const;
-  /// w with t in the intercept's place; a scratch vector that the next call overwrites.
-  const Vector& with_offset(const Vector& w, double t) const;
+  /// point = w with t in the intercept's place.
+  void set_offset(const Vector& w, double t, Vector& point) const;
+  void factor_many_rows(const Dataset& train, const Vector& mean);
+  void factor_few_rows(const Dataset& train, const Vector& mean);
+  void rotate_validation_rows(const Dataset& validation, const Vector& mean);
 
   std::shared_ptr<const LinearProblem> direct_;
   bool intercept_;
@@ -75,7 +78,8 @@ class CollapsedLeastSquares final : public BilevelProblem {
   double target_mean_ = 0.0;
   double train_rows_ = 0.0;
   // Validation rows as an equal least-squares data set of few rows: ‖V (a, t) − z_V‖² + rest_V.
-  Design validation_;
+  std::shared_ptr<const Matrix> validation_matrix_;
+  Design validation_;  // the same numbers
   Vector validation_z_;
   double validation_rest_ = 0.0;
   double validation_rows_ = 0.0;

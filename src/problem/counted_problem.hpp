@@ -1,7 +1,7 @@
 #pragma once
 
-#include "yosida/linalg/function_ref.hpp"
 #include "problem/forwarding_problem.hpp"
+#include "yosida/linalg/function_ref.hpp"
 
 namespace yosida {
 

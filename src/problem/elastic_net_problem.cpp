@@ -78,11 +78,8 @@ ElasticNetProblem::ElasticNetProblem(Split split, const Loss& loss, bool interce
 
 double ElasticNetProblem::l1(const Vector& lambda) const { return std::exp(lambda[0]); }
 
-const Vector& ElasticNetProblem::l2(const Vector& lambda) const {
-  if (kind_ == Kind::lasso) return no_penalty();
-  thread_local Vector value(1);
-  value[0] = lambda[1];
-  return value;
+double ElasticNetProblem::l2(const Vector& lambda) const {
+  return kind_ == Kind::lasso ? no_penalty()[0] : lambda[1];
 }
 
 double ElasticNetProblem::gradient_flops() const { return 2.0 * split().train.x.product_flops(); }
@@ -95,21 +92,26 @@ std::vector<Index> ElasticNetProblem::support(const Vector& w) const {
 }
 
 double ElasticNetProblem::train_loss(const Vector& w, const Vector& lambda) const {
-  return linear_.train_loss(w, l2(lambda)) + l1(lambda) * w.head(penalised()).lpNorm<1>();
+  thread_local Vector second(1);
+  second[0] = l2(lambda);
+  return linear_.train_loss(w, second) + l1(lambda) * w.head(penalised()).lpNorm<1>();
 }
 
 void ElasticNetProblem::train_gradient(const Vector& w, const Vector& lambda, Vector& g) const {
-  linear_.train_gradient(w, l2(lambda), g);
+  thread_local Vector second(1);
+  second[0] = l2(lambda);
+  linear_.train_gradient(w, second, g);
   smallest_subgradient(w, l1(lambda), penalised(), g);
 }
 
 void ElasticNetProblem::hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
                                         Vector& out) const {
-  thread_local Vector on_support;
+  thread_local Vector on_support, second(1);
+  second[0] = l2(lambda);
   on_support = p;
   for (Index j = 0; j < penalised(); ++j)
     if (w[j] == 0.0) on_support[j] = 0.0;
-  linear_.hessian_product(w, l2(lambda), on_support, out);
+  linear_.hessian_product(w, second, on_support, out);
   for (Index j = 0; j < penalised(); ++j)
     if (w[j] == 0.0) out[j] = p[j];
 }
@@ -138,32 +140,20 @@ const Matrix* ElasticNetProblem::kept_hessian() const {
   if (!loss().is_quadratic() || x.cols() > kMaxCholesky || x.rows() < x.cols()) return nullptr;
   std::call_once(hessian_once_, [&] {
     const DataTerm data = train_term(linear_);
-    Vector m, state, h;
+    Vector m, state;
     data.margins(Vector::Zero(weights()), m);
     data.state_at(m, state);
-    data.row_curvatures(state, h);
-    Matrix hessian(weights(), weights());
-    hessian.topLeftCorner(penalised(), penalised()) = x.weighted_gram(as_span(h));
-    if (intercepts() > 0) {
-      Vector border;
-      data.gather(h, border);
-      hessian.col(penalised()) = border;
-      hessian.row(penalised()) = border.transpose();
-    }
-    hessian_ = std::move(hessian);
+    hessian_ = data.hessian_at(state);
   });
   return &hessian_;
 }
 
 InnerReport ElasticNetProblem::inner_solve(const Vector& lambda, const InnerOptions& options,
                                            Vector& w) const {
-  const double penalty = std::exp(l2(lambda)[0]);
+  const double penalty = std::exp(l2(lambda));
   Vector c = 2.0 * penalty * ones();
   Vector linear = Vector::Zero(weights());
-  if (options.proximal) {  // uᵀ(w − v) + ρ/2 ‖w − v‖² = ρ/2 ‖w‖² + (u − ρv)ᵀw + a constant
-    c += options.proximal->rho * ones();
-    linear = (options.proximal->u - options.proximal->rho * options.proximal->v).cwiseProduct(ones());
-  }
+  add_proximal(options.proximal, ones(), c, linear);
   const Vector units = column_units(linear_.units(), weights());
   const double size =
       std::max(gradient_at_zero_.cwiseProduct(units).norm(), linear.cwiseProduct(units).norm());
@@ -179,7 +169,7 @@ InnerReport ElasticNetProblem::inner_solve(const Vector& lambda, const InnerOpti
   InnerReport report = l1_newton(
       {data, c, linear, l1(lambda), tolerance, options.max_count, gradient_flops(), hessian, units}, w);
   if (hessian != nullptr)
-    report.setup = hessian_on_work(data, static_cast<std::size_t>(weights()), gradient_flops());
+    report.setup = data.hessian_on_flops(static_cast<std::size_t>(weights())) / gradient_flops();
   return report;
 }
 
@@ -213,10 +203,10 @@ LinearReport ElasticNetProblem::hessian_solve_many(const Vector& w, const Vector
     Vector m, state;
     data.margins(w, m);
     data.state_at(m, state);
-    h = hessian_on(data, state, set);
-    report.work.factorisations = 0.5 + hessian_on_work(data, set.size(), gradient_flops());
+    h = data.hessian_on(state, set);
+    report.work.factorisations = 0.5 + data.hessian_on_flops(set.size()) / gradient_flops();
   }
-  const double penalty = 2.0 * std::exp(l2(lambda)[0]);
+  const double penalty = 2.0 * std::exp(l2(lambda));
   for (std::size_t i = 0; i < set.size(); ++i)
     if (set[i] < penalised()) h(static_cast<Index>(i), static_cast<Index>(i)) += penalty;
   const Eigen::MatrixXd right = b(set, Eigen::all);
@@ -230,7 +220,7 @@ LinearReport ElasticNetProblem::hessian_solve_many(const Vector& w, const Vector
 }
 
 bool ElasticNetProblem::solves_in_row_space(const Vector& lambda, const std::vector<Index>& set) const {
-  const Vector c = 2.0 * std::exp(l2(lambda)[0]) * ones();
+  const Vector c = 2.0 * std::exp(l2(lambda)) * ones();
   return RowSpaceSystem::suits(train_term(linear_), c, set.size());
 }
 
@@ -238,7 +228,7 @@ LinearReport ElasticNetProblem::row_space_solve_many(const Vector& w, const Vect
                                                      const std::vector<Index>& set, const Matrix& b,
                                                      const LinearOptions& options, Matrix& x) const {
   const DataTerm data = train_term(linear_);
-  const Vector c = 2.0 * std::exp(l2(lambda)[0]) * ones();
+  const Vector c = 2.0 * std::exp(l2(lambda)) * ones();
   Vector m, state, solution;
   data.margins(w, m);
   data.state_at(m, state);

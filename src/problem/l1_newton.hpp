@@ -37,10 +37,4 @@ void smallest_subgradient(const Vector& a, double threshold, Index penalisable, 
 /// quadratic f with few rows, and with c > 0, they are found in the space of the rows (RowSpaceSystem).
 InnerReport l1_newton(const L1Problem& problem, Vector& a);
 
-/// The rows and columns of ∇²f that `set` names (rising; the intercept, where it is in it, last).
-Matrix hessian_on(const DataTerm& data, const Vector& state, const std::vector<Index>& set);
-
-/// Its operations, in gradients.
-double hessian_on_work(const DataTerm& data, std::size_t size, double flops_per_gradient);
-
 }  // namespace yosida

@@ -6,7 +6,9 @@
 #include <cmath>
 #include <vector>
 
+#include "linalg/columns.hpp"
 #include "linalg/factor.hpp"
+#include "linalg/row_numbers.hpp"
 #include "problem/newton.hpp"
 #include "yosida/error.hpp"
 
@@ -23,23 +25,6 @@ constexpr double kDifferentScales = 1e4;
 /// square them all: the fourth powers of numbers beyond these overflow or vanish.
 constexpr double kMaxMagnitude = 1e75;
 constexpr double kMinMagnitude = 1e-75;
-
-/// The larger of both; NaN where either is.
-double larger(double a, double b) { return a >= b || std::isnan(a) ? a : b; }
-
-/// The largest |number| of each feature; NaN where there is one.
-Vector largest_of_features(const Design& x) {
-  Vector largest = Vector::Zero(x.cols());
-  if (x.is_sparse()) {
-    const SparseDesign& sparse = x.sparse();
-    for (std::size_t k = 0; k < sparse.value.size(); ++k)
-      largest[sparse.column[k]] = larger(largest[sparse.column[k]], std::abs(sparse.value[k]));
-  } else {
-    for (Index i = 0; i < x.rows(); ++i)
-      largest = largest.binaryExpr(x.dense().matrix().row(i).transpose().cwiseAbs(), &larger);
-  }
-  return largest;
-}
 
 /// Throws InputError naming the feature or target whose powers would overflow or, in training rows, all
 /// vanish.
@@ -62,10 +47,10 @@ void check_magnitudes(const Dataset& data, const Loss& loss, bool is_train, cons
                       "least {:g}; {}",
                       name, what, largest, kMinMagnitude, advice));
   };
-  const Vector features = largest_of_features(data.x);
+  const Vector features = largest_magnitudes(data.x);
   for (Index j = 0; j < features.size(); ++j)
     require_small(features[j], feature_in_words(data, j), for_features);
-  const double target = data.y.cwiseAbs().maxCoeff<Eigen::PropagateNaN>();
+  const double target = largest_of(data.x, data.y);
   const std::string target_in_words =
       data.target_name.empty() ? "the target" : fmt::format("the target \"{}\"", data.target_name);
   require_small(target, target_in_words, for_target);
@@ -99,7 +84,7 @@ void check(const Dataset& data, const Dataset& train, const Loss& loss, const ch
 /// Σ s_i v_i / Σ s_i as a vector of multipliers s_i / Σ s_i.
 Vector mean_weights(const Dataset& data) {
   if (data.weight.size() == 0) return Vector::Constant(data.rows(), 1.0 / static_cast<double>(data.rows()));
-  return data.weight / data.weight.sum();
+  return data.weight / sum_of(data.x, data.weight);
 }
 
 }  // namespace
@@ -144,7 +129,7 @@ void LinearProblem::prepare() {
     const Vector mean = mean_weights(split_.train);
     train_mean_ = Vector::Zero(features());
     split_.train.x.add_transposed(as_span(mean), as_span(train_mean_));
-    target_mean_ = mean.dot(split_.train.y);
+    target_mean_ = dot_of(split_.train.x, mean, split_.train.y);
   }
   Vector zero = Vector::Zero(weights());
   gradient_at_zero_.resize(weights());
@@ -256,16 +241,18 @@ void LinearProblem::validation_hessian_product(const Vector& w, const Vector& p,
 
 bool LinearProblem::solves_in_row_space() const {
   const Design& x = split_.train.x;
-  return penalty_.is_shared() && loss_.outputs() == 1 && !x.is_sparse() && x.rows() < x.cols() &&
+  // The orthogonal factor of the rows is full: it takes the place of rows that are.
+  const bool full = x.product_flops() >= 2.0 * static_cast<double>(x.rows()) * static_cast<double>(x.cols());
+  return penalty_.is_shared() && loss_.outputs() == 1 && full && x.rows() < x.cols() &&
          x.rows() <= kMaxCholesky;
 }
 
 const LinearProblem::RowSpace& LinearProblem::row_space() const {
   std::call_once(row_space_once_, [&] {
     auto space = std::make_unique<RowSpace>();
-    Qr factors = qr(split_.train.x.dense().matrix().transpose());
+    Qr factors = qr(to_matrix(split_.train.x).transpose());
     space->q = std::move(factors.q);
-    space->design = DenseDesign(Matrix(factors.r.transpose()));
+    space->design = Design(Matrix(factors.r.transpose()));
     row_space_ = std::move(space);
   });
   return *row_space_;
@@ -284,10 +271,7 @@ double LinearProblem::gradient_flops() const {
 InnerReport LinearProblem::inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const {
   Vector c = penalty_curvatures(lambda);
   Vector linear = Vector::Zero(weights());
-  if (options.proximal) {  // uᵀ(w − v) + ρ/2 ‖w − v‖² = ρ/2 ‖w‖² + (u − ρv)ᵀw + a constant
-    c += options.proximal->rho * ones_;
-    linear = (options.proximal->u - options.proximal->rho * options.proximal->v).cwiseProduct(ones_);
-  }
+  add_proximal(options.proximal, ones_, c, linear);
   const double flops = gradient_flops();
   InnerReport report;
   const bool exact = options.tolerance <= kExactTolerance && options.blur == 0.0;

@@ -140,6 +140,13 @@ bool is_rounding(double residual, const Matrix& hessian, double size_of_x) {
 
 }  // namespace
 
+void add_proximal(const std::optional<ProximalTerm>& proximal, const Vector& ones, Vector& c,
+                  Vector& linear) {
+  if (!proximal) return;
+  c += proximal->rho * ones;
+  linear += (proximal->u - proximal->rho * proximal->v).cwiseProduct(ones);
+}
+
 double gradient_norm(const Vector& gradient, const Vector& c, const Vector* curvatures) {
   if (curvatures == nullptr) return gradient.norm();
   double square = 0.0;
@@ -164,17 +171,7 @@ bool HessianSystem::factors(double worth) const {
 
 Matrix HessianSystem::matrix() const {
   if (data.outputs() > 1) return matrix_by_products();
-  const Index d = data.design().cols();
-  Vector h;
-  data.row_curvatures(state, h);
-  Matrix hessian(c.size(), c.size());
-  hessian.topLeftCorner(d, d) = data.design().weighted_gram(as_span(h));
-  if (data.has_intercept()) {
-    Vector border;
-    data.gather(h, border);
-    hessian.col(d) = border;
-    hessian.row(d) = border.transpose();
-  }
+  Matrix hessian = data.hessian_at(state);
   hessian.diagonal() += c;
   return hessian;
 }
@@ -220,7 +217,7 @@ bool HessianSystem::solve_by_rows(Eigen::MatrixXd& b) const {
   Vector h;
   data.row_curvatures(state, h);
   Eigen::MatrixXd rows = Eigen::MatrixXd::Zero(n + size, size);  // RᵀR = H
-  rows.topLeftCorner(n, d) = to_dense(design).dense().matrix();
+  rows.topLeftCorner(n, d) = to_matrix(design);
   if (data.has_intercept()) rows.col(d).head(n).setOnes();
   rows.topRows(n) = h.cwiseSqrt().asDiagonal() * rows.topRows(n);
   rows.bottomRows(size).diagonal() = c.cwiseSqrt();

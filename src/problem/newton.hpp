@@ -21,6 +21,10 @@ struct InnerProblem {
   const Vector* curvatures = nullptr;
 };
 
+/// uᵀ(w − v) + ρ/2 ‖w − v‖² = ρ/2 ‖w‖² + (u − ρv)ᵀw + a constant: adds ρ to c and u − ρv to `linear`, both at
+/// the weights where `ones` is 1. Without a proximal term they stay as they are.
+void add_proximal(const std::optional<ProximalTerm>& proximal, const Vector& ones, Vector& c, Vector& linear);
+
 /// The norm of a gradient: plain, or in units that do not depend on the scales of the columns.
 double gradient_norm(const Vector& gradient, const Vector& c, const Vector* curvatures);
 

@@ -1,3 +1,5 @@
+#include "search/gaussian_process.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -5,7 +7,6 @@
 
 #include "linalg/factor.hpp"
 #include "linalg/kernels.hpp"
-#include "search/gaussian_process.hpp"
 
 namespace yosida::search {
 namespace {

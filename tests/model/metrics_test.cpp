@@ -35,7 +35,7 @@ TEST(Metrics, AccuracyIsTheShareOfRightSigns) {
 
 TEST(Equivalents, FollowFromThePenaltyWithoutHalf) {
   Dataset train;
-  train.x = DenseDesign(Matrix::Ones(4, 1));
+  train.x = Design(Matrix::Ones(4, 1));
   train.y = vector({1, 2, 3, 6});  // mean 3, population variance 3.5, mean square 12.5
   const double penalty = 2.0 * std::exp(-2.0);
   const auto ridge = equivalents(least_squares(), -2.0, train, true);

@@ -24,7 +24,7 @@ inline std::vector<Split> folds_of(const Dataset& data, Index k, std::uint64_t s
     for (std::size_t i = 0; i < order.size(); ++i)
       if (chosen(static_cast<Index>(i))) rows.push_back(order[i]);
     Dataset part;
-    part.x = DenseDesign(Matrix(x(rows, Eigen::all)));
+    part.x = Design(Matrix(x(rows, Eigen::all)));
     part.y = data.y(rows);
     part.source = "fold";
     return part;

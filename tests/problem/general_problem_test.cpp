@@ -146,7 +146,7 @@ TEST(RowWeights, OfTwoAreDoubledRows) {
           weighted.weight[3 * i] = 2.0;
         }
         weighted.weight *= static_cast<double>(n) / static_cast<double>(n + more);
-        doubled.x = sparse ? Design(test::sparse_of(x)) : Design(DenseDesign(x));
+        doubled.x = sparse ? Design(test::sparse_of(x)) : Design(Design(x));
       };
       double_every_third(once.train, twice.train);
       double_every_third(once.validation, twice.validation);
@@ -278,7 +278,7 @@ TEST(CleaningProblem, WithRowsTrustedOrNotIsTheProblemOfThoseRows) {
   const Split split = random_split(12, 5, 0, 4, 2, logistic());
   const CleaningProblem problem(split, logistic(), false, 0.1);
   Split half = split;
-  half.train.x = split.train.x.dense().row_range(0, 6);
+  half.train.x = split.train.x.row_range(0, 6);
   half.train.y = split.train.y.head(6);
   const LinearProblem rest(half, logistic(), false);
   Vector lambda = Vector::Constant(12, 800.0);

@@ -35,7 +35,7 @@ TEST(LinearProblem, SaysWhatIsWrongWithItsData) {
   EXPECT_EQ(refusal(bad, least_squares()),
             "test rows (random test): 3 rows but 2 targets; each row needs one");
   bad = good;
-  bad.train.x = DenseDesign(0, 2);
+  bad.train.x = Design(Matrix(0, 2));
   bad.train.y.resize(0);
   EXPECT_EQ(refusal(bad, least_squares()),
             "training rows (random train): there are none; at least 1 is needed");
@@ -52,12 +52,12 @@ TEST(LinearProblem, RefusesNumbersThatAreNotFiniteOrTooLargeToSquare) {
         for (const bool first : {true, false}) {
           Split split = random_split(6, 4, 3, 2, 1, least_squares(), density);
           Dataset& data = split.validation;
-          double* numbers = density < 1.0 ? data.x.sparse().value.data() : data.x.dense().row(0);
-          const std::size_t count = density < 1.0 ? data.x.sparse().value.size() : 8;
           if (in_targets) {
             data.y[first ? 0 : data.y.size() - 1] = bad;
           } else {
-            numbers[first ? 0 : count - 1] = bad;
+            Matrix x = to_matrix(data.x);
+            x(first ? 0 : x.rows() - 1, first ? 0 : x.cols() - 1) = bad;
+            data.x = density < 1.0 ? Design(test::sparse_of(x)) : Design(x);
           }
           EXPECT_NE(refusal(split, least_squares()).find("not finite"), std::string::npos)
               << bad << (density < 1.0 ? ", sparse" : ", dense") << (in_targets ? ", target" : ", feature")
@@ -67,7 +67,7 @@ TEST(LinearProblem, RefusesNumbersThatAreNotFiniteOrTooLargeToSquare) {
 
 TEST(LinearProblem, RefusesDataWithoutFeatures) {
   Split bad;
-  bad.train.x = DenseDesign(3, 0);
+  bad.train.x = Design(Matrix(3, 0));
   bad.train.y = Vector::Ones(3);
   bad.train.source = "empty.csv";
   EXPECT_EQ(refusal(bad, least_squares()), "training rows (empty.csv): no features");

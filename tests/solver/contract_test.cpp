@@ -363,7 +363,9 @@ TEST_P(Contract, NothingInfiniteLeavesFromDataWithANaN) {
       for (const bool intercept : {false, true}) {
         Split split = random_split(24, 14, 6, 5, 3, least_squares());
         Dataset& data = in_training ? split.train : split.validation;
-        (in_targets ? data.y[2] : data.x.dense().row(2)[1]) = std::nan("");
+        Matrix x = to_matrix(data.x);
+        (in_targets ? data.y[2] : x(2, 1)) = std::nan("");
+        data.x = Design(x);
         try {
           const LinearProblem problem(split, least_squares(), intercept);
           const Outcome outcome = run(problem, options(5));

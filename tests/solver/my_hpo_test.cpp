@@ -337,10 +337,10 @@ TEST(SeveralLambdasOfNearCopies, EndCertifiedAndNoWorseThanTheBestShared) {
     Split split = random_split(60, 40, 0, 24, seed, least_squares());
     Random random(seed);
     for (Dataset* data : {&split.train, &split.validation}) {
-      Matrix x = data->x.dense().matrix();
+      Matrix x = to_matrix(data->x);
       for (Index j = 1; j < x.cols(); j += 3)
         for (Index i = 0; i < x.rows(); ++i) x(i, j) = x(i, j - 1) + 1e-3 * random.normal();
-      data->x = DenseDesign(x);
+      data->x = Design(x);
     }
     const LinearProblem shared(split, least_squares(), true);
     const LinearProblem each(split, least_squares(), true, Penalty::per_feature(24, 1));

@@ -57,17 +57,15 @@ Split two_valleys(double spoiled) {
   Random random(3);
   for (Dataset* data : {&split.train, &split.validation}) {
     const Index n = 60;
-    DenseDesign x(n, 3);
+    Matrix x(n, 3);
     data->y.resize(n);
     const bool train = data == &split.train;
     for (Index i = 0; i < n; ++i) {
       const double a = random.normal(), b = random.normal(), c = random.normal();
-      x.row(i)[0] = a;
-      x.row(i)[1] = 0.03 * b;
-      x.row(i)[2] = 0.001 * c;
+      x.row(i) << a, 0.03 * b, 0.001 * c;
       data->y[i] = a + (train ? spoiled : 0.0) * b + 0.8 * c + 0.01 * random.normal();
     }
-    data->x = x;
+    data->x = Design(x);
     data->source = "two valleys";
   }
   return split;

@@ -84,8 +84,9 @@ TEST(FlatResponse, IsSeenThroughRounding) {
   for (const Index d : {2, 3, 5, 7}) {
     Split split = random_split(20, 10, 0, d, 6, least_squares());
     for (Dataset* data : {&split.train, &split.validation}) {
-      auto x = data->x.dense().matrix();
+      Matrix x = to_matrix(data->x);
       for (Index j = 1; j < d; ++j) x.col(j) = x.col(0);
+      data->x = Design(x);
     }
     const LinearProblem problem(split, least_squares(), false);
     const Outcome outcome = solve(MyHpoFull{}, problem, options(20));

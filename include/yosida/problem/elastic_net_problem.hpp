@@ -73,7 +73,7 @@ class ElasticNetProblem final : public BilevelProblem {
  private:
   double l1(const Vector& lambda) const;
   /// λ₂ as the λ of linear_; −∞ for the lasso.
-  const Vector& l2(const Vector& lambda) const;
+  double l2(const Vector& lambda) const;
   Index penalised() const { return weights() - intercepts(); }
   /// The weights that are not 0, and the intercept.
   std::vector<Index> support(const Vector& w) const;

@@ -53,6 +53,10 @@ struct TuneOptions {
   bool fill_missing = false;  ///< NaN stands for a missing value; the mean of the training rows replaces it
   std::string class_weights = {};  ///< "balanced", or LABEL=W,LABEL=W,…; empty: 1 each
   std::uint64_t seed = 0;          ///< of splits, folds and what a method draws
+  /// Copies of rows, which are read faster than views, may take so many bytes in all; where they would take
+  /// more, none is made. Unless given: 64 MB, of rows of up to 64 numbers
+  /// 512 MB, with folds 8 MB. Those that keep digits are made in any case.
+  std::optional<double> copy_bytes = {};
   ValidationOptions validation = {};
   PenaltyOptions penalty = {};
 

@@ -35,7 +35,7 @@ struct Prepared {
   std::string note;                        // what a person should know of the pretreatment
 };
 
-/// Uses the rows up where nobody else holds them; what others hold is copied and stays as it is. Throws
+/// The numbers of the rows are only read: parts are views of them, or copies where these pay. Throws
 /// InputError, naming option, value and rule, where options and rows do not fit each other.
 Prepared prepare(Rows rows, const TuneOptions& options);
 

@@ -37,9 +37,8 @@ struct Tuned {
 };
 
 /// Finds the penalty of a linear model: prepares the rows, makes the problem, runs the method, judges its
-/// answer, and fits the model. The caller's numbers stay as they are: they are copied where the caller keeps
-/// them, and used up where they are moved in. Throws InputError, naming option, value and rule, before the
-/// first iteration. May be called from several threads.
+/// answer, and fits the model. The caller's numbers are only read. Throws InputError, naming option, value
+/// and rule, before the first iteration. May be called from several threads.
 Tuned tune(Dataset rows, const TuneOptions& options = {});
 /// The same with parts that are given.
 Tuned tune(Split parts, const TuneOptions& options = {});

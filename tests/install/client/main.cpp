@@ -9,8 +9,8 @@ int main() {
   const yosida::Matrix x = yosida::Matrix::Random(40, 5);
   const yosida::Vector y = x.col(0) - 2.0 * x.col(1) + 0.5 * yosida::Vector::Random(40);
   yosida::Split split;
-  split.train = {.x = yosida::DenseDesign(x.topRows(25)), .y = y.head(25)};
-  split.validation = {.x = yosida::DenseDesign(x.bottomRows(15)), .y = y.tail(15)};
+  split.train = {.x = yosida::Design(x.topRows(25)), .y = y.head(25)};
+  split.validation = {.x = yosida::Design(x.bottomRows(15)), .y = y.tail(15)};
 
   const yosida::LinearProblem problem(split, yosida::least_squares(), true);
   yosida::SolveOptions options;
