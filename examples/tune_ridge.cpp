@@ -2,11 +2,7 @@
 #include <iostream>
 #include <memory>
 
-#include "yosida/data/pretreatment.hpp"
-#include "yosida/data/spectra.hpp"
-#include "yosida/problem/collapse.hpp"
-#include "yosida/solver/my_hpo.hpp"
-#include "yosida/solver/solve.hpp"
+#include "yosida/yosida.hpp"
 
 int main() {
   using namespace yosida;

@@ -66,8 +66,8 @@ Setting<S> real(std::string name, double S::*member, Bound bound, std::string me
 
 /// A member of an enum whose values are 0, 1, … in the order of `names`.
 template <typename S, typename Enum>
-Setting<S> choice(std::string name, Enum S::*member, std::vector<std::string> names, std::string meaning,
-                  std::string origin) {
+Setting<S> choice(std::string name, Enum S::*member, const std::vector<std::string>& names,
+                  std::string meaning, std::string origin) {
   std::string rule;
   for (const std::string& each : names) rule += (rule.empty() ? "" : " or ") + each;
   return {std::move(name),

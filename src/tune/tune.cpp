@@ -132,8 +132,8 @@ Tuned run_method(const TuneProblem& problem, const TuneOptions& options) {
   tuned.outcome = solve(*run.solver, *run.problem, run.options);
   tuned.start = run.options.start;
   const Solution& best = tuned.outcome.best;
-  tuned.best = problem.report(*run.problem, best);
-  tuned.final = problem.report(*run.problem, tuned.outcome.final);
+  tuned.best = problem.report(best);
+  tuned.final = problem.report(tuned.outcome.final);
   if (tuned.outcome.status != StopReason::stopped)
     try_extra(tuned, "the certificate", [&] {
       tuned.certificate =

@@ -47,12 +47,17 @@ std::shared_ptr<const BilevelProblem> TuneProblem::bilevel(double iterations, bo
   return all.size() == 1 ? all[0] : std::make_shared<const KFoldProblem>(std::move(all), validation_share_);
 }
 
-Report TuneProblem::report(const BilevelProblem& problem, const Solution& solution) const {
-  const auto* folds = dynamic_cast<const KFoldProblem*>(&problem);
-  if (folds == nullptr) return report(solution.w);
+Report TuneProblem::report(const Solution& solution) const {
+  if (!has_folds()) return report(solution.w);
   std::vector<Report> reports;
-  for (Index k = 0; k < folds->folds(); ++k) {
-    const Vector w = folds->fold(k).expand(folds->weights_of_fold(k, solution.point));
+  // The weights of one fold after the other, then the intercepts of one after the other.
+  const auto folds = static_cast<Index>(problems_.size());
+  const Index intercepts = problems_[0].problem->intercepts();
+  const Index penalised = solution.w.size() / folds - intercepts;
+  Vector w(penalised + intercepts);
+  for (Index k = 0; k < folds; ++k) {
+    w << solution.w.segment(k * penalised, penalised),
+        solution.w.segment(folds * penalised + k * intercepts, intercepts);
     reports.push_back(report_all(*problems_[static_cast<std::size_t>(k)].split, data_, intercept_, w));
   }
   return mean_report(reports, validation_share_);

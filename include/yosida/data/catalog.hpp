@@ -38,6 +38,7 @@ struct CatalogEntry {
   std::vector<CatalogFile> files;
 };
 
+/// All data sets with a name.
 const std::vector<CatalogEntry>& catalog();
 /// Throws InputError with the nearest name where there is no such data set.
 const CatalogEntry& catalog_entry(const std::string& name);

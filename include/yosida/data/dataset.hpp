@@ -8,7 +8,7 @@
 
 namespace YOSIDA_EXPORT yosida {
 
-/// Observations with their targets, and what messages call them.
+/// Observations with their targets, and what messages call them. May be read from several threads.
 struct Dataset {
   Design x;
   Vector y;                                // empty where the data has no target (prediction)

@@ -18,6 +18,7 @@ enum class XStep {
   minmax,       ///< (x − min) / (max − min)
   difference,   ///< x_{j+1} − x_j: first differences along the row, one column fewer
 };
+/// What is done to the target.
 enum class YStep {
   raw,
   center,       ///< y − mean
@@ -27,6 +28,7 @@ std::string_view to_string(XStep step);
 std::string_view to_string(YStep step);
 /// "standardize", or a chain: "difference,minmax". Throws InputError with the names there are.
 std::vector<XStep> parse_x_steps(std::string_view text);
+/// The step of this name. Throws InputError with the names there are.
 YStep parse_y_step(std::string_view text);
 
 /// One fitted step on the features: (x − shift) / scale, or first differences. A constant column

@@ -17,6 +17,7 @@ struct Split {
   std::optional<Dataset> test;
 };
 
+/// How rows are dealt to the parts.
 struct SplitOptions {
   double validation_fraction = 0.25;
   double test_fraction = 0.0;

@@ -110,8 +110,10 @@ class Design {
   /// The same two with two products a row: `second` holds x_iᵀp.
   using RowBlock2 =
       FunctionRef<double(Index first, std::span<double> products, std::span<const double> second)>;
+  /// fused_pass with two products a row.
   double fused_pass2(std::span<const double> w, std::span<const double> p, RowBlock2 map,
                      std::span<double> out, Index outputs = 1) const;
+  /// product_pass with two products a row.
   double product_pass2(std::span<const double> w, std::span<const double> p, RowBlock2 map,
                        Index outputs = 1) const;
 

@@ -15,14 +15,18 @@
 
 namespace YOSIDA_EXPORT yosida {
 
+/// A number of rows, columns or weights, and a place among them.
 using Index = Eigen::Index;
+/// Weights, targets, hyperparameters.
 using Vector = Eigen::VectorXd;
 /// Row-major: a row is one observation, read from left to right.
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
+/// The numbers of a vector.
 inline std::span<const double> as_span(const Vector& v) {
   return {v.data(), static_cast<std::size_t>(v.size())};
 }
+/// The same, to be written to.
 inline std::span<double> as_span(Vector& v) { return {v.data(), static_cast<std::size_t>(v.size())}; }
 /// The first `count` numbers of a vector.
 inline std::span<double> as_span(Vector& v, Index count) {

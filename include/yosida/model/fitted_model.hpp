@@ -19,7 +19,8 @@ struct Coefficients {
   Vector intercept;                // one per output
 };
 
-/// Everything needed to predict: weights, pretreatment, and what the columns and labels are called.
+/// Everything needed to predict: weights, pretreatment, and what the columns and labels are called. Several
+/// threads may predict by one model.
 struct FittedModel {
   std::string model;   // as yosida::model names it
   std::string method;  // how λ was found
@@ -51,6 +52,7 @@ struct FittedModel {
 std::string to_json(const FittedModel& model);
 /// Writes the whole file or nothing. Throws OutputError, and InputError as to_json does.
 void save_model(const FittedModel& model, const std::filesystem::path& file);
+/// A model as save_model wrote it. Throws InputError where the file is none.
 FittedModel load_model(const std::filesystem::path& file);
 
 /// 1 / (1 + e^{−m}): the probability of the positive label at margin m.

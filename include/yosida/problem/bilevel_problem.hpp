@@ -24,6 +24,7 @@ struct ProximalTerm {
   double rho;
 };
 
+/// How exactly an inner problem is to be solved, and its proximal term.
 struct InnerOptions {
   std::optional<ProximalTerm> proximal;
   /// Stop when ‖gradient‖ ≤ tolerance × max(‖∇L_T at w = 0, unpenalised‖, ‖u − ρv‖ of a proximal term).
@@ -35,6 +36,7 @@ struct InnerOptions {
   std::int64_t max_count = std::numeric_limits<std::int64_t>::max();
 };
 
+/// How an inner solve has ended, and what it cost.
 struct InnerReport {
   double gradient_norm = 0.0;
   bool converged = false;
@@ -58,6 +60,7 @@ struct CurvePoint {
   double work = 0.0;
 };
 
+/// How exactly a linear system is to be solved.
 struct LinearOptions {
   /// Stop when ‖b − H x‖ ≤ tolerance × ‖b‖.
   double tolerance = 1e-11;
@@ -65,6 +68,7 @@ struct LinearOptions {
   std::int64_t max_count = std::numeric_limits<std::int64_t>::max();
 };
 
+/// How a linear solve has ended, and what it cost.
 struct LinearReport {
   double residual_norm = 0.0;
   bool converged = false;

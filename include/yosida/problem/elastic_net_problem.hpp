@@ -17,6 +17,7 @@ namespace YOSIDA_EXPORT yosida {
 /// change (where it does, h has a kink, and this is its derivative on one side).
 class ElasticNetProblem final : public BilevelProblem {
  public:
+  /// An ℓ₁ penalty alone, or an ℓ₂ one beside it.
   enum class Kind { lasso, elastic_net };
   /// Throws InputError for what LinearProblem refuses, and for a loss of several outputs.
   ElasticNetProblem(Split split, const Loss& loss, bool intercept, Kind kind);

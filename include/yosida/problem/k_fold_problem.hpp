@@ -24,6 +24,7 @@ class KFoldProblem final : public BilevelProblem {
                std::vector<double> validation_share);
 
   Index folds() const { return static_cast<Index>(folds_.size()); }
+  /// The problem of one fold.
   const BilevelProblem& fold(Index k) const { return *at(k).problem; }
   /// The weights of one fold, in its own coordinates.
   Vector weights_of_fold(Index k, const Vector& w) const;

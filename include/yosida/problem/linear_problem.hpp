@@ -22,6 +22,7 @@ class LinearProblem : public BilevelProblem {
  public:
   /// One λ for all weights.
   LinearProblem(Split split, const Loss& loss, bool intercept);
+  /// As many λ as the penalty has groups.
   LinearProblem(Split split, const Loss& loss, bool intercept, Penalty penalty);
   ~LinearProblem() override;
 

@@ -23,6 +23,7 @@ struct Work {
   double gradient_equivalents() const {
     return static_cast<double>(paper_count()) + 0.5 * static_cast<double>(loss_evaluations) + factorisations;
   }
+  /// Adds each count.
   Work& operator+=(const Work& other);
 };
 

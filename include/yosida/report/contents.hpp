@@ -22,6 +22,7 @@ namespace report {
 inline constexpr std::array<const char*, 5> kMeasures = {"scaled_loss", "loss", "r_squared", "accuracy",
                                                          "area_under_roc"};
 
+/// A measure on each part of the data.
 struct PartCells {
   std::optional<Cell> train, validation, test;
 };
@@ -61,6 +62,7 @@ struct Curve {
 /// λ and the validation loss there.
 using ResponsePoint = std::pair<double, double>;
 
+/// The way of a run through λ and the validation loss there.
 struct ResponsePath {
   std::size_t row = 0;
   bool is_search = false;  // its points are trials, each the best so far
@@ -77,6 +79,7 @@ struct Response {
 
 enum class State { ok, diverged, failed };
 
+/// How the run of a seed has ended.
 struct SeedOutcome {
   std::uint64_t seed = 0;
   double validation = 0.0;
@@ -90,6 +93,7 @@ struct Stability {
   std::vector<SeedOutcome> outcomes;
 };
 
+/// One run in a few numbers.
 struct RunResult {
   std::size_t row = 0;
   std::uint64_t seed = 0;
@@ -101,6 +105,7 @@ struct RunResult {
   std::string sentence;     // why it is so; of a failed run, why that failed
 };
 
+/// How far from the best λ the runs of a method have ended.
 struct OracleCells {
   std::optional<Cell> lambda, loss, scaled_loss;
 };
@@ -122,6 +127,7 @@ struct ProblemContents {
   std::vector<RunResult> results;
 };
 
+/// All that a report shows.
 struct StudyContents {
   std::string title;
   std::string generated, program;  // when, and by which version

@@ -10,7 +10,8 @@
 namespace YOSIDA_EXPORT yosida {
 namespace report {
 
-/// What a report shows of a study. Each run is read once; of its trace no more is kept than curves need.
+/// What a report shows of a study. Each run is read once; of its trace no more is kept than curves need. Of
+/// one thread at a time.
 class StudyView {
  public:
   /// Opens the study, which is only read. Throws InputError where it is not there or none; so does refresh()

@@ -11,6 +11,7 @@ namespace YOSIDA_EXPORT yosida {
 namespace search {
 
 /// The function of the user, at proposal.x. May be noisy; may return what is not finite (the trial failed).
+/// Called in the thread that called minimize().
 using Objective = std::function<double(const Proposal&)>;
 
 /// A search ends at the first limit it meets, or when the sampler has nothing left.
@@ -19,11 +20,13 @@ struct Budget {
   double seconds = std::numeric_limits<double>::infinity();
 };
 
+/// A proposal and what was seen there.
 struct Trial {
   Proposal proposal;
   double value = 0.0;
 };
 
+/// The best of all trials, and the trials.
 struct Result {
   Vector x;  ///< of the smallest finite value; empty where no trial gave one
   double value = std::numeric_limits<double>::infinity();

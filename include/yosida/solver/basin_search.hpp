@@ -17,6 +17,7 @@ namespace YOSIDA_EXPORT yosida {
 /// λ are a few units wide.
 class BasinSearch {
  public:
+  /// What is known at one point.
   struct Sample {
     double x;
     double value;

@@ -35,6 +35,7 @@ struct Start {
   void clamp(Vector& lambda_) const {
     if (is_bounded()) lambda_ = lambda_.cwiseMax(low).cwiseMin(high);
   }
+  /// The value moved inside the bounds of λ_j.
   double clamped(double value, Index j) const {
     return is_bounded() ? std::clamp(value, low[j], high[j]) : value;
   }

@@ -16,6 +16,7 @@ class LargestCurvature {
   static constexpr int kFurtherProducts = 2;
 
   bool has_begun() const { return direction_.size() > 0; }
+  /// Starts the iteration from a direction.
   void begin(const Vector& direction);
   /// 0 where there is no curvature along what was begun with.
   double of(FunctionRef<void(const Vector& p, Vector& out)> hessian_product);

@@ -11,10 +11,11 @@
 
 namespace YOSIDA_EXPORT yosida {
 
-/// A solver by name, for the command line and anything else that chooses at run time.
+/// A solver by name, for the command line and anything else that chooses at run time. Its functions may be
+/// called from several threads.
 struct Method {
-  std::string name;
-  std::string summary;
+  std::string name = {};
+  std::string summary = {};
   double lambda0 = -1.0;
   /// Steps solve inner problems, so collapsing pays at once.
   bool solves_inner_problems = false;
@@ -30,13 +31,14 @@ struct Method {
   bool grows_with_lambdas = false;
   /// The same, or as many trials as the settings ask for.
   std::int64_t default_iterations_of(const SettingValues& settings) const;
-  std::vector<SettingInfo> settings;
+  std::vector<SettingInfo> settings = {};
   /// Throws InputError for an unknown setting or a value outside its bounds.
-  std::function<std::unique_ptr<Solver>(const SettingValues&)> make;
+  std::function<std::unique_ptr<Solver>(const SettingValues&)> make = {};
   /// All settings, those given and the defaults of the others, written in one way; throws as make does.
-  std::function<SettingValues(const SettingValues&)> all_settings;
+  std::function<SettingValues(const SettingValues&)> all_settings = {};
 };
 
+/// All methods, in the order in which they are shown.
 const std::vector<Method>& methods();
 /// Throws InputError with the nearest name where there is no such method.
 const Method& method(const std::string& name);

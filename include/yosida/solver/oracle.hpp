@@ -40,6 +40,7 @@ struct LambdaBounds {
   double low;
   double high;
 };
+/// The bounds that with_bounds gives a start at this λ.
 LambdaBounds default_bounds(const BilevelProblem& problem, double lambda0);
 
 }  // namespace yosida

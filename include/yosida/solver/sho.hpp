@@ -15,6 +15,7 @@ namespace YOSIDA_EXPORT yosida {
 /// Two gradients an iteration. It returns w = G_φ(λ).
 struct Sho {
   static constexpr const char* name = "sho";
+  /// How λ is moved along its gradient.
   enum class Optimizer { plain, adam };
   struct Settings {
     double alpha = 0.001;

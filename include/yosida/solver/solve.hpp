@@ -42,12 +42,16 @@ struct TracePoint {
                       ///< empty elsewhere
   double tried_validation = std::numeric_limits<double>::quiet_NaN();  ///< NaN where the trial failed
 };
+/// The points of a run that are kept, in their order.
 using Trace = std::vector<TracePoint>;
 
+/// What an observer says.
 enum class Watch { go_on, stop };
-/// Called after every iteration; watching changes nothing but may end the run.
+/// Called after every iteration, in the thread that called solve(); watching changes nothing but may end the
+/// run.
 using Observer = std::function<Watch(const TracePoint&)>;
 
+/// Where a run starts, what it may cost, and who watches it.
 struct SolveOptions {
   Start start;  ///< its budget is filled in by solve()
   Budget budget;
@@ -56,6 +60,7 @@ struct SolveOptions {
   std::int64_t trace_every = 0;
 };
 
+/// An iterate with its losses.
 struct Solution {
   Vector lambda;
   Vector w;      ///< one weight per feature (and output), the intercepts last
@@ -64,6 +69,7 @@ struct Solution {
   std::int64_t iteration = 0;
 };
 
+/// How a run has ended, with its best and its last iterate.
 struct Outcome {
   StopReason status = StopReason::stopped;
   std::string message;  ///< the status in a sentence
@@ -83,7 +89,7 @@ struct Outcome {
   bool has_only_failed_trials() const { return failed_trials > 0 && failed_trials == iterations; }
 };
 
-/// A run under way: the state of one solver on one problem.
+/// A run under way: the state of one solver on one problem. Of one thread at a time.
 class Run {
  public:
   virtual ~Run() = default;
@@ -91,7 +97,8 @@ class Run {
   virtual const Iterate& iterate() const = 0;
 };
 
-/// A solver with its settings. Const: all that changes is in the Run.
+/// A solver with its settings. Const: all that changes is in the Run, so that several threads may start runs
+/// of one solver at a time, on one problem or on several.
 class Solver {
  public:
   virtual ~Solver() = default;
@@ -145,9 +152,11 @@ class AlgorithmSolver final : public Solver {
   A algorithm_;
 };
 
-/// The only outer loop: steps, limits, divergence, the best iterate, the trace.
+/// The only outer loop: steps, limits, divergence, the best iterate, the trace. May be called from several
+/// threads at a time, with the same solver and problem.
 Outcome solve(const Solver& solver, const BilevelProblem& problem, const SolveOptions& options);
 
+/// The same with an algorithm and its settings.
 template <Algorithm A>
 Outcome solve(const A& algorithm, const BilevelProblem& problem, const SolveOptions& options) {
   return solve(AlgorithmSolver<A>(algorithm), problem, options);

@@ -22,6 +22,7 @@ struct Progress {
   double seconds_left = 0.0;
 };
 
+/// How many runs at a time, who hears of them, and who stops them.
 struct RunnerOptions {
   int jobs = 1;
   /// Called in the thread of the caller, after changes and about ten times a second.
@@ -31,6 +32,7 @@ struct RunnerOptions {
   std::function<bool()> stop = {};
 };
 
+/// What has been done by whom.
 struct RunnerReport {
   std::int64_t done_before = 0;
   std::int64_t done_here = 0;

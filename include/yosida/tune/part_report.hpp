@@ -19,6 +19,7 @@ struct Measure {
   const char* title;
   std::optional<double> PartReport::*value;
 };
+/// All of them, in the order in which they are shown.
 std::span<const Measure> measures();
 
 /// With folds, the means over them; a refit on all rows has no validation rows.

@@ -18,9 +18,11 @@ struct DataChanged : InputError {
   using InputError::InputError;
 };
 
-/// What a study reads, by its contents. Files are read once, when their rows are first asked for.
+/// What a study reads, by its contents. Files are read once, when their rows are first asked for. Its
+/// functions may be called from several threads.
 class StudyData {
  public:
+  /// Reads the bytes of the files, for their sha256. Throws InputError where one cannot be read.
   StudyData(DataFiles files, TuneOptions options);
 
   /// By the flag that names it: the sha256 of a file, the name of a built-in data set.
@@ -57,14 +59,16 @@ struct SeedProblem {
 };
 
 /// Makes the data of a seed when it is first asked for, once for all its runs; keeps that of the last few
-/// seeds.
+/// seeds. Its functions may be called from several threads.
 class SeedProblems {
  public:
+  /// How a problem is made, and how many are kept.
   struct Options {
     std::function<TuneProblem(std::uint64_t seed)> make;
     std::optional<TuneOptions> oracle;  // whether it is asked for, and its bounds
     std::size_t kept;                   // seeds
   };
+  /// Makes nothing yet.
   explicit SeedProblems(Options options) : options_(std::move(options)) {}
 
   /// Throws what `make` throws: DataChanged, or InputError where the rows of this seed cannot be used.

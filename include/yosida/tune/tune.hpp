@@ -33,6 +33,7 @@ struct Tuned {
   std::vector<std::string> warnings;
 
   const Vector& lambda() const { return outcome.best.lambda; }
+  /// Puts in how far the answer is from the best λ there is.
   void add_oracle(const OracleGap& gap);
 };
 

@@ -38,6 +38,7 @@ class TuneProblem {
   /// other.
   TuneProblem(Rows rows, const TuneOptions& options);
   ~TuneProblem();
+  /// Leaves the other empty.
   TuneProblem(TuneProblem&&) noexcept;
 
   const Prepared& data() const { return data_; }
@@ -54,7 +55,7 @@ class TuneProblem {
   /// As one bi-level problem, in its cheapest form for so many iterations.
   std::shared_ptr<const BilevelProblem> bilevel(double iterations, bool may_collapse = true) const;
   /// What a solution of such a problem does on every part, averaged over the folds where there are some.
-  Report report(const BilevelProblem& problem, const Solution& solution) const;
+  Report report(const Solution& solution) const;
   /// What weights of the split do on every part of it.
   Report report(const Vector& w) const;
   /// Throws InputError where there are several λ, for which no oracle is searched.
@@ -72,6 +73,7 @@ class TuneProblem {
     const char* form;  // "direct" or "collapsed"
     std::vector<GradientCheck> checks;
   };
+  /// The checks, at this λ and at weights drawn by the seed.
   std::vector<FormCheck> check_gradients(double lambda, std::uint64_t seed) const;
 
  private:

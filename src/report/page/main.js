@@ -68,7 +68,7 @@ class Page {
     set_text(document.querySelector("#facts"), facts.join(" · "));
     const time = data.generated ? `, ${time_text(data.generated)}` : "";
     set_text(document.querySelector("#credit"), `Made by yosida ${data.program ?? ""}${time}.`);
-    document.querySelector("#nothing").hidden = list(data.problems).length > 0;
+    document.getElementById("nothing").hidden = list(data.problems).length > 0;
   }
 
   update_contents(states) {
