@@ -73,7 +73,7 @@ class PlainFile final : public ByteSource {
     return count;
   }
 
-  std::shared_ptr<double> map_last_numbers(std::size_t count, std::size_t ahead) override {
+  std::shared_ptr<const double> map_last_numbers(std::size_t count, std::size_t ahead) override {
     const std::size_t bytes = count * sizeof(double);
     const off_t begin = ftello(file_.get()) - static_cast<off_t>(ahead);
     struct stat status {};
@@ -81,12 +81,11 @@ class PlainFile final : public ByteSource {
         fstat(fileno(file_.get()), &status) != 0 || status.st_size != begin + static_cast<off_t>(bytes))
       return nullptr;
     const auto before = static_cast<std::size_t>(begin % sysconf(_SC_PAGESIZE));
-    // Private pages: what is written to them is a copy.
-    void* const pages = mmap(nullptr, before + bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE,
-                             fileno(file_.get()), begin - static_cast<off_t>(before));
+    void* const pages = mmap(nullptr, before + bytes, PROT_READ, MAP_PRIVATE, fileno(file_.get()),
+                             begin - static_cast<off_t>(before));
     if (pages == MAP_FAILED) return nullptr;
-    const auto unmap = [pages, length = before + bytes](double*) { munmap(pages, length); };
-    return {reinterpret_cast<double*>(static_cast<char*>(pages) + before), unmap};
+    const auto unmap = [pages, length = before + bytes](const double*) { munmap(pages, length); };
+    return {reinterpret_cast<const double*>(static_cast<const char*>(pages) + before), unmap};
   }
 
  private:
@@ -344,8 +343,8 @@ std::size_t ByteStream::read(std::span<char> out) {
   return buffered + source_->read(out.subspan(buffered));
 }
 
-std::shared_ptr<double> ByteStream::map_last_numbers(std::size_t count) {
-  std::shared_ptr<double> numbers = source_->map_last_numbers(count, end_ - begin_);
+std::shared_ptr<const double> ByteStream::map_last_numbers(std::size_t count) {
+  std::shared_ptr<const double> numbers = source_->map_last_numbers(count, end_ - begin_);
   if (numbers) begin_ = end_;
   return numbers;
 }

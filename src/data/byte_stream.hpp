@@ -25,7 +25,7 @@ class ByteSource {
   /// The last `count` doubles of a file, mapped into memory, where the next bytes to be read are `ahead`
   /// bytes behind the first of them; null where that is not so, where they are not aligned, and where this is
   /// no file.
-  virtual std::shared_ptr<double> map_last_numbers(std::size_t /*count*/, std::size_t /*ahead*/) {
+  virtual std::shared_ptr<const double> map_last_numbers(std::size_t /*count*/, std::size_t /*ahead*/) {
     return nullptr;
   }
 };
@@ -89,9 +89,9 @@ class ByteStream {
   /// Fills `out` from its start and returns how many bytes came; fewer than asked for mean the end.
   std::size_t read(std::span<char> out);
   /// What is left, mapped into memory instead of read, where it is `count` doubles that lie aligned in a file
-  /// as they are kept; elsewhere null, and nothing is taken. Writing to it changes a copy of the page, never
-  /// the file. Whoever makes the file shorter from now on ends this program by SIGBUS.
-  std::shared_ptr<double> map_last_numbers(std::size_t count);
+  /// as they are kept; elsewhere null, and nothing is taken. It can only be read. Whoever makes the file
+  /// shorter from now on ends this program by SIGBUS.
+  std::shared_ptr<const double> map_last_numbers(std::size_t count);
 
  private:
   std::string_view window() const { return {buffer_.data() + begin_, end_ - begin_}; }

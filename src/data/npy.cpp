@@ -72,7 +72,7 @@ class ArrayReader {
   }
 
   Dataset read() {
-    std::shared_ptr<double> numbers = mapped_numbers();
+    std::shared_ptr<const double> numbers = mapped_numbers();
     if (!numbers) read_numbers();
     Dataset data;
     if (target_) data.y = take_target();
@@ -99,10 +99,10 @@ class ArrayReader {
   // The numbers where they lie in the file, not copied; null where they are not there as they are kept, row
   // by row and without a target among them. A small file is copied: that costs nothing, and nobody can change
   // a copy.
-  std::shared_ptr<double> mapped_numbers() {
+  std::shared_ptr<const double> mapped_numbers() {
     constexpr Index least_numbers = Index{1} << 17;
     if (size() < least_numbers || target_ || is_scattered() || !is_as_kept()) return nullptr;
-    std::shared_ptr<double> numbers = stream_.map_last_numbers(static_cast<std::size_t>(size()));
+    std::shared_ptr<const double> numbers = stream_.map_last_numbers(static_cast<std::size_t>(size()));
     if (!numbers) return nullptr;
     require_memory(size());
     check_all(0, {numbers.get(), static_cast<std::size_t>(size())});

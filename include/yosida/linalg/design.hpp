@@ -34,14 +34,15 @@ struct ColumnStep {
   Vector scale = {};  // empty: none
   bool differences = false;
 
+  /// True where both do the same, to the last bit.
   bool operator==(const ColumnStep& other) const;
 };
 
 /// A design matrix: n rows (observations) by d columns (features), dense or sparse. It is a view: of numbers
 /// that nobody writes to, in one piece or in several, of some of their rows, and through affine steps on
 /// their columns that are carried in the products. Copies share the numbers. May be read by several threads.
-/// How rows are stored is known in linalg/ alone: all that is summed over rows is a function of this header,
-/// of columns.hpp or of factor.hpp, and no sum depends on pieces or on the number of threads, to the last
+/// How rows are stored is known in linalg/ alone: all that is summed over rows is a function of this class
+/// or of that folder, and no sum depends on pieces or on the number of threads, to the last
 /// bit.
 class Design {
  public:
@@ -155,6 +156,7 @@ Design sparse_view(std::span<const std::int64_t> row_start, std::span<const std:
 /// The rows of all pieces, one behind the other, as one view; pieces may be empty. Throws InputError where
 /// they differ in columns, in their steps, or in whether they store zeros.
 Design stack_rows(std::span<const Design> pieces);
+/// The same of two.
 Design stack_rows(const Design& upper, const Design& lower);
 /// All rows as a plain matrix, every step applied.
 Matrix to_matrix(const Design& design);
