@@ -132,7 +132,9 @@ TEST_P(Losses, AreNumbersAtExtremeMargins) {
 }
 
 TEST_P(Losses, AreFoundByTheNameOfTheirModel) {
-  EXPECT_EQ(&loss_of_model(loss.name(), loss.outputs()), &loss);
+  const SharedLoss found = loss_of_model(loss.name(), loss.outputs());
+  EXPECT_EQ(found->name(), loss.name());
+  EXPECT_EQ(found->outputs(), loss.outputs());
 }
 
 TEST_P(Losses, AcceptOnlyTheirTargets) {
@@ -232,7 +234,7 @@ TEST(Link, OfTheMarginOfLeastLossIsTheMean) {
     EXPECT_EQ(logistic().link(), Link::probability);
     EXPECT_NEAR(p * slope(logistic(), m, 1.0) + (1.0 - p) * slope(logistic(), m, -1.0), 0.0, 1e-15);
     const Margins two = {std::log(1.0 - p), std::log(p)};
-    EXPECT_EQ(softmax(2).link(), Link::softmax);
+    EXPECT_EQ(softmax(2)->link(), Link::softmax);
     EXPECT_NEAR(p * row_slopes(softmax(2), two, 1.0)[1] + (1.0 - p) * row_slopes(softmax(2), two, 0.0)[1],
                 0.0, 1e-15);
   }
@@ -248,7 +250,7 @@ TEST(Link, OfTheMarginOfLeastLossIsTheMean) {
 }
 
 TEST(Link, SaysWhetherTheTargetIsAClass) {
-  for (const Loss* loss : {&logistic(), &squared_hinge(), &softmax(3)})
+  for (const SharedLoss& loss : {SharedLoss(logistic()), SharedLoss(squared_hinge()), softmax(3)})
     EXPECT_TRUE(loss->is_classification());
   for (const Loss* loss : {&least_squares(), &huber(), &poisson()}) EXPECT_FALSE(loss->is_classification());
 }

@@ -41,7 +41,7 @@ TEST(Measures, AreFoundByTheirNames) {
 
 TEST(Measures, ByHand) {
   Dataset data;
-  data.x = DenseDesign(Matrix::Ones(4, 1));
+  data.x = Design(Matrix(Matrix::Ones(4, 1)));
   data.y = Eigen::Vector4d(1, 2, 3, 6);          // mean 3, variance 3.5
   const Vector m = Eigen::Vector4d(1, 2, 4, 6);  // one error of 1
   const auto value = [&](const char* name, const Loss& loss, const Vector& margins) {
