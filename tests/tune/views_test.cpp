@@ -63,7 +63,7 @@ void expect_same_bits(const Tuned& a, const Tuned& b) {
   EXPECT_EQ(a.outcome.best.w, b.outcome.best.w);
   EXPECT_EQ(a.outcome.best.loss.train, b.outcome.best.loss.train);
   EXPECT_EQ(a.outcome.best.loss.validation, b.outcome.best.loss.validation);
-  EXPECT_EQ(a.best.validation->loss, b.best.validation->loss);
+  EXPECT_EQ(a.best.validation->values, b.best.validation->values);
   EXPECT_EQ(a.model->weights, b.model->weights);
   EXPECT_EQ(a.model->intercept, b.model->intercept);
 }
