@@ -9,6 +9,7 @@
 #include "yosida/problem/elastic_net_problem.hpp"
 #include "yosida/problem/k_fold_problem.hpp"
 #include "yosida/solver/methods.hpp"
+#include "yosida/solver/oracle.hpp"
 
 namespace yosida::bench {
 namespace {
@@ -46,7 +47,7 @@ Answer answer(const Case& drawn, const std::string& method_name) {
     const auto problem = make_problem(drawn, chosen, solver->stays_in_row_space());
     SolveOptions options;
     options.start.lambda = drawn.lambda0 ? Vector::Constant(problem->hyperparameters(), *drawn.lambda0)
-                                         : default_start(*problem, chosen);
+                                         : default_start(*problem, chosen.lambda0);
     options.start.seed = drawn.seed;
     if (!chosen.counts_trials) options.budget.iterations = chosen.default_iterations_of({});
     options.trace_every = std::numeric_limits<std::int64_t>::max();  // the first point and the last
