@@ -47,8 +47,8 @@ class KernelRidge final : public BilevelProblem {
 };
 
 int main() {
-  const Vector x = Vector::LinSpaced(40, 0.0, 1.0), x_valid = x.array() + 0.01;
-  const auto target = [](double at) { return std::sin(12.0 * at) + 0.3 * std::sin(1000.0 * at * at); };
+  const Vector x = Vector::LinSpaced(50, 0.0, 1.0), x_valid = x.array() + 0.01;
+  const auto target = [](double at) { return std::sin(6.0 * at) + 0.8 * std::sin(1000.0 * at * at); };
   const KernelRidge problem(x, x.unaryExpr(target), x_valid, x_valid.unaryExpr(target));
   const Outcome outcome = solve(MyHpo{}, problem, {});
   const Certificate proof = certify(problem, outcome.best, {});

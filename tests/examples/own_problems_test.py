@@ -18,12 +18,12 @@ def run(example):
 
 
 class KernelRidge(unittest.TestCase):
-    x = np.linspace(0, 1, 40)
+    x = np.linspace(0, 1, 50)
     x_valid = x + 0.01
 
     @staticmethod
     def target(at):
-        return np.sin(12 * at) + 0.3 * np.sin(1000 * at * at)
+        return np.sin(6 * at) + 0.8 * np.sin(1000 * at * at)
 
     def kernel(self, at, width):
         return np.exp(-0.5 * ((at[:, None] - self.x[None, :]) / width) ** 2)
