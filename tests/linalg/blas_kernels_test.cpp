@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "yosida/linalg/factor.hpp"
+#include "linalg/factor.hpp"
 
 namespace yosida {
 namespace {

@@ -2,7 +2,9 @@
 
 #include <string>
 
-namespace yosida {
+#include "yosida/export.hpp"
+
+namespace YOSIDA_EXPORT yosida {
 
 /// The name that BLAS gives the kernels it computes with ("SkylakeX", say); empty where it tells none.
 std::string blas_kernels();
