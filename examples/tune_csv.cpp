@@ -8,6 +8,7 @@
 int main(int argc, char** argv) try {
   using namespace yosida;
   if (argc != 3) throw std::runtime_error("usage: example_tune_csv FILE TARGET");
+  use_fast_blas_kernels();  // as the program yosida does: the same bits
   const Dataset rows = read_dataset(argv[1], {.target = argv[2]});
   const Tuned tuned = tune(rows);
   const Coefficients own = tuned.model->coefficients();

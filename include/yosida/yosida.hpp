@@ -53,6 +53,7 @@
 
 // What holds for all of them.
 #include "yosida/error.hpp"
+#include "yosida/linalg/blas_kernels.hpp"
 #include "yosida/linalg/threads.hpp"
 #include "yosida/stop.hpp"
 #include "yosida/version.hpp"
