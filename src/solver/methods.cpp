@@ -109,6 +109,7 @@ std::vector<Method> build() {
       MyHpo::name,
       "true hypergradients, no step size: a global search for one lambda, Moreau-Yosida steps for several");
   successor.solves_inner_problems = true;
+  successor.only_solves = true;
   successor.takes_kinks = true;
   successor.expected_work = 250.0;
   successor.default_iterations = 500;

@@ -1,18 +1,18 @@
 #include "tune/model_problem.hpp"
 
 #include "yosida/problem/collapse.hpp"
-#include "yosida/problem/collapsed_least_squares.hpp"
 #include "yosida/problem/elastic_net_problem.hpp"
 
 namespace yosida {
 
 std::shared_ptr<const BilevelProblem> CollapseOnce::of(const std::shared_ptr<const LinearProblem>& problem) {
-  std::call_once(once_, [&] { collapsed_ = std::make_shared<const CollapsedLeastSquares>(problem); });
+  std::call_once(once_, [&] { collapsed_ = yosida::collapsed(problem); });
   return collapsed_;
 }
 
-std::shared_ptr<const BilevelProblem> ModelProblem::cheapest(double iterations) const {
-  return linear && collapse_is_cheaper(*linear, iterations) ? collapsed->of(linear) : problem;
+std::shared_ptr<const BilevelProblem> ModelProblem::cheapest(double iterations,
+                                                             Coordinates coordinates) const {
+  return linear && collapse_is_cheaper(*linear, iterations, coordinates) ? collapsed->of(linear) : problem;
 }
 
 ModelProblem make_problem(Split split, const Prepared& data, const Penalty& penalty, bool intercept) {

@@ -4,6 +4,11 @@
 
 namespace yosida {
 
+Coordinates coordinates_of(const Method& method, const Solver& solver) {
+  if (!solver.stays_in_row_space()) return Coordinates::features;
+  return method.only_solves ? Coordinates::any : Coordinates::row_space;
+}
+
 Vector default_start(const BilevelProblem& problem, const Method& method) {
   constexpr double kFromHigh = 0.3;
   if (const auto own = problem.own_bounds()) return own->high + kFromHigh * (own->low - own->high);

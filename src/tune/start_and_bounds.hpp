@@ -1,8 +1,12 @@
 #pragma once
 
+#include "yosida/problem/collapse.hpp"
 #include "yosida/solver/methods.hpp"
 
 namespace yosida {
+
+/// The coordinates in which a method may see its problem.
+Coordinates coordinates_of(const Method& method, const Solver& solver);
 
 /// Where to start where nobody says: the method's own λ or, for a problem that knows where its λ lie, a place
 /// among these, nearer to the larger penalties.

@@ -40,10 +40,9 @@ TuneProblem::TuneProblem(TuneProblem&&) noexcept = default;
 
 const Split& TuneProblem::split() const { return has_folds() ? data_.split : *problems_[0].split; }
 
-std::shared_ptr<const BilevelProblem> TuneProblem::bilevel(double iterations, bool may_collapse) const {
+std::shared_ptr<const BilevelProblem> TuneProblem::bilevel(double iterations, Coordinates coordinates) const {
   std::vector<std::shared_ptr<const BilevelProblem>> all;
-  for (const ModelProblem& model : problems_)
-    all.push_back(may_collapse ? model.cheapest(iterations) : model.problem);
+  for (const ModelProblem& model : problems_) all.push_back(model.cheapest(iterations, coordinates));
   return all.size() == 1 ? all[0] : std::make_shared<const KFoldProblem>(std::move(all), validation_share_);
 }
 
@@ -87,8 +86,8 @@ OracleGap TuneProblem::gap(Oracle oracle, const Solution& solution) const {
 Vector TuneProblem::refit(const Dataset& rows, const Vector& lambda) const {
   Split all = split();
   all.train = rows;
-  const auto joined =
-      make_problem(std::move(all), data_, penalty_.penalty, intercept_).cheapest(kManyIterations);
+  const auto joined = make_problem(std::move(all), data_, penalty_.penalty, intercept_)
+                          .cheapest(kManyIterations, Coordinates::any);
   Vector w = Vector::Zero(joined->weights());
   joined->fit_intercept(w);
   joined->inner_solve(lambda, {}, w);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "yosida/model/penalty.hpp"
+#include "yosida/problem/collapse.hpp"
 #include "yosida/problem/gradient_check.hpp"
 #include "yosida/tune/part_report.hpp"
 #include "yosida/tune/prepare.hpp"
@@ -51,7 +52,8 @@ class TuneProblem {
   double seconds() const { return seconds_; }
 
   /// As one bi-level problem, in its cheapest form for so many iterations.
-  std::shared_ptr<const BilevelProblem> bilevel(double iterations, bool may_collapse = true) const;
+  std::shared_ptr<const BilevelProblem> bilevel(double iterations,
+                                                Coordinates coordinates = Coordinates::any) const;
   /// What a solution of such a problem does on every part, averaged over the folds where there are some.
   Report report(const BilevelProblem& problem, const Solution& solution) const;
   /// What weights of the split do on every part of it.
