@@ -162,6 +162,14 @@ void DataTerm::row_curvatures(const Vector& state, Vector& h) const {
   weigh(0, as_span(h));
 }
 
+void DataTerm::row_curvatures_along(const Vector& state, Index output, Matrix& h) const {
+  h = Matrix::Zero(x_.rows(), k_);
+  h.col(output).setConstant(1.0 / rows());
+  const std::span<double> all{h.data(), static_cast<std::size_t>(h.size())};
+  loss_.apply_curvatures(as_span(state), all, all);
+  weigh(0, all);
+}
+
 void DataTerm::centre_free_weights(const Vector& c, Vector& w) const {
   if (!loss_.ignores_shifts()) return;
   for (Index i = 0; i < size(); i += k_)

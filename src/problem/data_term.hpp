@@ -57,6 +57,8 @@ class DataTerm {
   void hessian_diagonal_at(const Vector& state, Vector& diagonal) const;
   /// s_i ℓ″_i / N of a loss of one output: ∇²f = Xᵀ diag(·) X.
   void row_curvatures(const Vector& state, Vector& h) const;
+  /// s_i/N ∂²ℓ_i/∂m_o∂m_l of each row i and output l.
+  void row_curvatures_along(const Vector& state, Index output, Matrix& h) const;
 
  private:
   std::span<const double> targets(Index first, std::size_t margins) const;

@@ -152,8 +152,8 @@ double gradient_norm(const Vector& gradient, const Vector& c, const Vector* curv
 
 double HessianSystem::factor_flops() const {
   const double size = static_cast<double>(data.penalisable());
-  // The upper half of XᵀDX; with several outputs a product with H for each weight.
-  const double forming = data.outputs() == 1 ? 0.5 : 2.0 * static_cast<double>(data.outputs());
+  // The upper half of XᵀDX, of each pair of outputs.
+  const double forming = 0.25 * (static_cast<double>(data.outputs()) + 1.0);
   return forming * data.design().product_flops() * size + size * size * size / 3.0;
 }
 
@@ -163,7 +163,7 @@ bool HessianSystem::factors(double worth) const {
 }
 
 Matrix HessianSystem::matrix() const {
-  if (data.outputs() > 1) return matrix_by_products();
+  if (data.outputs() > 1) return matrix_of_outputs();
   const Index d = data.design().cols();
   Vector h;
   data.row_curvatures(state, h);
@@ -179,18 +179,31 @@ Matrix HessianSystem::matrix() const {
   return hessian;
 }
 
-/// With several outputs: column by column.
-Matrix HessianSystem::matrix_by_products() const {
-  const Index size = c.size();
+/// With several outputs: XᵀDX for each pair of them.
+Matrix HessianSystem::matrix_of_outputs() const {
+  const Index size = c.size(), penalised = data.penalisable(), d = data.design().cols(), k = data.outputs();
   Matrix hessian(size, size);
+  Matrix weights;  // a row's curvature along one output, for each output
   Vector column;
-  for (Index i = 0; i < size; ++i) {
-    data.hessian_product_at(state, Vector::Unit(size, i), column);
-    hessian.col(i) = column;
+  for (Index o = 0; o < k; ++o) {
+    data.row_curvatures_along(state, o, weights);
+    for (Index l = 0; l <= o; ++l) {
+      // Curvatures between two outputs may have either sign, the weights of a Gram matrix may not.
+      const Vector up = weights.col(l).cwiseMax(0.0), down = weights.col(l).cwiseMin(0.0).cwiseAbs();
+      Matrix gram = Matrix::Zero(d, d);
+      if (up.maxCoeff() > 0.0) gram += data.design().weighted_gram(as_span(up));
+      if (down.maxCoeff() > 0.0) gram -= data.design().weighted_gram(as_span(down));
+      for (Index i = 0; i < d; ++i)
+        for (Index j = 0; j < d; ++j)
+          hessian(i * k + o, j * k + l) = hessian(i * k + l, j * k + o) = gram(i, j);
+    }
+    if (!data.has_intercept()) continue;
+    data.gather(Eigen::Map<const Vector>(weights.data(), weights.size()), column);
+    hessian.col(penalised + o) = column;
+    hessian.row(penalised + o) = column.transpose();
   }
   hessian.diagonal() += c;
   if (!data.loss().ignores_shifts()) return hessian;
-  const Index k = data.outputs();
   for (Index i = 0; i < size; i += k)
     if (c.segment(i, k).isZero(0.0))
       hessian.block(i, i, k, k).array() += hessian.diagonal().segment(i, k).maxCoeff();
