@@ -15,6 +15,7 @@
 #include "yosida/error.hpp"
 #include "yosida/problem/collapse.hpp"
 #include "yosida/solver/methods.hpp"
+#include "yosida/solver/bounds.hpp"
 #include "yosida/solver/oracle.hpp"
 
 namespace yosida::bench {

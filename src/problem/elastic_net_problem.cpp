@@ -7,6 +7,7 @@
 #include "problem/l1_newton.hpp"
 #include "problem/l1_quadratic.hpp"
 #include "problem/newton.hpp"
+#include "problem/penalty_range.hpp"
 #include "problem/row_space_system.hpp"
 #include "yosida/error.hpp"
 #include "yosida/linalg/factor.hpp"
@@ -27,10 +28,6 @@ constexpr double kTight = 1e-11;
 /// as solvers permit (a tenth of the penalty's own slope) are another λ's.
 constexpr double kPermitted = 0.1;
 constexpr int kPowerIterations = 8;
-
-/// The factors of the largest curvature that default_bounds takes for e^λ of an ℓ₂ penalty.
-constexpr double kLeastPenalty = 1e-12;
-constexpr double kMostPenalty = 10.0;
 
 const Vector& no_penalty() {
   static const Vector value = Vector::Constant(1, -std::numeric_limits<double>::infinity());
@@ -281,8 +278,8 @@ std::optional<Bounds> ElasticNetProblem::own_bounds() const {
   bounds.low[0] = std::log(slope) - kUnitsBelow - 0.5 * spread;
   if (kind_ == Kind::elastic_net) {
     const double curvature = largest_curvature_ > 0.0 ? largest_curvature_ : 1.0;
-    bounds.low[1] = std::log(kLeastPenalty * curvature) - spread;
-    bounds.high[1] = std::log(kMostPenalty * curvature);
+    bounds.low[1] = std::log(kLeastPenaltyShare * curvature) - spread;
+    bounds.high[1] = std::log(kMostPenaltyShare * curvature);
   }
   return bounds;
 }

@@ -7,8 +7,8 @@
 
 #include "setting_rules.hpp"
 #include "yosida/error.hpp"
+#include "yosida/solver/bounds.hpp"
 #include "yosida/solver/largest_curvature.hpp"
-#include "yosida/solver/oracle.hpp"
 
 namespace yosida {
 namespace {

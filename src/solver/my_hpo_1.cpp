@@ -5,7 +5,7 @@
 
 #include "solver/one_lambda.hpp"
 #include "solver/stationarity.hpp"
-#include "yosida/solver/oracle.hpp"
+#include "yosida/solver/bounds.hpp"
 
 namespace yosida {
 

@@ -5,7 +5,7 @@
 
 #include "solver/one_lambda.hpp"
 #include "solver/residuals.hpp"
-#include "yosida/solver/oracle.hpp"
+#include "yosida/solver/bounds.hpp"
 
 namespace yosida {
 namespace {

@@ -8,7 +8,7 @@
 #include "solver/box_quadratic.hpp"
 #include "solver/my_hpo_one.hpp"
 #include "solver/stationarity.hpp"
-#include "yosida/solver/oracle.hpp"
+#include "yosida/solver/bounds.hpp"
 
 namespace yosida {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "solver/stationarity.hpp"
-#include "yosida/solver/oracle.hpp"
+#include "yosida/solver/bounds.hpp"
 
 namespace yosida {
 namespace {

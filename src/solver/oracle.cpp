@@ -1,6 +1,5 @@
 #include "yosida/solver/oracle.hpp"
 
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -14,12 +13,6 @@ namespace {
 /// Points a unit of λ: a valley of h narrower than this has not been seen; polishing does the rest.
 constexpr double kPointsPerUnit = 8.0;
 constexpr double kPromising = 1.05;  // valleys up to 5 % above the lowest are polished
-/// Bounds on a penalty: shares of the largest curvature, and of the least one that a weight has.
-constexpr double kLeastOfLargest = 1e-12;
-constexpr double kMostOfLargest = 10.0;
-constexpr double kLeastOfLeast = 1e-6;
-constexpr double kLeastLambda = -600.0;  // e^λ and its square root are far from underflow
-constexpr int kPowerIterations = 8;      // from the gradient, which points there: good to a few per cent
 
 class Path {
  public:
@@ -106,71 +99,5 @@ Oracle find_oracle(const BilevelProblem& problem, double low, double high) {
 }
 
 double validation_at(const BilevelProblem& problem, double lambda) { return Path(problem)(lambda); }
-
-double largest_curvature(const BilevelProblem& problem) {
-  if (const auto known = problem.largest_curvature()) return *known;
-  // The largest curvature by power iteration, unpenalised: e^{−∞} = 0.
-  const Vector unpenalised =
-      Vector::Constant(problem.hyperparameters(), -std::numeric_limits<double>::infinity());
-  Vector w = Vector::Zero(problem.weights());
-  problem.fit_intercept(w);
-  Vector direction(problem.weights());
-  Vector product(problem.weights());
-  // With intercepts: of L_T with these refitted, the Schur complement of their columns.
-  const Index intercepts = problem.intercepts();
-  const Index penalised = problem.weights() - intercepts;
-  Matrix columns(problem.weights(), intercepts);
-  for (Index k = 0; k < intercepts; ++k) {
-    problem.hessian_product(w, unpenalised, Vector::Unit(problem.weights(), penalised + k), product);
-    columns.col(k) = product;
-  }
-  Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> refit;  // softmax's corner is singular
-  if (intercepts > 0) refit.compute(columns.bottomRows(intercepts));
-  problem.train_gradient(w, unpenalised, direction);
-  double curvature = 0.0;
-  for (int iteration = 0; iteration < kPowerIterations; ++iteration) {
-    drop_intercept(problem, direction);
-    if (!(direction.norm() > 0.0)) break;
-    direction.normalize();
-    problem.hessian_product(w, unpenalised, direction, product);
-    if (intercepts > 0) product -= columns * refit.solve(product.tail(intercepts));
-    curvature = std::max(curvature, direction.dot(product));
-    direction.swap(product);
-  }
-  return curvature;
-}
-
-namespace {
-
-Bounds bounds_of(const BilevelProblem& problem) {
-  if (const auto own = problem.own_bounds()) return *own;
-  double largest = largest_curvature(problem);
-  if (!(largest > 0.0)) largest = 1.0;
-  const Index count = problem.hyperparameters();
-  Bounds bounds{Vector::Constant(count, std::log(kLeastOfLargest * largest)),
-                Vector::Constant(count, std::log(kMostOfLargest * largest))};
-  if (const auto least = problem.least_curvatures()) {
-    const double share = problem.factors_cheaply() ? kLeastOfLargest : kLeastOfLeast;
-    for (Index j = 0; j < count; ++j)
-      if (const double own = (*least)[j]; own > 0.0 && std::isfinite(own))
-        bounds.low[j] = std::max(std::min(bounds.low[j], std::log(share * own)), kLeastLambda);
-  }
-  return bounds;
-}
-
-}  // namespace
-
-Start with_bounds(const BilevelProblem& problem, Start start) {
-  if (start.is_bounded()) return start;
-  const Bounds bounds = bounds_of(problem);
-  start.low = start.lambda.cwiseMin(bounds.low);
-  start.high = start.lambda.cwiseMax(bounds.high);
-  return start;
-}
-
-LambdaBounds default_bounds(const BilevelProblem& problem, double lambda0) {
-  const Start start = with_bounds(problem, {.lambda = Vector::Constant(problem.hyperparameters(), lambda0)});
-  return {.low = start.low[0], .high = start.high[0]};
-}
 
 }  // namespace yosida

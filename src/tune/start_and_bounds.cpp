@@ -1,6 +1,6 @@
 #include "tune/start_and_bounds.hpp"
 
-#include "yosida/solver/oracle.hpp"
+#include "yosida/solver/bounds.hpp"
 
 namespace yosida {
 

@@ -11,6 +11,7 @@
 #include "yosida/problem/collapsed_least_squares.hpp"
 #include "yosida/problem/k_fold_problem.hpp"
 #include "yosida/random.hpp"
+#include "yosida/solver/bounds.hpp"
 
 namespace yosida {
 namespace {

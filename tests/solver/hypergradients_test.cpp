@@ -8,6 +8,7 @@
 #include "support/problem_case.hpp"
 #include "yosida/solver/forward.hpp"
 #include "yosida/solver/methods.hpp"
+#include "yosida/solver/bounds.hpp"
 #include "yosida/solver/oracle.hpp"
 #include "yosida/solver/reverse.hpp"
 

@@ -8,6 +8,7 @@
 #include "support/problem_case.hpp"
 #include "yosida/problem/cleaning_problem.hpp"
 #include "yosida/solver/certificate.hpp"
+#include "yosida/solver/bounds.hpp"
 #include "yosida/solver/oracle.hpp"
 
 namespace yosida {

@@ -1,3 +1,4 @@
+#include "yosida/solver/bounds.hpp"
 #include "yosida/solver/oracle.hpp"
 
 #include <gtest/gtest.h>

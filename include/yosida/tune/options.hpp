@@ -7,8 +7,8 @@
 
 #include "yosida/linalg/types.hpp"
 #include "yosida/settings.hpp"
+#include "yosida/solver/bounds.hpp"
 #include "yosida/solver/methods.hpp"
-#include "yosida/solver/oracle.hpp"
 
 namespace yosida {
 

@@ -8,6 +8,7 @@
 #include "yosida/model/penalty.hpp"
 #include "yosida/problem/collapse.hpp"
 #include "yosida/problem/gradient_check.hpp"
+#include "yosida/solver/oracle.hpp"
 #include "yosida/tune/part_report.hpp"
 #include "yosida/tune/prepare.hpp"
 
