@@ -268,6 +268,12 @@ void ElasticNetProblem::certificate_scale(const Vector& w, const Vector& lambda,
     out[1] = certificate_scale_of(curvature / part.squaredNorm(), std::exp(lambda[1]));
 }
 
+bool ElasticNetProblem::factors_cheaply() const {
+  const auto n = static_cast<double>(split().train.rows());
+  const auto d = static_cast<double>(penalised());
+  return kind_ == Kind::lasso && loss().is_quadratic() && n * d * std::min(n, d) <= kInstantFlops;
+}
+
 std::optional<Bounds> ElasticNetProblem::own_bounds() const {
   Bounds bounds{Vector(hyperparameters()), Vector(hyperparameters())};
   const double slope = largest_slope_ > 0.0 ? largest_slope_ : 1.0;

@@ -51,7 +51,7 @@ struct RotatedProblem::Parts {
     v.rowwise() -= mean.transpose();
     const Svd parts = svd(x, false);
     const double rounding =
-        static_cast<double>(std::max(n, d)) * std::numeric_limits<double>::epsilon() * parts.s[0];
+        std::sqrt(static_cast<double>(std::min(n, d))) * std::numeric_limits<double>::epsilon() * parts.s[0];
     Index rank = 0;
     while (rank < parts.s.size() && parts.s[rank] > rounding) ++rank;
     rank = std::max<Index>(rank, 1);  // a design of zeros has one column of them
