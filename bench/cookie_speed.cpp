@@ -5,9 +5,9 @@
 #include <memory>
 #include <stdexcept>
 
+#include "problem/collapsed_least_squares.hpp"
 #include "support/random_split.hpp"
 #include "yosida/linalg/threads.hpp"
-#include "yosida/problem/collapsed_least_squares.hpp"
 #include "yosida/solver/my_hpo_c.hpp"
 #include "yosida/solver/solve.hpp"
 

@@ -34,13 +34,17 @@ struct Data {
 
   Data() {
     yosida::Random random(1);
-    yosida::DenseDesign dense(kRows, kCols);
-    for (Index i = 0; i < kRows * kCols; ++i) dense.row(0)[i] = random.uniform() - 0.5;
+    auto dense = std::make_shared<yosida::Matrix>(kRows, kCols);
+    for (Index i = 0; i < kRows * kCols; ++i) dense->data()[i] = random.uniform() - 0.5;
     for (double& value : w) value = random.normal();
     for (double& value : y) value = random.normal();
-    x = dense;
+    numbers_ = dense->data();
+    x = yosida::Design(std::shared_ptr<const yosida::Matrix>(dense));
   }
-  const double* numbers() const { return x.dense().row(0); }
+  const double* numbers() const { return numbers_; }
+
+ private:
+  const double* numbers_;
 };
 
 Data& data() {

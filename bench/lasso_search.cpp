@@ -39,13 +39,13 @@ void measure(const test::LassoCase& each, std::uint64_t seeds) {
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const ElasticNetProblem problem(each.split(seed), *each.loss, true, ElasticNetProblem::Kind::lasso);
     auto begin = std::chrono::steady_clock::now();
-    const double lowest = test::lowest_of_path(problem, *problem.own_bounds(), 1000);
+    const double lowest = test::lowest_of_path(problem, *problem.traits().bounds, 1000);
     path_seconds += seconds_since(begin);
     for (std::size_t i = 0; i < spacings.size(); ++i) {
       MyHpo method;
-      method.settings.spacing = spacings[i] / problem.feature_width();
+      method.settings.spacing = spacings[i] / problem.traits().feature_width;
       SolveOptions options;
-      options.start.lambda = problem.own_bounds()->high;
+      options.start.lambda = problem.traits().bounds->high;
       begin = std::chrono::steady_clock::now();
       const Outcome outcome = solve(method, problem, options);
       Row& row = rows[i];

@@ -46,8 +46,8 @@ void ijcnn1(int starts, double tolerance, bool verbose) {
   split.train = read_dataset(find("ijcnn1.xz"));
   split.validation = read_dataset(find("ijcnn1.t.xz"));
   // The features are dense: so is their design.
-  split.train.x = to_dense(split.train.x);
-  split.validation.x = to_dense(split.validation.x);
+  split.train.x = Design(to_matrix(split.train.x));
+  split.validation.x = Design(to_matrix(split.validation.x));
   const Index d = split.train.features();
   const LinearProblem problem(std::move(split), logistic(), false, Penalty::per_feature(d));
   fmt::print(
@@ -78,16 +78,8 @@ void ijcnn1(int starts, double tolerance, bool verbose) {
 }
 
 Dataset take(const Dataset& from, const std::vector<Index>& order, std::size_t begin, std::size_t count) {
-  Dataset part;
-  part.source = from.source;
-  DenseDesign x(static_cast<Index>(count), from.features());
-  part.y.resize(static_cast<Index>(count));
-  for (std::size_t i = 0; i < count; ++i) {
-    const Index row = order[begin + i];
-    x.matrix().row(static_cast<Index>(i)) = from.x.dense().matrix().row(row) / 255.0;
-    part.y[static_cast<Index>(i)] = from.y[row];
-  }
-  part.x = x;
+  Dataset part = select_rows(from, std::span(order).subspan(begin, count));
+  part.x = part.x.mapped({.scale = Vector::Constant(from.features(), 255.0)}).packed();
   return part;
 }
 
@@ -168,7 +160,7 @@ void cleaning(int seeds, int iterations, bool verbose) {
     const double seconds = seconds_of([&] { outcome = solve(MyHpo{}, problem, options); });
     const Vector m = margins(split.train, true, outcome.final.w, 10);
     Vector loss(split.train.rows());
-    softmax(10).values(as_span(m), as_span(split.train.y), as_span(loss));
+    softmax(10)->values(as_span(m), as_span(split.train.y), as_span(loss));
     fmt::print("{:4d}  {:21.2f}  {:8.2f}  {:15.2f}  {:10.2f}   {:14.4f}  {:7.4f}   {:11.0f}  {:7.1f}\n", seed,
                100.0 * error_rate(*split.test, outcome.final.w, 10),
                100.0 * trained_on(split, split.train, kPenalty),

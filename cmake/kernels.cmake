@@ -1,17 +1,20 @@
 # The inner kernels are built once per instruction set and chosen at run time, so that one
-# binary runs on any x86-64 and is fast on each. kernels.cpp includes no library header, so no
+# binary runs on any x86-64 and is fast on each. Their files include no library header, so no
 # inline function built for a newer machine can leak into the rest of the program.
-function(yosida_add_kernels target)
+#   yosida_add_kernels(<target> <file> <name>)
+# builds the file with YOSIDA_KERNELS the name of what it defines: <name>_baseline, _v3 and _v4. The target's property
+# YOSIDA_KERNEL_OBJECTS lists the objects.
+function(yosida_add_kernels target file name)
   set(variants baseline)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     list(APPEND variants v3 v4)
   endif()
   foreach(variant IN LISTS variants)
-    set(object ${target}_kernels_${variant})
-    add_library(${object} OBJECT src/linalg/kernels.cpp)
+    set(object ${target}_${name}_${variant})
+    add_library(${object} OBJECT ${file})
     target_compile_features(${object} PRIVATE cxx_std_20)
     target_include_directories(${object} PRIVATE src)
-    target_compile_definitions(${object} PRIVATE YOSIDA_KERNELS=kernels_${variant})
+    target_compile_definitions(${object} PRIVATE YOSIDA_KERNELS=${name}_${variant})
     target_compile_options(${object} PRIVATE -O3 -fopenmp-simd -ffp-contract=fast -fno-math-errno -fno-trapping-math)
     if(NOT variant STREQUAL baseline)
       target_compile_options(${object} PRIVATE -march=x86-64-${variant})
@@ -21,6 +24,7 @@ function(yosida_add_kernels target)
     endif()
     yosida_strict(${object})
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:${object}>)
+    set_property(TARGET ${target} APPEND PROPERTY YOSIDA_KERNEL_OBJECTS $<TARGET_OBJECTS:${object}>)
   endforeach()
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     target_compile_definitions(${target} PRIVATE YOSIDA_X86_KERNELS)

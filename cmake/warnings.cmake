@@ -11,3 +11,12 @@ function(yosida_strict target)
     target_link_options(${target} PUBLIC -fsanitize=address,undefined)
   endif()
 endfunction()
+
+# Headers that most files of a target include are parsed once, in trees that no compiler cache serves: it makes a build
+# with sanitizers a third shorter. Elsewhere a cache is worth more.
+function(yosida_precompile target)
+  if(YOSIDA_SANITIZE)
+    target_precompile_headers(${target} PRIVATE <Eigen/Core> <algorithm> <cmath> <functional> <map> <memory> <optional>
+                              <string> <vector> ${ARGN})
+  endif()
+endfunction()

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <iostream>
 
-#include "yosida/search/minimize.hpp"
+#include "yosida/yosida.hpp"
 
 int main() {
   using namespace yosida::search;

@@ -3,8 +3,7 @@
 #include <iomanip>
 #include <iostream>
 
-#include "yosida/data/reader.hpp"
-#include "yosida/tune/tune.hpp"
+#include "yosida/yosida.hpp"
 
 int main(int argc, char** argv) try {
   using namespace yosida;

@@ -2,17 +2,14 @@
 #include <iostream>
 #include <memory>
 
-#include "yosida/data/pretreatment.hpp"
-#include "yosida/data/spectra.hpp"
-#include "yosida/problem/collapse.hpp"
-#include "yosida/solver/my_hpo.hpp"
-#include "yosida/solver/solve.hpp"
+#include "yosida/yosida.hpp"
 
 int main() {
   using namespace yosida;
   Split split = built_in("spectra", 0);  // or split_rows(read_dataset("train.csv", {.target = "price"}), {})
   const Pretreatment pretreatment = fit_pretreatment(split.train, {XStep::standardize}, YStep::center);
-  pretreatment.apply(split.validation);
+  split.train = pretreatment.apply(split.train);
+  split.validation = pretreatment.apply(split.validation);
 
   const auto linear = std::make_shared<const LinearProblem>(split, least_squares(), /*intercept=*/true);
   const auto problem = collapse_if_cheaper(linear, /*iterations=*/250, Coordinates::any);  // few rows

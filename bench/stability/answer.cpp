@@ -8,6 +8,7 @@
 #include "yosida/problem/collapse.hpp"
 #include "yosida/problem/elastic_net_problem.hpp"
 #include "yosida/problem/k_fold_problem.hpp"
+#include "yosida/solver/bounds.hpp"
 #include "yosida/solver/methods.hpp"
 
 namespace yosida::bench {
@@ -24,11 +25,11 @@ std::shared_ptr<const BilevelProblem> make_problem(const Case& drawn, const Meth
     if (!drawn.penalty) {
       const bool is_lasso = drawn.model->penalty == PenaltyForm::l1;
       problems.push_back(std::make_shared<const ElasticNetProblem>(
-          split, *drawn.loss, drawn.intercept, is_lasso ? Kind::lasso : Kind::elastic_net));
+          split, drawn.loss, drawn.intercept, is_lasso ? Kind::lasso : Kind::elastic_net));
       continue;
     }
     const auto linear =
-        std::make_shared<const LinearProblem>(split, *drawn.loss, drawn.intercept, *drawn.penalty);
+        std::make_shared<const LinearProblem>(split, drawn.loss, drawn.intercept, *drawn.penalty);
     problems.push_back(collapse_if_cheaper(linear, iterations, coordinates));
   }
   if (drawn.folds == 0) return problems[0];
@@ -46,7 +47,7 @@ Answer answer(const Case& drawn, const std::string& method_name) {
     const auto problem = make_problem(drawn, chosen, coordinates_of(chosen, *solver));
     SolveOptions options;
     options.start.lambda = drawn.lambda0 ? Vector::Constant(problem->hyperparameters(), *drawn.lambda0)
-                                         : default_start(*problem, chosen);
+                                         : default_start(*problem, chosen.lambda0);
     options.start.seed = drawn.seed;
     if (!chosen.counts_trials) options.budget.iterations = chosen.default_iterations_of({});
     options.trace_every = std::numeric_limits<std::int64_t>::max();  // the first point and the last

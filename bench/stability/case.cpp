@@ -109,12 +109,14 @@ void split_and_pretreat(Case& drawn, Dataset data, const std::string& x_steps, Y
     drawn.splits = fold_splits(data, draw_folds(data, drawn.folds, is_classes, drawn.seed));
   } else {
     drawn.splits.push_back(split_rows(
-        std::move(data),
+        data,
         {.validation_fraction = uniform(random, 0.2, 0.4), .stratified = is_classes, .seed = drawn.seed}));
   }
   double rows = 0.0;
   for (Split& split : drawn.splits) {
-    fit_pretreatment(split.train, parse_x_steps(x_steps), y_step).apply(split.validation);
+    const Pretreatment fitted = fit_pretreatment(split.train, parse_x_steps(x_steps), y_step);
+    split.train = fitted.apply(split.train);
+    split.validation = fitted.apply(split.validation);
     rows += static_cast<double>(split.validation.rows());
   }
   for (const Split& split : drawn.splits)
@@ -129,7 +131,7 @@ Case draw_random_case(std::uint64_t seed) {
   drawn.kind = "random";
   drawn.seed = seed;
   drawn.model = &model(draw.is_logistic() ? "logistic" : "ridge");
-  drawn.loss = &draw.problem->loss();
+  drawn.loss = draw.problem->loss();
   drawn.splits.push_back(draw.problem->split());
   drawn.share = {1.0};
   drawn.intercept = draw.problem->intercepts() > 0;
@@ -173,9 +175,9 @@ Case draw_case(const std::string& kind_name, std::uint64_t seed, const CaseOptio
   } else if (drawn.model->code) {
     fill_classes(data.y, {-1.0, 1.0}, least);
   }
-  data.x = DenseDesign(rows.x);
+  data.x = Design(rows.x);
   data.source = fmt::format("{} {}", kind_name, seed);
-  drawn.loss = &drawn.model->loss(classes);
+  drawn.loss = drawn.model->loss(classes);
   drawn.penalty = draw_penalty(drawn, rows.x.cols(), random);
   drawn.text = fmt::format("{} {} x {} ({}), {}, {}x {}, noise {:.2g}", name, rows.x.rows(), rows.x.cols(),
                            rows.shape, drawn.folds > 0 ? fmt::format("{} folds", drawn.folds) : "hold-out",

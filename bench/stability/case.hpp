@@ -25,7 +25,7 @@ struct Case {
   std::string kind;
   std::uint64_t seed = 0;
   const Model* model = nullptr;
-  const Loss* loss = nullptr;
+  SharedLoss loss = least_squares();
   Sharing sharing = Sharing::one;
   Index folds = 0;            ///< 0: hold-out
   std::vector<Split> splits;  ///< pretreated; one, or one per fold

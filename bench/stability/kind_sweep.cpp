@@ -35,10 +35,10 @@ Case with_other_last_bits(Case drawn, std::uint64_t seed) {
   Random random(seed);
   for (Split& split : drawn.splits)
     for (Dataset* part : {&split.train, &split.validation}) {
-      Matrix x = part->x.dense().matrix();
+      Matrix x = to_matrix(part->x);
       for (double& each : x.reshaped())
         each *= 1.0 + std::numeric_limits<double>::epsilon() * (2.0 * random.uniform() - 1.0);
-      part->x = DenseDesign(x);
+      part->x = Design(x);
     }
   return drawn;
 }

@@ -18,8 +18,8 @@ constexpr int kMostStanding = 20;
 /// a penalty of c / size.
 struct Equilibrated {
   Equilibrated(const Split& split, bool intercept, double ridge) {
-    Dense x = split.train.x.dense().matrix();
-    validation = split.validation.x.dense().matrix();
+    Dense x = to_matrix(split.train.x);
+    validation = to_matrix(split.validation.x);
     Vector y = split.train.y;
     validation_y = split.validation.y;
     const auto n = static_cast<double>(x.rows());
@@ -32,7 +32,7 @@ struct Equilibrated {
       validation_y.array() -= target;
     }
     // A column that is constant but for rounding has no size.
-    const Dense raw = split.train.x.dense().matrix();
+    const Dense raw = to_matrix(split.train.x);
     Vector size = (x.colwise().norm() / std::sqrt(n)).transpose();
     for (Index j = 0; j < size.size(); ++j)
       if (!(size[j] > 1e-13 * raw.col(j).cwiseAbs().maxCoeff())) size[j] = 0.0;

@@ -14,8 +14,8 @@
 #include "tune/start_and_bounds.hpp"
 #include "yosida/error.hpp"
 #include "yosida/problem/collapse.hpp"
-#include "yosida/solver/methods.hpp"
 #include "yosida/solver/bounds.hpp"
+#include "yosida/solver/methods.hpp"
 #include "yosida/solver/oracle.hpp"
 
 namespace yosida::bench {
@@ -38,7 +38,7 @@ class Truth {
     oracle_ = find_oracle(*problem_, bounds_.low, bounds_.high);
     Vector zero = Vector::Zero(problem_->weights());
     problem_->fit_intercept(zero);
-    unit_ = std::max(oracle_.validation, floor * problem_->validation_loss(zero));
+    unit_ = std::max(oracle_.validation, floor * problem_->validation_loss(zero, Vector::Zero(1)));
     at_start_ = gap(drawn.lambda0);
     seconds_ = seconds_since(begin);
   }
@@ -67,7 +67,7 @@ class Truth {
       for (double above = bounds_.high; above > lambda; above -= kStep)
         problem_->inner_solve(Vector::Constant(1, above), {}, w);
     problem_->inner_solve(Vector::Constant(1, lambda), {}, w);
-    const double value = problem_->validation_loss(w);
+    const double value = problem_->validation_loss(w, Vector::Constant(1, lambda));
     return std::isfinite(value) ? value : kInfinity;
   }
 

@@ -83,13 +83,13 @@ Draw draw_random(std::uint64_t seed, Index largest_logistic) {
   }
 
   Dataset data;
-  data.x = DenseDesign(x);
+  data.x = Design(x);
   data.y = y;
   data.source = fmt::format("seed {}", seed);
   std::vector<Index> order(static_cast<std::size_t>(rows));
   for (Index i = 0; i < rows; ++i) order[static_cast<std::size_t>(i)] = i;
   drawn.problem = std::make_shared<const LinearProblem>(
-      split_rows(std::move(data), order, n, n_valid), is_logistic ? logistic() : least_squares(), intercept);
+      split_rows(data, order, n, n_valid), is_logistic ? logistic() : least_squares(), intercept);
   return drawn;
 }
 

@@ -76,8 +76,8 @@ Rotated::Rotated(const Split& split, bool intercept, const Vector& column_scale)
   // One-sided Jacobi after pivoting keeps the small singular values of columns of very different scales;
   // where it would take too long, QR iteration keeps them to 1e-16 of the largest.
   constexpr Index kJacobi = 32;
-  Eigen::MatrixXd x = split.train.x.dense().matrix() * column_scale.asDiagonal();
-  Eigen::MatrixXd v = split.validation.x.dense().matrix() * column_scale.asDiagonal();
+  Eigen::MatrixXd x = to_matrix(split.train.x) * column_scale.asDiagonal();
+  Eigen::MatrixXd v = to_matrix(split.validation.x) * column_scale.asDiagonal();
   const Index n = x.rows();
   const Index d = x.cols();
   // Twice: what rounding leaves of a mean is as large as the smallest singular values.
@@ -205,7 +205,7 @@ void Truth::search_two() {
   double largest = 0.0;
   double smallest = kInfinity;
   for (const Split& split : case_.splits) {
-    const auto x = split.train.x.dense().matrix();
+    const auto x = to_matrix(split.train.x);
     const Vector squares = x.colwise().squaredNorm().transpose() / static_cast<double>(x.rows());
     largest = std::max(largest, squares.sum());
     for (const double square : squares)

@@ -2,7 +2,9 @@
 
 #include <stdexcept>
 
-namespace yosida {
+#include "yosida/export.hpp"
+
+namespace YOSIDA_EXPORT yosida {
 
 /// What the caller gave is wrong: a file, a field, a setting. The message names it, its value and
 /// the rule it broke. The command line turns it into exit code 2.

@@ -4,7 +4,9 @@
 #include <string_view>
 #include <vector>
 
-namespace yosida {
+#include "yosida/export.hpp"
+
+namespace YOSIDA_EXPORT yosida {
 
 /// The candidate with the fewest edits from `word` (capitals aside), for "did you mean"; empty where none is
 /// near.

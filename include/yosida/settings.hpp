@@ -1,14 +1,16 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "yosida/linalg/types.hpp"
+#include "yosida/export.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// Values of settings as text, by name: what flags, files and keyword arguments come down to.
 using SettingValues = std::map<std::string, std::string>;
@@ -64,8 +66,8 @@ Setting<S> real(std::string name, double S::*member, Bound bound, std::string me
 
 /// A member of an enum whose values are 0, 1, … in the order of `names`.
 template <typename S, typename Enum>
-Setting<S> choice(std::string name, Enum S::*member, std::vector<std::string> names, std::string meaning,
-                  std::string origin) {
+Setting<S> choice(std::string name, Enum S::*member, const std::vector<std::string>& names,
+                  std::string meaning, std::string origin) {
   std::string rule;
   for (const std::string& each : names) rule += (rule.empty() ? "" : " or ") + each;
   return {std::move(name),

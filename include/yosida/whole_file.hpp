@@ -5,12 +5,14 @@
 #include <string>
 #include <string_view>
 
-namespace yosida {
+#include "yosida/export.hpp"
+
+namespace YOSIDA_EXPORT yosida {
 
 /// Writes a whole file or nothing, piece by piece: to a file beside it first (its name with .yosida-part
 /// added), which is on the disk before it gets the name. A power cut leaves the old file or the new one. The
 /// side file is locked while it is written: what a killed process has left is not, and is removed by the next
-/// that writes the same file. Throws OutputError.
+/// that writes the same file. Throws OutputError. Of one thread at a time.
 class WholeFile {
  public:
   /// A link is replaced, not followed.
@@ -19,6 +21,7 @@ class WholeFile {
   ~WholeFile();
   WholeFile(const WholeFile&) = delete;
   WholeFile& operator=(const WholeFile&) = delete;
+  /// Puts bytes behind those there are.
   void write(std::string_view bytes);
   void finish();
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <lzma.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -70,6 +71,21 @@ class PlainFile final : public ByteSource {
     }
     if (!is_regular_) limit_->file_bytes += count;
     return count;
+  }
+
+  std::shared_ptr<const double> map_last_numbers(std::size_t count, std::size_t ahead) override {
+    const std::size_t bytes = count * sizeof(double);
+    const off_t begin = ftello(file_.get()) - static_cast<off_t>(ahead);
+    struct stat status {};
+    if (!is_regular_ || begin < 0 || begin % alignof(double) != 0 ||
+        fstat(fileno(file_.get()), &status) != 0 || status.st_size != begin + static_cast<off_t>(bytes))
+      return nullptr;
+    const auto before = static_cast<std::size_t>(begin % sysconf(_SC_PAGESIZE));
+    void* const pages = mmap(nullptr, before + bytes, PROT_READ, MAP_PRIVATE, fileno(file_.get()),
+                             begin - static_cast<off_t>(before));
+    if (pages == MAP_FAILED) return nullptr;
+    const auto unmap = [pages, length = before + bytes](const double*) { munmap(pages, length); };
+    return {reinterpret_cast<const double*>(static_cast<const char*>(pages) + before), unmap};
   }
 
  private:
@@ -325,6 +341,12 @@ std::size_t ByteStream::read(std::span<char> out) {
   const std::size_t buffered = window().copy(out.data(), out.size());
   begin_ += buffered;
   return buffered + source_->read(out.subspan(buffered));
+}
+
+std::shared_ptr<const double> ByteStream::map_last_numbers(std::size_t count) {
+  std::shared_ptr<const double> numbers = source_->map_last_numbers(count, end_ - begin_);
+  if (numbers) begin_ = end_;
+  return numbers;
 }
 
 std::unique_ptr<ByteSource> inflated(ByteStream packed, DeflateForm form) {

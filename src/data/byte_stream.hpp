@@ -22,6 +22,12 @@ class ByteSource {
   /// Fills `out` from its start and returns how many bytes came; fewer than asked for mean the end.
   /// Throws InputError where the bytes cannot be had.
   virtual std::size_t read(std::span<char> out) = 0;
+  /// The last `count` doubles of a file, mapped into memory, where the next bytes to be read are `ahead`
+  /// bytes behind the first of them; null where that is not so, where they are not aligned, and where this is
+  /// no file.
+  virtual std::shared_ptr<const double> map_last_numbers(std::size_t /*count*/, std::size_t /*ahead*/) {
+    return nullptr;
+  }
 };
 
 /// How much memory a file may make its readers take. What a file can ask for is not bounded by what it holds
@@ -30,14 +36,14 @@ class MemoryLimit {
  public:
   static constexpr std::uint64_t for_any_file = 1'000'000'000;
   static constexpr std::uint64_t for_each_byte = 256;
-  /// Of a sparse file there may be more: its columns are many, and most of them are in no row of a small
+  /// A sparse file may take more: its columns are many, and most of them are in no row of a small
   /// sample.
   static constexpr std::uint64_t for_each_sparse_byte = 4096;
 
   /// `max_memory` in bytes takes the place of the rule where it is not 0.
   explicit MemoryLimit(std::uint64_t max_memory) : max_memory_(max_memory) {}
 
-  /// Of the file as it lies there, packed or not; of a pipe what has come so far.
+  /// The size of the file as it lies there, packed or not. For a pipe, the bytes that have come so far.
   std::uint64_t file_bytes = 0;
 
   bool allows(std::uint64_t bytes, std::uint64_t each = for_each_byte) const {
@@ -82,6 +88,10 @@ class ByteStream {
   std::optional<std::string_view> next_line();
   /// Fills `out` from its start and returns how many bytes came; fewer than asked for mean the end.
   std::size_t read(std::span<char> out);
+  /// What is left, mapped into memory instead of read, where it is `count` doubles that lie aligned in a file
+  /// as they are kept; elsewhere null, and nothing is taken. It can only be read. Whoever makes the file
+  /// shorter from now on ends this program by SIGBUS.
+  std::shared_ptr<const double> map_last_numbers(std::size_t count);
 
  private:
   std::string_view window() const { return {buffer_.data() + begin_, end_ - begin_}; }
@@ -97,6 +107,13 @@ class ByteStream {
   std::size_t begin_ = 0;  // bytes read and not yet taken: [begin_, end_)
   std::size_t end_ = 0;
 };
+
+/// The number that these bytes are, the least of them first.
+inline std::uint64_t little_endian(std::string_view bytes) {
+  std::uint64_t number = 0;
+  for (std::size_t i = bytes.size(); i-- > 0;) number = number << 8 | static_cast<unsigned char>(bytes[i]);
+  return number;
+}
 
 /// How deflated data is wrapped: as gzip members in a row, or not at all (a member of a zip archive).
 enum class DeflateForm { gzip, raw };

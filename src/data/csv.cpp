@@ -9,6 +9,7 @@
 
 #include "data/formats.hpp"
 #include "yosida/error.hpp"
+#include "yosida/utf8.hpp"
 
 namespace yosida {
 namespace {
@@ -29,22 +30,6 @@ bool is_missing_marker(std::string_view text) {
 
 bool is_blank_line(std::string_view line, std::string_view blanks) {
   return line.find_first_not_of(blanks) == std::string_view::npos;
-}
-
-bool is_utf8(std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i]);
-    const std::size_t length = lead < 0x80         ? 1
-                               : lead >> 5 == 0x6  ? 2
-                               : lead >> 4 == 0xe  ? 3
-                               : lead >> 3 == 0x1e ? 4
-                                                   : 0;
-    if (length == 0 || i + length > text.size()) return false;
-    for (std::size_t k = 1; k < length; ++k)
-      if (static_cast<unsigned char>(text[i + k]) >> 6 != 0x2) return false;
-    i += length;
-  }
-  return true;
 }
 
 bool has_open_quote(std::string_view text) { return std::count(text.begin(), text.end(), '"') % 2 == 1; }
@@ -146,7 +131,7 @@ class CsvReader {
     names_ = header;
     std::map<std::string_view, Index> field_of;
     for (Index field = 0; field < columns_; ++field) {
-      if (!is_utf8(names_[field])) {
+      if (!utf8::is_valid(names_[field])) {
         throw InputError(fmt::format(
             "{}:{}: field {} is not UTF-8: a header must be; iconv -f latin1 -t utf-8 converts the file",
             stream_.name(), line_, field + 1));
@@ -312,7 +297,8 @@ class CsvReader {
 
   Dataset dataset() {
     Dataset data;
-    data.x = DenseDesign(values_.release(rows_ * features_), rows_, features_);
+    const auto values = values_.release(rows_ * features_);
+    data.x = dense_view(values.get(), rows_, features_, features_, values);
     data.y = as_vector(y_);
     data.weight = as_vector(weight_);
     data.weight_name = options_.weight;

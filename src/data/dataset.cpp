@@ -2,28 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "yosida/error.hpp"
 
 namespace yosida {
-namespace {
-
-bool is_whole(const SparseDesign& x) {
-  return !x.row_start.empty() && x.row_start.front() == 0 &&
-         std::is_sorted(x.row_start.begin(), x.row_start.end()) &&
-         x.row_start.back() == static_cast<std::int64_t>(x.value.size()) &&
-         x.column.size() == x.value.size() && std::all_of(x.column.begin(), x.column.end(), [&](auto column) {
-           return column >= 0 && column < x.columns;
-         });
-}
-
-}  // namespace
-
 void require_whole(const Dataset& data) {
-  if (data.x.is_sparse() && !is_whole(data.x.sparse()))
-    throw InputError(fmt::format("{}: a sparse design of {} columns whose rows or columns lie outside it",
-                                 data.source, data.features()));
   const auto require = [&](std::size_t size, Index expected, const char* things, const char* rule) {
     if (size != 0 && static_cast<Index>(size) != expected)
       throw InputError(fmt::format("{}: {} rows of {} features but {} {}: {}", data.source, data.rows(),

@@ -110,7 +110,7 @@ void FeatureCache::write(const Dataset& data) const {
   if (error) throw OutputError(fmt::format("{}: {}", folder_.string(), error.message()));
   const FolderLock lock(folder_);
   const std::string x =
-      npy_bytes<float>(data.x.dense().matrix(), fmt::format("({}, {})", data.rows(), data.features()));
+      npy_bytes<float>(to_matrix(data.x), fmt::format("({}, {})", data.rows(), data.features()));
   const std::string y = npy_bytes<double>(data.y, fmt::format("({},)", data.rows()));
   const nlohmann::ordered_json key = {{"archive_sha256", archive_sha256_},
                                       {"method", method_},

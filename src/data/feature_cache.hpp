@@ -17,8 +17,8 @@ class FeatureCache {
 
   std::filesystem::path x_file() const { return folder_ / "hog_x.npy"; }
   std::filesystem::path y_file() const { return folder_ / "hog_y.npy"; }
-  /// What is kept; nothing where nothing is. Throws InputError where what is there is damaged, or made of
-  /// something else or in another way.
+  /// The features that are kept here, or nothing where there are none. Throws InputError where what is there
+  /// is damaged, or made of something else or in another way.
   std::optional<Dataset> read() const;
   /// Replaces what is there. The features must be dense and exact in 4 bytes. Each file is whole at any time,
   /// and hog.json comes last, so that a process killed here leaves nothing that would be taken for right; two

@@ -3,15 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 #include <unordered_map>
 
+#include "linalg/row_numbers.hpp"
 #include "yosida/error.hpp"
 
 namespace yosida {
 namespace {
-
-std::set<double> distinct(const Vector& y) { return {y.begin(), y.end()}; }
 
 /// "0 and 1", "1, 2 and 3"; of many the first dozen.
 std::string in_words(const std::vector<double>& values) {
@@ -27,14 +25,14 @@ std::string in_words(const std::vector<double>& values) {
 Labels find_labels(const Dataset& train, ClassCode code) {
   if (train.y.size() == 0 || train.y.hasNaN())
     throw InputError(fmt::format("{}: each training row needs a target to find classes", train.source));
-  const std::set<double> values = distinct(train.y);
+  const std::vector<double> values = distinct_of(train.x, train.y);
   if (values.size() == 1)
     throw InputError(fmt::format("{}: every training target is {}: classification needs two classes",
-                                 train.source, *values.begin()));
+                                 train.source, values[0]));
   const auto many = [&](const char* rule) {
     return InputError(fmt::format("{}: the training target takes {} values ({}, {}, {}, ...) in {} rows: {}",
-                                  train.source, values.size(), *values.begin(), *std::next(values.begin()),
-                                  *std::next(values.begin(), 2), train.rows(), rule));
+                                  train.source, values.size(), values[0], values[1], values[2], train.rows(),
+                                  rule));
   };
   if (code == ClassCode::signs && values.size() > 2)
     throw many(
@@ -43,10 +41,10 @@ Labels find_labels(const Dataset& train, ClassCode code) {
   // Most classes of one row: a measured quantity, not a class.
   if (code == ClassCode::indices && values.size() > 2 && 2 * static_cast<Index>(values.size()) > train.rows())
     throw many("softmax needs classes of several rows; for a numeric target use --model ridge");
-  return {.values = {values.begin(), values.end()}};
+  return {.values = values};
 }
 
-void map_labels(const Labels& labels, ClassCode code, Dataset& data) {
+Dataset map_labels(const Labels& labels, ClassCode code, Dataset data) {
   for (double& y : data.y) {
     const auto found = std::lower_bound(labels.values.begin(), labels.values.end(), y);
     if (found == labels.values.end() || *found != y)
@@ -55,18 +53,18 @@ void map_labels(const Labels& labels, ClassCode code, Dataset& data) {
     const auto index = static_cast<double>(found - labels.values.begin());
     y = code == ClassCode::indices ? index : 2.0 * index - 1.0;
   }
+  return data;
 }
 
-Labels map_labels(Split& split, ClassCode code) {
-  Labels labels = find_labels(split.train, code);
-  map_labels(labels, code, split.train);
-  map_labels(labels, code, split.validation);
-  if (split.test) map_labels(labels, code, *split.test);
-  if (distinct(split.validation.y).size() < 2)
+Split map_labels(const Labels& labels, ClassCode code, Split split) {
+  split.train = map_labels(labels, code, std::move(split.train));
+  split.validation = map_labels(labels, code, std::move(split.validation));
+  if (split.test) split.test = map_labels(labels, code, std::move(*split.test));
+  if (distinct_of(split.validation.x, split.validation.y).size() < 2)
     throw InputError(
         fmt::format("{}: the validation rows hold one class only: both are needed to judge a model",
                     split.validation.source));
-  return labels;
+  return split;
 }
 
 void require_varying_target(const Dataset& train) {
@@ -79,7 +77,7 @@ void require_varying_target(const Dataset& train) {
 void align_features(Dataset& data, const std::vector<std::string>& names, Index features,
                     const std::string& reference, bool extra_allowed) {
   if (data.feature_names.empty() || names.empty()) {
-    if (data.x.is_sparse() && data.features() < features) data.x.sparse().columns = features;
+    data.x = data.x.widened(features);
     if (data.features() != features)
       throw InputError(fmt::format("{}: {} features, {} has {}: they must be the same", data.source,
                                    data.features(), reference, features));
@@ -90,9 +88,6 @@ void align_features(Dataset& data, const std::vector<std::string>& names, Index 
     throw InputError(
         fmt::format("{}: {} names of {} features: each needs one", reference, names.size(), features));
   if (data.feature_names == names) return;
-  if (data.x.is_sparse())
-    throw InputError(fmt::format("{}: the columns of a sparse design cannot be put in the order of {}",
-                                 data.source, reference));
   std::unordered_map<std::string, Index> position;
   for (std::size_t j = 0; j < data.feature_names.size(); ++j)
     position[data.feature_names[j]] = static_cast<Index>(j);
@@ -108,11 +103,7 @@ void align_features(Dataset& data, const std::vector<std::string>& names, Index 
       if (std::find(names.begin(), names.end(), name) == names.end())
         throw InputError(fmt::format("{}: column \"{}\" is not in {}", data.source, name, reference));
   }
-  const DenseDesign& old = data.x.dense();
-  DenseDesign x(old.rows(), features);
-  for (Index i = 0; i < old.rows(); ++i)
-    for (Index j = 0; j < features; ++j) x.row(i)[j] = old.row(i)[source[static_cast<std::size_t>(j)]];
-  data.x = x;
+  data.x = data.x.with_columns(source);
   data.feature_names = names;
 }
 

@@ -34,7 +34,7 @@ class LibsvmReader {
   explicit LibsvmReader(ByteStream& stream) : stream_(stream) {}
 
   Dataset read() {
-    SparseDesign x;
+    SparseRows x;
     std::vector<double> y;
     while (auto line = stream_.next_line()) {
       ++line_number_;
@@ -64,7 +64,7 @@ class LibsvmReader {
 
  private:
   // Tuning holds some thirty vectors of a number for each column: weights, gradients, directions, deviations.
-  void require_memory(const SparseDesign& x) const {
+  void require_memory(const SparseRows& x) const {
     constexpr std::uint64_t bytes_of_column = 32 * sizeof(double);
     constexpr std::uint64_t bytes_of_row = sizeof(std::int64_t) + sizeof(double);
     constexpr std::uint64_t bytes_of_entry = sizeof(std::int32_t) + sizeof(double);
@@ -156,7 +156,7 @@ Dataset read_libsvm(ByteStream& stream, const ReadOptions& options) {
       throw stream.limit().refusal(
           fmt::format("{}: a dense design of {} x {} numbers", stream.name(), data.rows(), data.features()),
           bytes);
-    data.x = to_dense(data.x);
+    data.x = Design(to_matrix(data.x));
   }
   return data;
 }

@@ -7,8 +7,10 @@
 #include <cmath>
 #include <limits>
 
+#include "linalg/columns.hpp"
+#include "linalg/row_numbers.hpp"
+#include "linalg/unit_scale.hpp"
 #include "yosida/error.hpp"
-#include "yosida/linalg/unit_scale.hpp"
 
 namespace yosida {
 namespace {
@@ -23,78 +25,10 @@ Enum parse_name(std::string_view text, const std::array<std::string_view, N>& na
   throw InputError(fmt::format("{} = {}: must be one of {}", flag, text, fmt::join(names, ", ")));
 }
 
-/// The least and the largest value of each column.
-struct Range {
-  Vector low, high;
-
-  Range(Index columns)
-      : low(Vector::Constant(columns, std::numeric_limits<double>::infinity())), high(-low) {}
-  void add(Index column, double value) {
-    low[column] = std::min(low[column], value);
-    high[column] = std::max(high[column], value);
-  }
-  /// What to multiply each column by before its numbers are summed and squared.
-  Vector unit_scales() const {
-    return low.cwiseAbs().cwiseMax(high.cwiseAbs()).unaryExpr([](double v) { return unit_scale(v); });
-  }
-};
-
-Range range_of(const DenseDesign& x) {
-  Range range(x.cols());
-  for (Index i = 0; i < x.rows(); ++i) {
-    range.low = range.low.cwiseMin(x.matrix().row(i).transpose());
-    range.high = range.high.cwiseMax(x.matrix().row(i).transpose());
-  }
-  return range;
-}
-
-/// Of the columns times `scale`. Two passes: the second takes out the rounding of the first, which grows with
-/// the rows.
-Vector dense_means(const DenseDesign& x, const Vector& scale) {
-  const double n = static_cast<double>(x.rows());
-  Vector mean = Vector::Zero(x.cols());
-  for (Index i = 0; i < x.rows(); ++i) mean += x.matrix().row(i).transpose().cwiseProduct(scale);
-  mean /= n;
-  Vector rest = Vector::Zero(x.cols());
-  for (Index i = 0; i < x.rows(); ++i) rest += x.matrix().row(i).transpose().cwiseProduct(scale) - mean;
-  return mean + rest / n;
-}
-
-/// Population standard deviations of the columns times `scale`.
-Vector dense_deviations(const DenseDesign& x, const Vector& scale, const Vector& mean) {
-  Vector square = Vector::Zero(x.cols());
-  for (Index i = 0; i < x.rows(); ++i)
-    square += (x.matrix().row(i).transpose().cwiseProduct(scale) - mean).cwiseAbs2();
-  return (square / static_cast<double>(x.rows())).cwiseSqrt();
-}
-
-/// Population standard deviations, 1 for a constant column.
-Vector sparse_deviations(const SparseDesign& x) {
-  const auto n = static_cast<double>(x.rows());
-  Vector count = Vector::Zero(x.cols());
-  Range range(x.cols());
-  for (std::size_t k = 0; k < x.value.size(); ++k) {
-    count[x.column[k]] += 1.0;
-    range.add(x.column[k], x.value[k]);
-  }
-  const Vector scale = range.unit_scales();
-  Vector mean = Vector::Zero(x.cols());
-  for (std::size_t k = 0; k < x.value.size(); ++k) mean[x.column[k]] += scale[x.column[k]] * x.value[k] / n;
-  // The zeros that are not stored deviate by the mean.
-  Vector square = (n - count.array()) * mean.array().square();
-  for (std::size_t k = 0; k < x.value.size(); ++k) {
-    const double deviation = scale[x.column[k]] * x.value[k] - mean[x.column[k]];
-    square[x.column[k]] += deviation * deviation;
-  }
-  Vector deviation = (square / n).cwiseSqrt().cwiseQuotient(scale);
-  for (Index j = 0; j < x.cols(); ++j) {
-    const bool has_zeros = count[j] < n;
-    const double low = has_zeros ? std::min(range.low[j], 0.0) : range.low[j];
-    const double high = has_zeros ? std::max(range.high[j], 0.0) : range.high[j];
-    if (low == high || count[j] == 0.0) deviation[j] = 1.0;
-  }
-  return deviation;
-}
+/// A view adds up numbers as they are stored and subtracts the shifts from the sum: what is left has lost as
+/// many digits as the columns are larger than what they vary by. Weights come from solves that are exact to
+/// some 1e-12; three digits of 16 leave them so.
+constexpr double kMostLost = 1e3;
 
 /// Names the first column whose statistics no number holds: it varies by too much, or by too little.
 void require_held(const FittedStep& step, const Dataset& train) {
@@ -113,35 +47,32 @@ void require_held(const FittedStep& step, const Dataset& train) {
       refuse(j, "varies by less than 2.3e-308, the least number that has all its digits: rescale it");
 }
 
+/// To the training rows, all steps before this one done.
 FittedStep fit_step(const Dataset& train, XStep kind) {
+  const Design& x = train.x;
   FittedStep step{.kind = kind, .shift = {}, .scale = {}};
   if (kind == XStep::raw) return step;
-  if (train.x.is_sparse()) {
-    if (kind != XStep::standardize)
-      throw InputError(fmt::format(
-          "x = {}: would make the sparse design of {} dense; say --dense to allow it, or use --x standardize "
-          "(scales without centring) or --x raw",
-          to_string(kind), train.source));
-    step.scale = sparse_deviations(train.x.sparse());
-    require_held(step, train);
-    return step;
-  }
-  const DenseDesign& x = train.x.dense();
   if (kind == XStep::difference) {
+    if (x.omits_zeros())
+      throw InputError(
+          fmt::format("x = difference: neighbours in the sparse design of {} are no neighbours; say --dense "
+                      "where they are",
+                      train.source));
     if (x.cols() < 2)
       throw InputError(fmt::format("x = difference: {} has {} column; first differences need at least 2",
                                    train.source, x.cols()));
     return step;
   }
-  const Range range = range_of(x);
+  const ColumnRange range = column_range(x);
   if (kind == XStep::minmax) {
     step.shift = range.low;
     step.scale = range.high - range.low;
   } else {
     const Vector scale = range.unit_scales();
-    const Vector mean = dense_means(x, scale);
-    step.shift = mean.cwiseQuotient(scale);
-    if (kind == XStep::standardize) step.scale = dense_deviations(x, scale, mean).cwiseQuotient(scale);
+    const Vector mean = column_means(x, scale);
+    // Where zeros are not stored, standardising leaves them zeros.
+    if (kind == XStep::center || !x.omits_zeros()) step.shift = mean.cwiseQuotient(scale);
+    if (kind == XStep::standardize) step.scale = column_deviations(x, scale, mean).cwiseQuotient(scale);
   }
   for (Index j = 0; j < step.scale.size(); ++j)
     if (range.low[j] == range.high[j]) step.scale[j] = 1.0;
@@ -149,83 +80,77 @@ FittedStep fit_step(const Dataset& train, XStep kind) {
   return step;
 }
 
-void difference_rows(DenseDesign& x) {
-  const Index d = x.cols();
-  double* out = x.row(0);
-  for (Index i = 0; i < x.rows(); ++i) {
-    const double* row = x.row(i);
-    for (Index j = 0; j + 1 < d; ++j) *out++ = row[j + 1] - row[j];  // never overtakes what it reads
-  }
-  x = x.narrowed(d - 1);
+ColumnStep as_column_step(const FittedStep& step) {
+  return {.shift = step.shift, .scale = step.scale, .differences = step.kind == XStep::difference};
 }
 
-void apply_step(const FittedStep& step, Dataset& data) {
-  if (step.kind == XStep::raw) return;
-  const bool scales_only = step.shift.size() == 0 && step.scale.size() > 0;
-  if (data.x.is_sparse() && !scales_only)
-    throw InputError(fmt::format("{}: x = {} was fitted to a dense design: this one is sparse", data.source,
-                                 to_string(step.kind)));
+/// `before` and `after` all steps. What a column varies by is its root mean square: shifts have taken out the
+/// rest. A column that they leave nothing of, because it is constant, has lost everything.
+bool loses_digits(const Design& before, const std::vector<FittedStep>& steps, const Design& after) {
+  const auto subtracts = [](const FittedStep& step) {
+    return step.shift.size() > 0 || step.kind == XStep::difference;
+  };
+  if (std::none_of(steps.begin(), steps.end(), subtracts)) return false;
+  Vector added = largest_magnitudes(before);  // the largest number that is added up for a column
+  for (const FittedStep& step : steps) {
+    if (step.kind == XStep::difference)
+      added = Vector(added.head(added.size() - 1) + added.tail(added.size() - 1));
+    if (step.shift.size() > 0) added += step.shift.cwiseAbs();
+    if (step.scale.size() > 0) added = added.cwiseQuotient(step.scale);
+  }
+  const Vector unit = added.unaryExpr([](double v) { return unit_scale(v); });
+  const Vector left = column_deviations(after, unit, Vector::Zero(after.cols()));
+  return ((added.cwiseProduct(unit)).array() > kMostLost * left.array()).any();
+}
+
+Dataset apply_step(const FittedStep& step, Dataset data) {
   for (const Vector* statistic : {&step.shift, &step.scale})
     if (statistic->size() > 0 && statistic->size() != data.features())
       throw InputError(fmt::format("{}: {} features, x = {} was fitted to {}: they must be the same",
                                    data.source, data.features(), to_string(step.kind), statistic->size()));
-  if (data.x.is_sparse()) {
-    SparseDesign& x = data.x.sparse();
-    for (std::size_t k = 0; k < x.value.size(); ++k) x.value[k] /= step.scale[x.column[k]];
-    return;
+  data.x = data.x.mapped(as_column_step(step));
+  if (step.kind == XStep::difference && !data.feature_names.empty()) {
+    for (std::size_t j = 0; j + 1 < data.feature_names.size(); ++j)
+      data.feature_names[j] = data.feature_names[j + 1] + " - " + data.feature_names[j];
+    data.feature_names.pop_back();
   }
-  DenseDesign& x = data.x.dense();
-  if (step.kind == XStep::difference) {
-    difference_rows(x);
-    if (!data.feature_names.empty()) {
-      for (std::size_t j = 0; j + 1 < data.feature_names.size(); ++j)
-        data.feature_names[j] = data.feature_names[j + 1] + " - " + data.feature_names[j];
-      data.feature_names.pop_back();
-    }
-    return;
-  }
-  for (Index i = 0; i < x.rows(); ++i) {
-    auto row = x.matrix().row(i);
-    if (step.shift.size() > 0) row -= step.shift.transpose();
-    if (step.scale.size() > 0) row.array() /= step.scale.transpose().array();
-  }
+  return data;
 }
 
-/// Means over the values that are there; empty for a sparse design, where nothing is missing.
-Vector column_means_of_present(const Dataset& train) {
-  if (train.x.is_sparse()) return {};
-  const DenseDesign& x = train.x.dense();
-  Range range(x.cols());
-  for (Index i = 0; i < x.rows(); ++i)
-    for (Index j = 0; j < x.cols(); ++j)
-      if (const double value = x.row(i)[j]; !std::isnan(value)) range.add(j, value);
-  const Vector scale = range.unit_scales();
-  Vector sum = Vector::Zero(x.cols());
-  Vector count = Vector::Zero(x.cols());
-  for (Index i = 0; i < x.rows(); ++i)
-    for (Index j = 0; j < x.cols(); ++j)
-      if (const double value = x.row(i)[j]; !std::isnan(value)) {
-        sum[j] += scale[j] * value;
-        count[j] += 1.0;
-      }
-  for (Index j = 0; j < x.cols(); ++j)
-    if (count[j] == 0.0)
+Vector means_for_missing(const Dataset& train) {
+  Vector means = means_of_present(train.x);
+  for (Index j = 0; j < means.size(); ++j)
+    if (std::isnan(means[j]))
       throw InputError(
           fmt::format("{}: {} has no value in the training rows; its mean cannot fill what is missing",
                       train.source, feature_in_words(train, j)));
-  return sum.array() / count.array() / scale.array();
+  return means;
 }
 
-void fill(Dataset& data, const Vector& means) {
-  if (means.size() == 0 || data.x.is_sparse()) return;
+Design filled(const Dataset& data, const Vector& means) {
+  if (means.size() == 0) return data.x;
   if (means.size() != data.features())
     throw InputError(
         fmt::format("{}: {} features, the means of missing values are of {}: they must be the same",
                     data.source, data.features(), means.size()));
-  DenseDesign& x = data.x.dense();
-  for (Index i = 0; i < x.rows(); ++i)
-    for (Index j = 0; j < x.cols(); ++j)
-      if (std::isnan(x.row(i)[j])) x.row(i)[j] = means[j];
+  return data.x.with_missing(means);
+}
+
+/// Fits what is done to y.
+void fit_target(const Dataset& train, YStep y_step, Pretreatment& fitted) {
+  if (y_step == YStep::raw) return;
+  const double scale = unit_scale(largest_of(train.x, train.y));
+  const auto n = static_cast<double>(train.rows());
+  fitted.y_shift = sum_of(train.x, scale * train.y) / n / scale;
+  const Vector centred = scale * (train.y.array() - fitted.y_shift);
+  if (y_step == YStep::standardize) fitted.y_scale = std::sqrt(dot_of(train.x, centred, centred) / n) / scale;
+  if (fitted.y_scale == 0.0) fitted.y_scale = 1.0;  // a constant
+  if (!std::isfinite(fitted.y_scale) || !std::isfinite(fitted.y_shift))
+    throw InputError(fmt::format(
+        "{}: y = {}: the target{} holds numbers that are not finite, or whose differences "
+        "overflow: magnitudes "
+        "must stay below 8e307",
+        train.source, to_string(y_step), train.target_name.empty() ? "" : " \"" + train.target_name + "\""));
 }
 
 }  // namespace
@@ -245,14 +170,16 @@ std::vector<XStep> parse_x_steps(std::string_view text) {
 
 YStep parse_y_step(std::string_view text) { return parse_name<YStep>(text, kYNames, "y"); }
 
-void Pretreatment::apply(Dataset& data) const {
+Dataset Pretreatment::apply(Dataset data) const {
   require_whole(data);
-  fill(data, missing_fill);
-  for (const FittedStep& step : x) apply_step(step, data);
+  data.x = filled(data, missing_fill);
+  for (const FittedStep& step : x) data = apply_step(step, std::move(data));
+  if (needs_copy) data.x = data.x.packed();
   data.y = (data.y.array() - y_shift) / y_scale;
+  return data;
 }
 
-Pretreatment fit_pretreatment(Dataset& train, const std::vector<XStep>& x_steps, YStep y_step,
+Pretreatment fit_pretreatment(const Dataset& train, const std::vector<XStep>& x_steps, YStep y_step,
                               bool fill_missing) {
   require_whole(train);
   if (train.rows() == 0 || train.features() == 0 || (y_step != YStep::raw && train.y.size() == 0))
@@ -260,28 +187,16 @@ Pretreatment fit_pretreatment(Dataset& train, const std::vector<XStep>& x_steps,
         fmt::format("{}: {} rows of {} features and {} targets: pretreatment is fitted to at least 1 of each",
                     train.source, train.rows(), train.features(), train.y.size()));
   Pretreatment fitted;
-  if (fill_missing) fitted.missing_fill = column_means_of_present(train);
-  fill(train, fitted.missing_fill);
+  if (fill_missing) fitted.missing_fill = means_for_missing(train);
+  Dataset treated = train;
+  treated.x = filled(train, fitted.missing_fill);
+  const Design before = treated.x;
   for (const XStep kind : x_steps) {
-    fitted.x.push_back(fit_step(train, kind));
-    apply_step(fitted.x.back(), train);
+    fitted.x.push_back(fit_step(treated, kind));
+    treated = apply_step(fitted.x.back(), std::move(treated));
   }
-  if (y_step != YStep::raw) {
-    const double scale = unit_scale(train.y.cwiseAbs().maxCoeff());
-    fitted.y_shift = (scale * train.y).mean() / scale;
-    train.y.array() -= fitted.y_shift;
-    if (y_step == YStep::standardize)
-      fitted.y_scale = std::sqrt((scale * train.y).squaredNorm() / static_cast<double>(train.rows())) / scale;
-    if (fitted.y_scale == 0.0) fitted.y_scale = 1.0;  // a constant
-    if (!std::isfinite(fitted.y_scale) || !std::isfinite(fitted.y_shift))
-      throw InputError(
-          fmt::format("{}: y = {}: the target{} holds numbers that are not finite, or whose differences "
-                      "overflow: magnitudes "
-                      "must stay below 8e307",
-                      train.source, to_string(y_step),
-                      train.target_name.empty() ? "" : " \"" + train.target_name + "\""));
-  }
-  train.y /= fitted.y_scale;
+  fitted.needs_copy = loses_digits(before, fitted.x, treated.x);
+  fit_target(train, y_step, fitted);
   return fitted;
 }
 

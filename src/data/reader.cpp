@@ -10,6 +10,8 @@
 
 #include "data/byte_stream.hpp"
 #include "data/formats.hpp"
+#include "linalg/columns.hpp"
+#include "yosida/data/split.hpp"
 #include "yosida/error.hpp"
 #include "yosida/nearest.hpp"
 
@@ -87,51 +89,14 @@ Dataset read_file(const std::filesystem::path& file, const ReadOptions& options)
   return read_idx(stream, options);
 }
 
-bool is_complete(const DenseDesign& x, Index row) {
-  const double* values = x.row(row);
-  return std::none_of(values, values + x.cols(), [](double value) { return std::isnan(value); });
-}
-
-void move_row(DenseDesign& x, Index from, Index to) { std::copy_n(x.row(from), x.cols(), x.row(to)); }
-
-void keep_first_rows(DenseDesign& x, Index count) { x = x.row_range(0, count); }
-
-// A LIBSVM file has no way to write a missing value.
-bool is_complete(const SparseDesign&, Index) { return true; }
-
-void move_row(SparseDesign& x, Index from, Index to) {
-  const std::int64_t begin = x.row_start[from];
-  const std::int64_t count = x.row_start[from + 1] - begin;
-  const std::int64_t free = x.row_start[to];
-  std::copy_n(x.column.begin() + begin, count, x.column.begin() + free);
-  std::copy_n(x.value.begin() + begin, count, x.value.begin() + free);
-  x.row_start[to + 1] = free + count;
-}
-
-void keep_first_rows(SparseDesign& x, Index count) {
-  x.row_start.resize(count + 1);
-  x.column.resize(x.row_start.back());
-  x.value.resize(x.row_start.back());
-}
-
-template <typename Storage>
-void drop_incomplete_rows(Storage& x, Dataset& data) {
-  std::vector<Vector*> columns;
-  for (Vector* column : {&data.y, &data.weight, &data.fold})
-    if (column->size() > 0) columns.push_back(column);
-  Index kept = 0;
-  for (Index row = 0; row < x.rows(); ++row) {
-    if (!is_complete(x, row) || std::any_of(columns.begin(), columns.end(),
-                                            [&](const Vector* column) { return std::isnan((*column)[row]); }))
-      continue;
-    if (kept < row) {
-      move_row(x, row, kept);
-      for (Vector* column : columns) (*column)[kept] = (*column)[row];
-    }
-    ++kept;
-  }
-  keep_first_rows(x, kept);
-  for (Vector* column : columns) column->conservativeResize(kept);
+void drop_incomplete_rows(Dataset& data) {
+  std::vector<Index> kept = complete_rows(data.x);
+  std::erase_if(kept, [&](Index row) {
+    for (const Vector* column : {&data.y, &data.weight, &data.fold})
+      if (column->size() > 0 && std::isnan((*column)[row])) return true;
+    return false;
+  });
+  data = select_rows(data, kept);
 }
 
 std::optional<Index> parse_index(const std::string& text) {
@@ -182,11 +147,7 @@ Dataset read_dataset(const std::filesystem::path& file, const ReadOptions& optio
   if (data.features() == 0)
     throw InputError(fmt::format("{}: holds no column beside the target", data.source));
   if (options.missing == Missing::drop) {
-    if (data.x.is_sparse()) {
-      drop_incomplete_rows(data.x.sparse(), data);
-    } else {
-      drop_incomplete_rows(data.x.dense(), data);
-    }
+    drop_incomplete_rows(data);
     if (data.rows() == 0) {
       throw InputError(
           fmt::format("{}: every row has a missing value, so dropping them leaves none", data.source));

@@ -127,7 +127,7 @@ Dataset describe_signs(const std::string& source, const std::map<std::string, st
   };
   Index rows = 0;
   for (const SignClass& each : classes) rows += each.pictures;
-  DenseDesign x(rows, hog::features);
+  Matrix x(rows, hog::features);
   Vector y(rows);
   Index row = 0;
   for (const SignClass& each : classes) {
@@ -139,11 +139,12 @@ Dataset describe_signs(const std::string& source, const std::map<std::string, st
           fmt::format("{}: names {} pictures: must be {}", place(table), signs.size(), each.pictures));
     for (const Sign& sign : signs) {
       const std::string name = folder + sign.file;
-      describe(place(name), read_ppm(place(name), file(name)), sign, x.row(row));
+      describe(place(name), read_ppm(place(name), file(name)), sign, x.row(row).data());
       y[row++] = each.label;
     }
   }
-  return {.x = std::move(x), .y = std::move(y), .feature_names = {}, .target_name = "", .source = source};
+  return {
+      .x = Design(std::move(x)), .y = std::move(y), .feature_names = {}, .target_name = "", .source = source};
 }
 
 }  // namespace yosida

@@ -43,7 +43,7 @@ Dataset spectra(std::uint64_t seed) {
   data.source = "spectra";
   data.target_name = "fat";
   for (Index j = 0; j < kWavelengths; ++j) data.feature_names.push_back(fmt::format("nm{}", 1102 + 2 * j));
-  DenseDesign x(kSamples, kWavelengths);
+  Matrix x(kSamples, kWavelengths);
   data.y.resize(kSamples);
   for (Index i = 0; i < kSamples; ++i) {
     Vector share(kConstituents);  // of each constituent, about 20 % ± 4 %
@@ -53,11 +53,11 @@ Dataset spectra(std::uint64_t seed) {
     const double drift = 0.02 * random.normal();
     for (Index j = 0; j < kWavelengths; ++j) {
       const double position = static_cast<double>(j) / static_cast<double>(kWavelengths - 1);
-      x.row(i)[j] = scatter * pure.col(j).dot(share) + offset + drift * position + 1e-3 * random.normal();
+      x(i, j) = scatter * pure.col(j).dot(share) + offset + drift * position + 1e-3 * random.normal();
     }
     data.y[i] = 100.0 * share[0] + 0.3 * random.normal();  // per cent, with the laboratory's own error
   }
-  data.x = x;
+  data.x = Design(std::move(x));
   return data;
 }
 
@@ -65,10 +65,10 @@ Split built_in(const std::string& name, std::uint64_t seed) {
   if (name != "spectra")
     throw InputError(
         fmt::format("data = {}: no such built-in data set; there is: spectra. For files use --train", name));
-  Dataset data = spectra(seed);
+  const Dataset data = spectra(seed);
   std::vector<Index> order(static_cast<std::size_t>(kSamples));
   std::iota(order.begin(), order.end(), Index{0});  // samples are independent draws: any order is random
-  return split_rows(std::move(data), order, kTrainRows, kValidationRows);
+  return split_rows(data, order, kTrainRows, kValidationRows);
 }
 
 }  // namespace yosida

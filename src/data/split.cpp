@@ -13,39 +13,6 @@
 namespace yosida {
 namespace {
 
-/// Puts row order[i] in place i, following the cycles of the permutation with one row of scratch.
-void permute_rows(DenseDesign& x, const std::vector<Index>& order) {
-  std::vector<double> first(static_cast<std::size_t>(x.cols()));
-  std::vector<bool> placed(order.size(), false);
-  for (std::size_t start = 0; start < order.size(); ++start) {
-    if (placed[start] || order[start] == static_cast<Index>(start)) continue;
-    std::copy_n(x.row(static_cast<Index>(start)), x.cols(), first.begin());
-    std::size_t hole = start;
-    while (true) {
-      placed[hole] = true;
-      const auto source = static_cast<std::size_t>(order[hole]);
-      if (source == start) break;
-      std::copy_n(x.row(static_cast<Index>(source)), x.cols(), x.row(static_cast<Index>(hole)));
-      hole = source;
-    }
-    std::copy_n(first.begin(), x.cols(), x.row(static_cast<Index>(hole)));
-  }
-}
-
-SparseDesign take_rows(const SparseDesign& x, const std::vector<Index>& order, Index begin, Index count) {
-  SparseDesign part;
-  part.columns = x.columns;
-  for (Index i = begin; i < begin + count; ++i) {
-    const auto row = static_cast<std::size_t>(order[static_cast<std::size_t>(i)]);
-    const auto from = x.row_start[row];
-    const auto to = x.row_start[row + 1];
-    part.column.insert(part.column.end(), x.column.begin() + from, x.column.begin() + to);
-    part.value.insert(part.value.end(), x.value.begin() + from, x.value.begin() + to);
-    part.row_start.push_back(static_cast<std::int64_t>(part.value.size()));
-  }
-  return part;
-}
-
 /// How many of `count` rows go to the validation and the test part.
 std::pair<Index, Index> share(Index count, const SplitOptions& options) {
   const auto rows = static_cast<double>(count);
@@ -82,7 +49,7 @@ void require_classes_of_rows(const Dataset& data) {
                     data.source, data.rows()));
 }
 
-Split split_rows(Dataset data, const SplitOptions& options) {
+Split split_rows(const Dataset& data, const SplitOptions& options) {
   require_fraction("validation fraction", options.validation_fraction, false);
   require_fraction("test fraction", options.test_fraction, true);
   if (options.stratified) require_classes_of_rows(data);
@@ -110,11 +77,28 @@ Split split_rows(Dataset data, const SplitOptions& options) {
   std::vector<Index> all = train;
   all.insert(all.end(), validation.begin(), validation.end());
   all.insert(all.end(), test.begin(), test.end());
-  return split_rows(std::move(data), all, static_cast<Index>(train.size()),
-                    static_cast<Index>(validation.size()));
+  return split_rows(data, all, static_cast<Index>(train.size()), static_cast<Index>(validation.size()));
 }
 
-Split split_rows(Dataset data, const std::vector<Index>& order, Index train_rows, Index validation_rows) {
+Dataset select_rows(const Dataset& data, std::span<const Index> rows) {
+  require_whole(data);
+  const auto taken = [&](const Vector& from) {
+    Vector to(from.size() == 0 ? 0 : static_cast<Index>(rows.size()));
+    for (Index i = 0; i < to.size(); ++i) to[i] = from[rows[static_cast<std::size_t>(i)]];
+    return to;
+  };
+  return {.x = data.x.select_rows(rows),  // first: it refuses rows that are not there
+          .y = taken(data.y),
+          .feature_names = data.feature_names,
+          .target_name = data.target_name,
+          .source = data.source,
+          .weight = taken(data.weight),
+          .weight_name = data.weight_name,
+          .fold = taken(data.fold)};
+}
+
+Split split_rows(const Dataset& data, const std::vector<Index>& order, Index train_rows,
+                 Index validation_rows) {
   const auto used = static_cast<Index>(order.size());
   require_whole(data);
   require_order(data, order);
@@ -124,34 +108,9 @@ Split split_rows(Dataset data, const std::vector<Index>& order, Index train_rows
                     "no more than there are",
                     data.source, train_rows, validation_rows, used));
   const auto part = [&](Index begin, Index count) {
-    Dataset result{.x = {},
-                   .y = Vector(data.y.size() == 0 ? 0 : count),
-                   .feature_names = data.feature_names,
-                   .target_name = data.target_name,
-                   .source = data.source,
-                   .weight = Vector(data.weight.size() == 0 ? 0 : count),
-                   .weight_name = data.weight_name,
-                   .fold = Vector(data.fold.size() == 0 ? 0 : count)};
-    const auto take = [&](const Vector& from, Vector& to) {
-      for (Index i = 0; i < to.size(); ++i) to[i] = from[order[static_cast<std::size_t>(begin + i)]];
-    };
-    take(data.y, result.y);
-    take(data.weight, result.weight);
-    take(data.fold, result.fold);
-    result.x = data.x.is_sparse() ? Design(take_rows(data.x.sparse(), order, begin, count))
-                                  : Design(data.x.dense().row_range(begin, count));
-    return result;
+    return select_rows(
+        data, std::span(order).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(count)));
   };
-  if (!data.x.is_sparse()) {
-    std::vector<Index> permutation = order;
-    std::vector<bool> taken(static_cast<std::size_t>(data.rows()), false);
-    for (const Index row : order) taken[static_cast<std::size_t>(row)] = true;
-    for (Index row = 0; row < data.rows(); ++row)
-      if (!taken[static_cast<std::size_t>(row)]) permutation.push_back(row);
-    DenseDesign rows = data.x.dense().unshared();
-    permute_rows(rows, permutation);
-    data.x = rows;
-  }
   Split split{.train = part(0, train_rows), .validation = part(train_rows, validation_rows), .test = {}};
   const Index rest = used - train_rows - validation_rows;
   if (rest > 0) split.test = part(train_rows + validation_rows, rest);
@@ -162,12 +121,11 @@ Dataset train_and_validation(const Split& split) {
   require_whole(split.train);
   require_whole(split.validation);
   const bool joinable = split.train.features() == split.validation.features() &&
-                        split.train.x.is_sparse() == split.validation.x.is_sparse() &&
                         (split.train.y.size() == 0) == (split.validation.y.size() == 0);
   if (!joinable)
     throw InputError(
-        fmt::format("{} and {}: training and validation rows must have the same features, dense or "
-                    "sparse alike, and targets in both or in none",
+        fmt::format("{} and {}: training and validation rows must have the same features, and "
+                    "targets in both or in none",
                     split.train.source, split.validation.source));
   Dataset both = split.train;
   both.x = stack_rows(split.train.x, split.validation.x);

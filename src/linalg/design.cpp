@@ -2,422 +2,443 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <exception>
-#include <new>
+#include <limits>
 #include <numeric>
+#include <string>
 
-#include "linalg/blas.hpp"
-#include "linalg/kernels.hpp"
-#include "yosida/linalg/factor.hpp"
-#include "yosida/linalg/threads.hpp"
+#include "linalg/rows.hpp"
+#include "yosida/error.hpp"
 
 namespace yosida {
 namespace {
 
-/// A block of rows fits the first-level cache together with w and out for the usual d.
-constexpr Index kBlockBytes = Index{16} * 1024;
-constexpr Index kMaxBlockRows = 256;
-/// With several outputs the products are matrix products: worth their packing only in larger blocks, which
-/// stay in the second-level cache between the two.
-constexpr Index kMatrixBlockBytes = Index{256} * 1024;
-constexpr Index kMinMatrixBlockRows = 16;
-/// Designs with more numbers than this are passed over in kChunks pieces, each with its own
-/// accumulator, whatever the number of threads: so the sum does not depend on it.
-constexpr Index kChunkedSize = Index{1} << 17;
-constexpr int kChunks = 8;
-/// Below this a pass is over before threads have woken up.
-constexpr Index kParallelSize = Index{1} << 20;
+using linalg::Access;
+using linalg::ColumnMap;
+using linalg::DenseRow;
+using linalg::RowsOf;
+using linalg::SparseRow;
+using linalg::Storage;
 
-Index block_rows(Index cols, Index outputs) {
-  if (outputs > 1) {
-    const Index fit = kMatrixBlockBytes / (8 * std::max<Index>(cols, 1));
-    return std::clamp<Index>(fit / 8 * 8, kMinMatrixBlockRows, kMaxBlockRows);
-  }
-  const Index fit = kBlockBytes / (8 * std::max<Index>(cols, 1));
-  return std::clamp<Index>(fit / 4 * 4, 4, kMaxBlockRows);
+InputError refused(const std::string& what, const std::string& rule) {
+  return InputError("design: " + what + ": " + rule);
 }
 
-/// Calls body(begin, end, out) on row ranges and adds up what it returns and what it accumulates.
-template <typename Body>
-double over_rows(Index rows, Index operations, std::span<double> out, const Body& body) {
-  if (operations < kChunkedSize || rows < kChunks) return body(Index{0}, rows, out.data());
-  thread_local std::vector<double> accumulators;
-  // One cache line between two accumulators keeps threads off each other's lines.
-  const std::size_t stride = out.size() + 8;
-  accumulators.assign(stride * kChunks, 0.0);
-  double* const base = accumulators.data();
-  double sums[kChunks];
-  const auto pass_over = [&](int chunk) {
-    const Index begin = rows * chunk / kChunks;
-    const Index end = rows * (chunk + 1) / kChunks;
-    sums[chunk] = body(begin, end, base + static_cast<std::size_t>(chunk) * stride);
-  };
-  const int team = operations < kParallelSize ? 1 : std::min(threads(), kChunks);
-  if (team > 1) {
-    std::exception_ptr failures[kChunks];  // an exception must not leave its thread (memory that is out)
-#pragma omp parallel for num_threads(team) schedule(static)
-    for (int chunk = 0; chunk < kChunks; ++chunk) {
-      try {
-        pass_over(chunk);
-      } catch (...) {
-        failures[chunk] = std::current_exception();
-      }
-    }
-    for (const std::exception_ptr& failure : failures)
-      if (failure) std::rethrow_exception(failure);
-  } else {  // apart, because a team of one still allocates
-    for (int chunk = 0; chunk < kChunks; ++chunk) pass_over(chunk);
-  }
-  double total = 0.0;
-  for (int chunk = 0; chunk < kChunks; ++chunk) {
-    total += sums[chunk];
-    const double* part = base + static_cast<std::size_t>(chunk) * stride;
-    for (std::size_t j = 0; j < out.size(); ++j) out[j] += part[j];
-  }
-  return total;
+void require_shape(Index rows, Index cols) {
+  if (rows < 0 || cols < 0)
+    throw refused(std::to_string(rows) + " rows of " + std::to_string(cols) + " columns",
+                  "neither may be negative");
 }
 
-void row_products(const SparseDesign& x, Index begin, Index count, const double* w, Index outputs,
-                  double* out) {
-  for (Index i = 0; i < count; ++i) {
-    const auto row = static_cast<std::size_t>(begin + i);
-    const auto from = static_cast<std::size_t>(x.row_start[row]);
-    const auto to = static_cast<std::size_t>(x.row_start[row + 1]);
-    if (outputs == 1) {
-      double sum = 0.0;
-      for (std::size_t k = from; k < to; ++k) sum += x.value[k] * w[x.column[k]];
-      out[i] = sum;
-      continue;
-    }
-    double* products = out + i * outputs;
-    std::fill_n(products, outputs, 0.0);
-    for (std::size_t k = from; k < to; ++k) {
-      const double* weights = w + x.column[k] * outputs;
-      for (Index o = 0; o < outputs; ++o) products[o] += x.value[k] * weights[o];
+/// The index of a selected row has 4 bytes.
+void require_selectable(Index rows) {
+  constexpr Index kMost = std::numeric_limits<std::uint32_t>::max();
+  if (rows > kMost)
+    throw refused(std::to_string(rows) + " rows",
+                  "rows can be selected from at most " + std::to_string(kMost));
+}
+
+std::shared_ptr<Storage> dense_storage(const double* values, Index rows, Index cols, Index stride,
+                                       std::shared_ptr<const void> owner) {
+  require_shape(rows, cols);
+  if (stride < cols)
+    throw refused("stride = " + std::to_string(stride),
+                  "must be at least the " + std::to_string(cols) + " columns of a row");
+  constexpr Index kMostBytes = std::numeric_limits<Index>::max();
+  if (stride > 0 && rows > kMostBytes / static_cast<Index>(sizeof(double)) / stride)
+    throw refused(std::to_string(rows) + " rows, each " + std::to_string(stride) + " numbers behind the last",
+                  "no memory is as large");
+  if (values == nullptr && rows > 0 && cols > 0)
+    throw refused("values = null", "must point to the " + std::to_string(rows) + " x " +
+                                       std::to_string(cols) + " numbers of the design");
+  auto storage = std::make_shared<Storage>();
+  storage->cols = cols;
+  storage->first.push_back(rows);
+  storage->dense.push_back({values, stride});
+  storage->owners.push_back(std::move(owner));
+  return storage;
+}
+
+void require_entries(std::span<const std::int64_t> row_start, std::span<const std::int32_t> column,
+                     std::span<const double> value, Index cols) {
+  if (row_start.empty()) throw refused("row_start is empty", "it holds one number more than there are rows");
+  const auto entries = static_cast<std::int64_t>(value.size());
+  if (column.size() != value.size())
+    throw refused(std::to_string(column.size()) + " columns of " + std::to_string(entries) + " values",
+                  "each value needs one");
+  for (std::size_t i = 0; i + 1 < row_start.size(); ++i) {
+    const std::int64_t begin = row_start[i], end = row_start[i + 1];
+    if (begin < 0 || end < begin || end > entries)
+      throw refused("row " + std::to_string(i) + " holds the entries " + std::to_string(begin) + " to " +
+                        std::to_string(end),
+                    "row_start must rise, inside the " + std::to_string(entries) + " entries there are");
+    for (std::int64_t k = begin; k < end; ++k) {
+      const std::int32_t at = column[static_cast<std::size_t>(k)];
+      if (at < 0 || at >= cols)
+        throw refused("row " + std::to_string(i) + " has an entry in column " + std::to_string(at),
+                      "columns are 0 to " + std::to_string(cols - 1));
+      if (k > begin && at <= column[static_cast<std::size_t>(k - 1)])
+        throw refused("row " + std::to_string(i) + " has column " + std::to_string(at) + " behind column " +
+                          std::to_string(column[static_cast<std::size_t>(k - 1)]),
+                      "the columns of a row must rise");
     }
   }
 }
 
-void add_rows(const SparseDesign& x, Index begin, Index count, const double* r, Index outputs, double* out) {
-  for (Index i = 0; i < count; ++i) {
-    const auto row = static_cast<std::size_t>(begin + i);
-    const double* weights = r + i * outputs;
-    for (auto k = static_cast<std::size_t>(x.row_start[row]);
-         k < static_cast<std::size_t>(x.row_start[row + 1]); ++k) {
-      double* sums = out + x.column[k] * outputs;
-      for (Index o = 0; o < outputs; ++o) sums[o] += weights[o] * x.value[k];
+std::shared_ptr<Storage> sparse_storage(std::span<const std::int64_t> row_start,
+                                        std::span<const std::int32_t> column, std::span<const double> value,
+                                        Index cols, std::shared_ptr<const void> owner) {
+  const auto rows = static_cast<Index>(row_start.size()) - 1;
+  require_shape(0, cols);
+  require_entries(row_start, column, value, cols);
+  auto storage = std::make_shared<Storage>();
+  storage->is_sparse = true;
+  storage->cols = cols;
+  storage->first.push_back(rows);
+  storage->sparse.push_back({row_start.data(), column.data(), value.data()});
+  storage->owners.push_back(std::move(owner));
+  return storage;
+}
+
+std::shared_ptr<Storage> storage_of(std::shared_ptr<const Matrix> values) {
+  const Matrix& numbers = *values;
+  return dense_storage(numbers.data(), numbers.rows(), numbers.cols(), numbers.cols(), std::move(values));
+}
+
+std::shared_ptr<Storage> storage_of(SparseRows rows) {
+  const auto kept = std::make_shared<const SparseRows>(std::move(rows));
+  return sparse_storage(kept->row_start, kept->column, kept->value, kept->columns, kept);
+}
+
+bool same_steps(const std::vector<ColumnStep>* a, const std::vector<ColumnStep>* b) {
+  return a == b || (a != nullptr && b != nullptr && *a == *b);
+}
+
+/// Behind the rows of `storage` the rows [begin, begin + count) of another; what adjoins stays one piece.
+void append(Storage& storage, const Storage& other, Index begin, Index count) {
+  storage.owners.insert(storage.owners.end(), other.owners.begin(), other.owners.end());
+  while (count > 0) {
+    const std::size_t piece = other.piece_of(begin);
+    const Index skipped = begin - other.first[piece];
+    const Index taken = std::min(count, other.first[piece + 1] - begin);
+    const Index last_rows = storage.pieces() == 0 ? 0 : storage.rows() - storage.first[storage.pieces() - 1];
+    bool adjoins = false;
+    if (storage.is_sparse) {
+      Storage::Sparse next = other.sparse[piece];
+      next.row_start += skipped;
+      adjoins = last_rows > 0 && storage.sparse.back().value == next.value &&
+                storage.sparse.back().column == next.column &&
+                storage.sparse.back().row_start + last_rows == next.row_start;
+      if (!adjoins) storage.sparse.push_back(next);
+    } else {
+      Storage::Dense next = other.dense[piece];
+      next.values += skipped * next.stride;
+      adjoins = last_rows > 0 && storage.dense.back().stride == next.stride &&
+                storage.dense.back().values + last_rows * next.stride == next.values;
+      if (!adjoins) storage.dense.push_back(next);
     }
+    const Index end = storage.rows() + taken;
+    if (adjoins) storage.first.pop_back();
+    storage.first.push_back(end);
+    begin += taken;
+    count -= taken;
   }
 }
 
-/// With several outputs w is transposed here: see multiply_transposed.
-void row_products(const DenseDesign& x, Index begin, Index count, const double* w, Index outputs,
-                  double* out) {
-  if (outputs == 1) {
-    linalg::kernels().row_products(x.row(begin), count, x.cols(), w, out);
-  } else {
-    linalg::multiply_transposed(x.row(begin), count, x.cols(), w, outputs, out);
+void append_row(SparseRows& rows, const SparseRow& row) {
+  rows.column.insert(rows.column.end(), row.column, row.column + row.size);
+  rows.value.insert(rows.value.end(), row.value, row.value + row.size);
+  rows.row_start.push_back(static_cast<std::int64_t>(rows.value.size()));
+}
+
+SparseRows copied(const RowsOf<SparseRow>& x) {
+  SparseRows rows;
+  rows.columns = x.cols();
+  rows.row_start.reserve(static_cast<std::size_t>(x.rows()) + 1);
+  rows.column.reserve(static_cast<std::size_t>(x.numbers()));
+  rows.value.reserve(static_cast<std::size_t>(x.numbers()));
+  for (Index i = 0; i < x.rows(); ++i) append_row(rows, x.row(i));
+  return rows;
+}
+
+/// With the steps applied to each column that has a value in every row; of the others the scale alone is, and
+/// what their zeros become is the shift that is left.
+Design packed_sparse(const Design& x) {
+  const ColumnMap map = Access::map(x);
+  SparseRows rows = copied(RowsOf<SparseRow>(x));
+  if (map.is_identity()) return rows;
+  if (!map.is_diagonal()) {
+    Design copy = rows;
+    for (const ColumnStep& step : *Access::steps(x)) copy = copy.mapped(step);
+    return copy;
   }
-}
-
-void add_rows(const double* x, Index count, Index cols, const double* r, Index outputs, double* out) {
-  if (outputs == 1) {
-    linalg::kernels().add_rows(x, count, cols, r, out);
-  } else {
-    linalg::add_transposed(x, count, cols, r, outputs, out);
+  std::vector<Index> count(static_cast<std::size_t>(x.cols()), 0);
+  for (const std::int32_t column : rows.column) ++count[static_cast<std::size_t>(column)];
+  const auto is_full = [&](Index column) { return count[static_cast<std::size_t>(column)] == x.rows(); };
+  for (std::size_t k = 0; k < rows.value.size(); ++k) {
+    const Index column = rows.column[k];
+    rows.value[k] = is_full(column) ? map.apply(column, rows.value[k]) : map.scaled(column, rows.value[k]);
   }
+  Vector shift = Vector::Zero(x.cols());
+  for (Index j = 0; j < x.cols(); ++j)
+    if (!is_full(j)) shift[j] = -map.apply(j, 0.0);
+  Design copy = std::move(rows);
+  return shift.isZero(0.0) ? copy : copy.mapped({.shift = shift});
 }
 
-void add_rows(const DenseDesign& x, Index begin, Index count, const double* r, Index outputs, double* out) {
-  add_rows(x.row(begin), count, x.cols(), r, outputs, out);
-}
-
-/// out += Σ r_i over the rows' weights, one sum per output.
-void add_sums(Index count, const double* r, Index outputs, double* out) {
-  if (outputs == 1) {
-    *out += std::accumulate(r, r + count, 0.0);
-    return;
-  }
-  for (Index i = 0; i < count; ++i)
-    for (Index o = 0; o < outputs; ++o) out[o] += r[i * outputs + o];
-}
-
-Index numbers(const DenseDesign& x) { return x.rows() * x.cols(); }
-Index numbers(const SparseDesign& x) { return static_cast<Index>(x.value.size()); }
-
-Index block_rows(const DenseDesign& x, Index outputs) { return block_rows(x.cols(), outputs); }
-Index block_rows(const SparseDesign& x, Index outputs) {
-  // A value and its column index.
-  return block_rows(2 * numbers(x) / std::max<Index>(x.rows(), 1), outputs);
-}
-
-/// w as row_products wants it, in `scratch` where that is not as it is.
-const double* arranged(const SparseDesign&, std::span<const double> w, Index, std::vector<double>&) {
-  return w.data();
-}
-const double* arranged(const DenseDesign& x, std::span<const double> w, Index outputs,
-                       std::vector<double>& scratch) {
-  if (outputs == 1) return w.data();
-  scratch.resize(static_cast<std::size_t>(x.cols() * outputs));
-  Eigen::Map<Matrix>(scratch.data(), outputs, x.cols()) =
-      Eigen::Map<const Matrix>(w.data(), x.cols(), outputs).transpose();
-  return scratch.data();
-}
-
-/// The rows' products with one w, intercepts included where w holds them.
-struct Factor {
-  std::span<const double> w;
-  Index outputs;
-  const double* matrix;  // w, arranged
-
-  template <typename Rows>
-  Factor(const Rows& x, std::span<const double> w_, Index outputs_, std::vector<double>& scratch)
-      : w(w_), outputs(outputs_), matrix(arranged(x, w_, outputs_, scratch)) {}
-
-  template <typename Rows>
-  void products(const Rows& x, Index begin, Index count, double* out) const {
-    row_products(x, begin, count, matrix, outputs, out);
-    if (!holds_intercepts(x, w.size(), outputs)) return;
-    const double* b = w.data() + x.cols() * outputs;
-    for (Index i = 0; i < count; ++i)
-      for (Index o = 0; o < outputs; ++o) out[i * outputs + o] += b[o];
-  }
-  template <typename Rows>
-  static bool holds_intercepts(const Rows& x, std::size_t size, Index outputs) {
-    return static_cast<Index>(size) > x.cols() * outputs;
-  }
-};
-
-/// The one loop behind every pass: map(first, count, products) on blocks of rows, `factors` products each,
-/// one array behind the other; then, where there is an `out`, Σ r_i x_i with the first array as r.
-template <typename Rows, std::size_t N, typename Map>
-double pass(const Rows& x, const Factor (&factors)[N], const Map& map, std::span<double> out, Index outputs) {
-  const Index block = block_rows(x, outputs);
-  const bool with_sums = Factor::holds_intercepts(x, out.size(), outputs);
-  return over_rows(x.rows(), numbers(x) * outputs, out, [&](Index begin, Index end, double* sum) {
-    thread_local std::vector<double> scratch;
-    const Index size = block * outputs;
-    scratch.resize(static_cast<std::size_t>(size) * N);
-    double total = 0.0;
-    for (Index i = begin; i < end; i += block) {
-      const Index count = std::min(block, end - i);
-      for (std::size_t f = 0; f < N; ++f)
-        factors[f].products(x, i, count, scratch.data() + f * static_cast<std::size_t>(size));
-      total += map(i, static_cast<std::size_t>(count * outputs), scratch.data(), scratch.data() + size);
-      if (out.empty()) continue;
-      add_rows(x, i, count, scratch.data(), outputs, sum);
-      if (with_sums) add_sums(count, scratch.data(), outputs, sum + x.cols() * outputs);
+/// Columns of a sparse row in another order must be sorted again.
+Design sparse_columns(const Design& x, std::span<const Index> columns) {
+  std::vector<std::vector<std::int32_t>> places(static_cast<std::size_t>(x.cols()));
+  for (std::size_t k = 0; k < columns.size(); ++k)
+    places[static_cast<std::size_t>(columns[k])].push_back(static_cast<std::int32_t>(k));
+  SparseRows chosen;
+  chosen.columns = static_cast<Index>(columns.size());
+  const RowsOf<SparseRow> rows(x);
+  std::vector<std::pair<std::int32_t, double>> entries;
+  for (Index i = 0; i < rows.rows(); ++i) {
+    const auto [column, value, size] = rows.row(i);
+    entries.clear();
+    for (Index k = 0; k < size; ++k)
+      for (const std::int32_t place : places[static_cast<std::size_t>(column[k])])
+        entries.emplace_back(place, value[k]);
+    std::sort(entries.begin(), entries.end());
+    for (const auto& [place, number] : entries) {
+      chosen.column.push_back(place);
+      chosen.value.push_back(number);
     }
-    return total;
-  });
-}
-
-std::shared_ptr<double> aligned_buffer(Index count) {
-  const std::size_t bytes =
-      (static_cast<std::size_t>(std::max<Index>(count, 1)) * sizeof(double) + 63) / 64 * 64;
-  auto* memory = static_cast<double*>(std::aligned_alloc(64, bytes));
-  if (memory == nullptr) throw std::bad_alloc();
-  return {memory, [](double* p) { std::free(p); }};
+    chosen.row_start.push_back(static_cast<std::int64_t>(chosen.value.size()));
+  }
+  Design result = std::move(chosen);
+  if (const std::vector<ColumnStep>* steps = Access::steps(x)) {
+    const std::vector<Index> list(columns.begin(), columns.end());
+    for (const ColumnStep& step : *steps)
+      result = result.mapped({.shift = step.shift.size() > 0 ? Vector(step.shift(list)) : Vector(),
+                              .scale = step.scale.size() > 0 ? Vector(step.scale(list)) : Vector()});
+  }
+  return result;
 }
 
 }  // namespace
 
-DenseDesign::DenseDesign(Index rows, Index cols) : DenseDesign(aligned_buffer(rows * cols), rows, cols) {}
-
-DenseDesign::DenseDesign(const Matrix& values) : DenseDesign(values.rows(), values.cols()) {
-  matrix() = values;
+bool ColumnStep::operator==(const ColumnStep& other) const {
+  const auto same = [](const Vector& a, const Vector& b) { return a.size() == b.size() && a == b; };
+  return differences == other.differences && same(shift, other.shift) && same(scale, other.scale);
 }
 
-DenseDesign::DenseDesign(std::shared_ptr<double> buffer, Index rows, Index cols)
-    : buffer_(std::move(buffer)), data_(buffer_.get()), rows_(rows), cols_(cols) {}
-
-DenseDesign DenseDesign::row_range(Index begin, Index count) const {
-  DenseDesign range = *this;
-  range.data_ = data_ + begin * cols_;
-  range.rows_ = count;
-  return range;
+Design::Design() {
+  static const std::shared_ptr<const Storage> nothing = dense_storage(nullptr, 0, 0, 0, nullptr);
+  storage_ = nothing;
 }
 
-bool DenseDesign::adjoins(const DenseDesign& next) const {
-  return buffer_ && buffer_ == next.buffer_ && cols_ == next.cols_ && data_ + rows_ * cols_ == next.data_;
+Design::Design(std::shared_ptr<const Storage> storage) : storage_(std::move(storage)) {
+  cols_ = storage_->cols;
+  *this = with_rows(nullptr, 0, storage_->rows());
 }
 
-DenseDesign DenseDesign::joined(const DenseDesign& next) const { return row_range(0, rows_ + next.rows_); }
+Design::Design(Matrix values) : Design(std::make_shared<const Matrix>(std::move(values))) {}
+Design::Design(std::shared_ptr<const Matrix> values)
+    : Design(std::shared_ptr<const Storage>(storage_of(std::move(values)))) {}
+Design::Design(SparseRows rows) : Design(std::shared_ptr<const Storage>(storage_of(std::move(rows)))) {}
 
-DenseDesign DenseDesign::unshared() const {
-  if (buffer_.use_count() <= 1) return *this;
-  DenseDesign copy(rows_, cols_);
-  copy.matrix() = matrix();
-  return copy;
+Design dense_view(const double* values, Index rows, Index cols, Index stride,
+                  std::shared_ptr<const void> owner) {
+  return Access::design(dense_storage(values, rows, cols, stride, std::move(owner)));
 }
 
-DenseDesign DenseDesign::narrowed(Index cols) const {
-  DenseDesign narrow = *this;
-  narrow.cols_ = cols;
-  return narrow;
+Design sparse_view(std::span<const std::int64_t> row_start, std::span<const std::int32_t> column,
+                   std::span<const double> value, Index cols, std::shared_ptr<const void> owner) {
+  return Access::design(sparse_storage(row_start, column, value, cols, std::move(owner)));
 }
 
-Index Design::rows() const {
-  return std::visit([](const auto& x) { return x.rows(); }, storage_);
+Design linalg::Access::design(std::shared_ptr<const Storage> storage,
+                              std::shared_ptr<const std::vector<std::uint32_t>> selection,
+                              const Design& like) {
+  Design result(std::move(storage));
+  result.steps_ = like.steps_;
+  result.cols_ = like.cols_;
+  const Index rows = selection ? static_cast<Index>(selection->size()) : result.rows_;
+  return result.with_rows(std::move(selection), 0, rows);
 }
 
-Index Design::cols() const {
-  return std::visit([](const auto& x) { return x.cols(); }, storage_);
+bool Design::omits_zeros() const { return storage_->is_sparse; }
+
+double Design::bytes_to_pack() const {
+  const bool in_one_piece =
+      !selection_ && (rows_ == 0 || storage_->piece_of(begin_) == storage_->piece_of(begin_ + rows_ - 1));
+  if (in_one_piece && !steps_) return 0.0;
+  constexpr double kBytesOfEntry = sizeof(double) + sizeof(std::int32_t);
+  const auto count = static_cast<double>(numbers_);
+  return omits_zeros() ? kBytesOfEntry * count + sizeof(std::int64_t) * static_cast<double>(rows_)
+                       : sizeof(double) * count;
 }
 
-double Design::product_flops() const {
-  return std::visit([](const auto& x) { return 2.0 * static_cast<double>(numbers(x)); }, storage_);
+Design Design::with_rows(std::shared_ptr<const Selection> selection, Index begin, Index count) const {
+  Design view = *this;
+  view.selection_ = std::move(selection);
+  view.begin_ = begin;
+  view.rows_ = count;
+  view.numbers_ = count * cols_;
+  if (!storage_->is_sparse) return view;
+  view.numbers_ = 0;
+  const RowsOf<SparseRow> rows(view);
+  for (Index i = 0; i < count; ++i) view.numbers_ += rows.row(i).size;
+  return view;
 }
 
-void Design::multiply(std::span<const double> w, std::span<double> out, Index outputs) const {
-  product_pass(
-      w,
-      [&](Index first, std::span<double> products) {
-        std::copy(products.begin(), products.end(), out.begin() + first * outputs);
-        return 0.0;
-      },
-      outputs);
+Design Design::row_range(Index begin, Index count) const {
+  if (begin < 0 || count < 0 || begin > rows_ || count > rows_ - begin)
+    throw refused("rows " + std::to_string(begin) + " to " + std::to_string(begin + count),
+                  "it has rows 0 to " + std::to_string(rows_ - 1));
+  return with_rows(selection_, begin_ + begin, count);
 }
 
-void Design::add_transposed(std::span<const double> r, std::span<double> out, Index outputs) const {
-  std::visit(
-      [&](const auto& x) {
-        const bool with_sums = Factor::holds_intercepts(x, out.size(), outputs);
-        over_rows(x.rows(), numbers(x) * outputs, out, [&](Index begin, Index end, double* sum) {
-          const double* weights = r.data() + begin * outputs;
-          add_rows(x, begin, end - begin, weights, outputs, sum);
-          if (with_sums) add_sums(end - begin, weights, outputs, sum + x.cols() * outputs);
-          return 0.0;
-        });
-      },
-      storage_);
+Design Design::select_rows(std::span<const Index> rows) const {
+  for (const Index row : rows)
+    if (row < 0 || row >= rows_)
+      throw refused("row " + std::to_string(row), "it has rows 0 to " + std::to_string(rows_ - 1));
+  const auto follows = [](Index a, Index b) { return b != a + 1; };
+  if (rows.empty()) return row_range(0, 0);
+  if (std::adjacent_find(rows.begin(), rows.end(), follows) == rows.end())
+    return row_range(rows.front(), static_cast<Index>(rows.size()));
+  require_selectable(storage_->rows());
+  auto selection = std::make_shared<Selection>();
+  selection->reserve(rows.size());
+  for (const Index row : rows)
+    selection->push_back(selection_ ? (*selection_)[static_cast<std::size_t>(begin_ + row)]
+                                    : static_cast<std::uint32_t>(begin_ + row));
+  return with_rows(std::move(selection), 0, static_cast<Index>(rows.size()));
 }
 
-void Design::add_transposed_squares(std::span<const double> r, std::span<double> out, Index outputs) const {
-  const auto add_range = [&](Index begin, Index end, double* sum) {
-    if (is_sparse()) {
-      const SparseDesign& x = sparse();
-      for (Index i = begin; i < end; ++i) {
-        const auto row = static_cast<std::size_t>(i);
-        for (auto k = static_cast<std::size_t>(x.row_start[row]);
-             k < static_cast<std::size_t>(x.row_start[row + 1]); ++k)
-          for (Index o = 0; o < outputs; ++o)
-            sum[x.column[k] * outputs + o] +=
-                r[static_cast<std::size_t>(i * outputs + o)] * x.value[k] * x.value[k];
+Design Design::mapped(ColumnStep step) const {
+  Design view = *this;
+  if (step.differences) --view.cols_;
+  if (view.cols_ < 0 || (step.differences && view.cols_ == 0))
+    throw refused(std::to_string(cols_) + " columns", "differences need at least 2");
+  for (const Vector* each : {&step.shift, &step.scale})
+    if (each->size() > 0 && each->size() != view.cols_)
+      throw refused("a step of " + std::to_string(each->size()) + " numbers",
+                    "must be of the " + std::to_string(view.cols_) + " columns");
+  if (!step.differences && step.shift.size() == 0 && step.scale.size() == 0) return view;
+  auto steps = steps_ ? std::make_shared<Steps>(*steps_) : std::make_shared<Steps>();
+  steps->push_back(std::move(step));
+  view.steps_ = std::move(steps);
+  if (!omits_zeros()) view.numbers_ = view.rows_ * view.cols_;
+  return view;
+}
+
+Design Design::widened(Index cols) const {
+  if (!omits_zeros() || cols <= cols_) return *this;
+  if (steps_) throw refused("columns behind those of a step", "widen a design before its steps");
+  auto storage = std::make_shared<Storage>(*storage_);
+  storage->cols = cols;
+  Design wider = *this;
+  wider.storage_ = std::move(storage);
+  wider.cols_ = cols;
+  return wider;
+}
+
+void Design::copy_rows(Index begin, Index count, double* out, Index stride) const {
+  const ColumnMap map = Access::map(*this);
+  const Index stored = storage_->cols;
+  std::vector<double> wider(stored > cols_ ? static_cast<std::size_t>(stored) : 0);
+  linalg::visit_rows(*this, [&]<typename Row>(const RowsOf<Row>& rows) {
+    for (Index i = 0; i < count; ++i) {
+      double* const target = stored > cols_ ? wider.data() : out + i * stride;
+      const Row row = rows.row(begin + i);
+      if constexpr (std::is_same_v<Row, DenseRow>) {
+        std::copy_n(row, stored, target);
+      } else {
+        std::fill_n(target, stored, 0.0);
+        for (Index k = 0; k < row.size; ++k) target[row.column[k]] = row.value[k];
       }
-    } else {
-      const DenseDesign& x = dense();
-      const Index block = block_rows(x, outputs);
-      thread_local std::vector<double> squares;
-      squares.resize(static_cast<std::size_t>(block * x.cols()));
-      for (Index i = begin; i < end; i += block) {
-        const Index count = std::min(block, end - i);
-        std::transform(x.row(i), x.row(i) + count * x.cols(), squares.begin(),
-                       [](double value) { return value * value; });
-        add_rows(squares.data(), count, x.cols(), r.data() + i * outputs, outputs, sum);
-      }
+      map.apply(target, stored);
+      if (stored > cols_) std::copy_n(target, cols_, out + i * stride);
     }
-    if (static_cast<Index>(out.size()) > cols() * outputs)
-      add_sums(end - begin, r.data() + begin * outputs, outputs, sum + cols() * outputs);
-    return 0.0;
-  };
-  const auto operations = static_cast<Index>(0.5 * product_flops()) * outputs;
-  over_rows(rows(), operations, out, add_range);
+  });
 }
 
-double Design::fused_pass(std::span<const double> w, RowBlock map, std::span<double> out,
-                          Index outputs) const {
-  return std::visit(
-      [&](const auto& x) {
-        thread_local std::vector<double> scratch;
-        const Factor factors[] = {{x, w, outputs, scratch}};
-        const auto call = [&](Index first, std::size_t size, double* products, const double*) {
-          return map(first, {products, size});
-        };
-        return pass(x, factors, call, out, outputs);
-      },
-      storage_);
+Design Design::packed() const { return omits_zeros() ? packed_sparse(*this) : Design(to_matrix(*this)); }
+
+Design Design::with_columns(std::span<const Index> columns) const {
+  for (const Index column : columns)
+    if (column < 0 || column >= cols_)
+      throw refused("column " + std::to_string(column), "it has columns 0 to " + std::to_string(cols_ - 1));
+  if (omits_zeros() && Access::map(*this).is_diagonal()) return sparse_columns(*this, columns);
+  Matrix chosen(rows_, static_cast<Index>(columns.size()));
+  linalg::for_each_row(*this, [&](Index i, const double* row) {
+    for (std::size_t k = 0; k < columns.size(); ++k) chosen(i, static_cast<Index>(k)) = row[columns[k]];
+  });
+  return Design(std::move(chosen));
 }
 
-double Design::product_pass(std::span<const double> w, RowBlock map, Index outputs) const {
-  return fused_pass(w, map, {}, outputs);
+Design Design::with_missing(const Vector& values) const {
+  if (omits_zeros()) return *this;
+  if (values.size() != cols_)
+    throw refused(std::to_string(values.size()) + " values for what is missing",
+                  "must be one for each of the " + std::to_string(cols_) + " columns");
+  bool any = false;
+  linalg::for_each_row(*this, [&](Index, const double* row) {
+    any = any || std::any_of(row, row + cols_, [](double value) { return std::isnan(value); });
+  });
+  if (!any) return *this;
+  Matrix filled = to_matrix(*this);
+  for (Index i = 0; i < rows_; ++i)
+    for (Index j = 0; j < cols_; ++j)
+      if (std::isnan(filled(i, j))) filled(i, j) = values[j];
+  return Design(std::move(filled));
 }
 
-double Design::fused_pass2(std::span<const double> w, std::span<const double> p, RowBlock2 map,
-                           std::span<double> out, Index outputs) const {
-  return std::visit(
-      [&](const auto& x) {
-        thread_local std::vector<double> scratch_w, scratch_p;
-        const Factor factors[] = {{x, w, outputs, scratch_w}, {x, p, outputs, scratch_p}};
-        const auto call = [&](Index first, std::size_t size, double* products, const double* second) {
-          return map(first, {products, size}, {second, size});
-        };
-        return pass(x, factors, call, out, outputs);
-      },
-      storage_);
-}
-
-double Design::product_pass2(std::span<const double> w, std::span<const double> p, RowBlock2 map,
-                             Index outputs) const {
-  return fused_pass2(w, p, map, {}, outputs);
-}
-
-Matrix Design::weighted_gram(std::span<const double> weight) const {
-  const Index d = cols();
-  Matrix gram = Matrix::Zero(d, d);
-  if (is_sparse()) {
-    const SparseDesign& x = sparse();
-    for (std::size_t i = 0; i < weight.size(); ++i) {
-      const auto begin = static_cast<std::size_t>(x.row_start[i]);
-      const auto end = static_cast<std::size_t>(x.row_start[i + 1]);
-      for (std::size_t a = begin; a < end; ++a)
-        for (std::size_t b = begin; b <= a; ++b)
-          gram(x.column[a], x.column[b]) += weight[i] * x.value[a] * x.value[b];
-    }
-  } else {
-    // Blocks of weighted rows √h_i x_i: the copy stays small however large the design is.
-    const Index block = std::clamp<Index>((Index{1} << 20) / std::max<Index>(d, 1), 16, 4096);
-    Matrix scaled(std::min(block, rows()), d);
-    for (Index i = 0; i < rows(); i += block) {
-      const Index count = std::min(block, rows() - i);
-      for (Index k = 0; k < count; ++k)
-        scaled.row(k) = std::sqrt(weight[static_cast<std::size_t>(i + k)]) * dense().matrix().row(i + k);
-      add_gram(scaled.topRows(count), gram);
-    }
+Design stack_rows(std::span<const Design> pieces) {
+  if (pieces.empty()) return {};
+  const Design& first = pieces.front();
+  bool select = false;
+  for (const Design& piece : pieces) {
+    if (piece.cols() != first.cols() || Access::storage(piece).cols != Access::storage(first).cols)
+      throw refused("a piece of " + std::to_string(piece.cols()) + " columns behind one of " +
+                        std::to_string(first.cols()),
+                    "pieces must have the same columns");
+    if (piece.omits_zeros() != first.omits_zeros())
+      throw refused("a dense and a sparse piece", "pieces must be dense or sparse alike");
+    if (!same_steps(Access::steps(piece), Access::steps(first)))
+      throw refused("pieces with different steps on their columns", "they must be the same");
+    select = select || Access::selection(piece) != nullptr;
   }
-  gram.triangularView<Eigen::StrictlyUpper>() = gram.transpose();
-  return gram;
+  auto storage = std::make_shared<Storage>();
+  storage->is_sparse = first.omits_zeros();
+  storage->cols = Access::storage(first).cols;
+  std::vector<std::uint32_t> selection;
+  const Storage* last = nullptr;
+  Index offset = 0;  // where the rows of the last storage begin
+  for (const Design& piece : pieces) {
+    const Storage& own = Access::storage(piece);
+    if (!select) {
+      append(*storage, own, Access::begin(piece), piece.rows());
+      continue;
+    }
+    if (&own != last) {
+      offset = storage->rows();
+      append(*storage, own, 0, own.rows());
+      last = &own;
+    }
+    require_selectable(storage->rows());
+    const std::uint32_t* const chosen = Access::selection(piece);
+    for (Index i = 0; i < piece.rows(); ++i)
+      selection.push_back(static_cast<std::uint32_t>(
+          offset + (chosen != nullptr ? Index{chosen[i]} : Access::begin(piece) + i)));
+  }
+  if (!select) return Access::design(std::move(storage), nullptr, first);
+  return Access::design(std::move(storage),
+                        std::make_shared<const std::vector<std::uint32_t>>(std::move(selection)), first);
 }
 
 Design stack_rows(const Design& upper, const Design& lower) {
-  if (!upper.is_sparse() && !lower.is_sparse()) {
-    if (upper.dense().adjoins(lower.dense())) return upper.dense().joined(lower.dense());
-    DenseDesign both(upper.rows() + lower.rows(), upper.cols());
-    both.matrix().topRows(upper.rows()) = upper.dense().matrix();
-    both.matrix().bottomRows(lower.rows()) = lower.dense().matrix();
-    return both;
-  }
-  SparseDesign both = upper.sparse();
-  const SparseDesign& next = lower.sparse();
-  both.column.insert(both.column.end(), next.column.begin(), next.column.end());
-  both.value.insert(both.value.end(), next.value.begin(), next.value.end());
-  const std::int64_t offset = both.row_start.back();
-  for (std::size_t i = 1; i < next.row_start.size(); ++i)
-    both.row_start.push_back(offset + next.row_start[i]);
-  return both;
+  const Design pieces[] = {upper, lower};
+  return stack_rows(pieces);
 }
 
-Design to_dense(const Design& design) {
-  if (!design.is_sparse()) return design;
-  const SparseDesign& x = design.sparse();
-  DenseDesign dense(x.rows(), x.cols());
-  dense.matrix().setZero();
-  for (std::size_t i = 0; i + 1 < x.row_start.size(); ++i)
-    for (auto k = static_cast<std::size_t>(x.row_start[i]); k < static_cast<std::size_t>(x.row_start[i + 1]);
-         ++k)
-      dense.row(static_cast<Index>(i))[x.column[k]] = x.value[k];
-  return dense;
+Matrix to_matrix(const Design& design) {
+  Matrix values(design.rows(), design.cols());
+  design.copy_rows(0, design.rows(), values.data(), design.cols());
+  return values;
 }
 
 }  // namespace yosida

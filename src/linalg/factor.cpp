@@ -1,4 +1,4 @@
-#include "yosida/linalg/factor.hpp"
+#include "linalg/factor.hpp"
 
 #include <cblas.h>
 
@@ -48,24 +48,6 @@ void householder(ColumnMajor& a, std::vector<double>& tau) {
   std::vector<double> work(static_cast<std::size_t>(lwork));
   dgeqrf_(&m, &n, a.data(), &m, tau.data(), work.data(), &lwork, &info);
   check(info, "dgeqrf");
-}
-
-/// Dense rows [begin, begin + count) of a design, shifted, into `out`'s rows from `at` on.
-void copy_rows(const Design& x, Index begin, Index count, const Vector& shift, ColumnMajor& out, Index at) {
-  auto target = out.block(at, 0, count, x.cols());
-  if (x.is_sparse()) {
-    const SparseDesign& sparse = x.sparse();
-    target.setZero();
-    for (Index i = 0; i < count; ++i) {
-      const auto row = static_cast<std::size_t>(begin + i);
-      for (auto k = static_cast<std::size_t>(sparse.row_start[row]);
-           k < static_cast<std::size_t>(sparse.row_start[row + 1]); ++k)
-        target(i, sparse.column[k]) = sparse.value[k];
-    }
-  } else {
-    target = x.dense().matrix().middleRows(begin, count);
-  }
-  target.rowwise() -= shift.transpose();
 }
 
 }  // namespace
@@ -176,21 +158,23 @@ Qr qr(const Matrix& a) {
 }
 
 Matrix triangular_factor(const Design& x, const Vector& shift, bool with_ones, const Vector& y,
-                         double y_shift) {
+                         double y_shift, const StopToken* stop) {
   const Index d = x.cols();
   const Index width = d + (with_ones ? 2 : 1);
   const Index block = std::min(x.rows(), std::max<Index>(3 * width, 64));
   ColumnMajor stack(width + block, width);
+  Matrix rows(block, d);
   std::vector<double> tau;
   Index held = 0;  // rows of the factor so far, on top of the stack
-  for (Index i = 0; i < x.rows(); i += block) {
+  for (Index i = 0; i < x.rows() && !stop_requested(stop); i += block) {
     const Index count = std::min(block, x.rows() - i);
     if (stack.rows() != held + count) {
       ColumnMajor resized(held + count, width);
       resized.topRows(held) = stack.topRows(held);
       stack.swap(resized);
     }
-    copy_rows(x, i, count, shift, stack, held);
+    x.copy_rows(i, count, rows.data(), d);
+    stack.block(held, 0, count, d) = rows.topRows(count).rowwise() - shift.transpose();
     if (with_ones) stack.col(d).segment(held, count).setOnes();
     stack.col(width - 1).segment(held, count) = y.segment(i, count).array() - y_shift;
     householder(stack, tau);
@@ -219,8 +203,7 @@ Matrix product(const Eigen::Ref<const Matrix>& a, const Eigen::Ref<const Matrix>
 }
 
 CgReport conjugate_gradients(FunctionRef<void(const Vector&, Vector&)> apply, const Vector& b, Vector& x,
-                             double tolerance, Index max_products, const Vector* diagonal,
-                             bool in_its_units) {
+                             double tolerance, Index max_products, const CgOptions& options) {
   CgReport report;
   Vector product(b.size());
   Vector residual = b;
@@ -231,17 +214,23 @@ CgReport conjugate_gradients(FunctionRef<void(const Vector&, Vector&)> apply, co
   }
   // Where a diagonal entry tells nothing (a column of zeros) the residual stays as it is.
   Vector inverse = Vector::Ones(b.size());
-  if (diagonal != nullptr) inverse = (diagonal->array() > 0.0).select(diagonal->cwiseInverse(), 1.0);
+  if (const Vector* diagonal = options.diagonal)
+    inverse = (diagonal->array() > 0.0).select(diagonal->cwiseInverse(), 1.0);
   Vector scaled = inverse.cwiseProduct(residual);
   Vector direction = scaled;
   double square = residual.dot(scaled);
-  const auto size = [&] { return in_its_units ? std::sqrt(square) : residual.norm(); };
+  const auto size = [&] { return options.in_its_units ? std::sqrt(square) : residual.norm(); };
   report.residual_norm = size();
-  while (report.products < max_products && report.residual_norm > tolerance) {
+  while (report.products < max_products && report.residual_norm > tolerance &&
+         !stop_requested(options.stop)) {
     apply(direction, product);
     ++report.products;
     const double curvature = direction.dot(product);
-    if (!(curvature > 0.0)) break;  // rounding has the last word: the x so far stands
+    if (!(curvature > 0.0)) {  // rounding has the last word, or H is indefinite: the x so far stands
+      report.curvature = curvature / direction.squaredNorm();
+      break;
+    }
+    report.largest_curvature = std::max(report.largest_curvature, curvature / direction.squaredNorm());
     const double step = square / curvature;
     x += step * direction;
     residual -= step * product;

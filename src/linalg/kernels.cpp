@@ -30,13 +30,13 @@ double product(const double* x, long cols, const double* w) {
   return sum;
 }
 
-void row_products(const double* x, long rows, long cols, const double* w, double* out) {
+void row_products(const double* const* x, long rows, long cols, const double* w, double* out) {
   long i = 0;
   for (; cols > kShortRow && i + 4 <= rows; i += 4) {
-    const double* x0 = x + i * cols;
-    const double* x1 = x0 + cols;
-    const double* x2 = x1 + cols;
-    const double* x3 = x2 + cols;
+    const double* x0 = x[i];
+    const double* x1 = x[i + 1];
+    const double* x2 = x[i + 2];
+    const double* x3 = x[i + 3];
     double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
 #pragma omp simd reduction(+ : s0, s1, s2, s3)
     for (long j = 0; j < cols; ++j) {
@@ -50,81 +50,32 @@ void row_products(const double* x, long rows, long cols, const double* w, double
     out[i + 2] = s2;
     out[i + 3] = s3;
   }
-  for (; i < rows; ++i) out[i] = product(x + i * cols, cols, w);
+  for (; i < rows; ++i) out[i] = product(x[i], cols, w);
 }
 
 /// Four rows at a time: each load and store of out serves four.
-void add_rows(const double* x, long rows, long cols, const double* r, double* out) {
+void add_rows(const double* const* x, long rows, long cols, const double* r, double* out) {
   long i = 0;
   for (; i + 4 <= rows; i += 4) {
-    const double* x0 = x + i * cols;
-    const double* x1 = x0 + cols;
-    const double* x2 = x1 + cols;
-    const double* x3 = x2 + cols;
+    const double* x0 = x[i];
+    const double* x1 = x[i + 1];
+    const double* x2 = x[i + 2];
+    const double* x3 = x[i + 3];
     const double r0 = r[i], r1 = r[i + 1], r2 = r[i + 2], r3 = r[i + 3];
 #pragma omp simd
     for (long j = 0; j < cols; ++j) out[j] += (r0 * x0[j] + r1 * x1[j]) + (r2 * x2[j] + r3 * x3[j]);
   }
   for (; i < rows; ++i) {
-    const double* x0 = x + i * cols;
+    const double* x0 = x[i];
     const double r0 = r[i];
 #pragma omp simd
     for (long j = 0; j < cols; ++j) out[j] += r0 * x0[j];
   }
 }
 
-/// e^(−t) for 0 ≤ t ≤ 200, without branches: 2^k e^f with k whole and |f| ≤ log(2)/2, e^f by its Taylor
-/// polynomial, whose next term is below 1e-17.
-inline double exp_minus(double t) {
-  constexpr double kShift = 0x1.8p52;                 // adding it leaves the whole number in the last bits
-  constexpr double kLog2High = 0x1.62e42fee00000p-1;  // 21 trailing zeros: its products with k are exact
-  constexpr double kLog2Low = 0x1.a39ef35793c76p-33;
-  const double shifted = t * -1.4426950408889634 + kShift;
-  const double k = shifted - kShift;
-  const double f = (-t - k * kLog2High) - k * kLog2Low;
-  double sum = 1.0 / 6227020800.0;
-  sum = sum * f + 1.0 / 479001600.0;
-  sum = sum * f + 1.0 / 39916800.0;
-  sum = sum * f + 1.0 / 3628800.0;
-  sum = sum * f + 1.0 / 362880.0;
-  sum = sum * f + 1.0 / 40320.0;
-  sum = sum * f + 1.0 / 5040.0;
-  sum = sum * f + 1.0 / 720.0;
-  sum = sum * f + 1.0 / 120.0;
-  sum = sum * f + 1.0 / 24.0;
-  sum = sum * f + 1.0 / 6.0;
-  sum = sum * f + 0.5;
-  sum = sum * f + 1.0;
-  sum = sum * f + 1.0;
-  const auto exponent = __builtin_bit_cast(unsigned long long, shifted) << 52;
-  return sum * __builtin_bit_cast(double, exponent + __builtin_bit_cast(unsigned long long, 1.0));
-}
-
-void matern52(const double* point, const double* others, long stride, long dimensions, long count,
-              const double* inverse_lengths, double amplitude, double* out) {
-  constexpr double kFar = 200.0;
-  for (long j = 0; j < count; ++j) out[j] = 0.0;
-  for (long d = 0; d < dimensions; ++d) {
-    const double* other = others + d * stride;
-    const double coordinate = point[d], inverse_length = inverse_lengths[d];
-#pragma omp simd
-    for (long j = 0; j < count; ++j) {
-      const double distance = inverse_length * (coordinate - other[j]);
-      out[j] += distance * distance;
-    }
-  }
-#pragma omp simd
-  for (long j = 0; j < count; ++j) {
-    const double t = __builtin_sqrt(5.0 * out[j]);
-    const double near = t < kFar ? t : kFar;
-    const double scale = t < kFar ? amplitude : 0.0;
-    out[j] = scale * (1.0 + near * (1.0 + near * (1.0 / 3.0))) * exp_minus(near);
-  }
-}
-
 }  // namespace
 
 extern const Kernels YOSIDA_KERNELS;
-const Kernels YOSIDA_KERNELS = {row_products, add_rows, matern52};
+const Kernels YOSIDA_KERNELS = {row_products, add_rows};
 
 }  // namespace yosida::linalg

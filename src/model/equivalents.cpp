@@ -13,35 +13,54 @@ double glmnet_scale(const Dataset& train, bool intercept) {
                    : std::sqrt(train.y.squaredNorm() / static_cast<double>(train.rows()));
 }
 
+/// The penalty with its ½, of one λ.
+double half_penalty(const TrainedPenalty& trained) { return 2.0 * std::exp(trained.lambda[0]); }
+
+/// C of the programs that sum losses over rows.
+double cost(const TrainedPenalty& trained) {
+  return 1.0 / (static_cast<double>(trained.train.rows()) * half_penalty(trained));
+}
+
+bool is_weighted(const TrainedPenalty& trained) { return trained.train.weight.size() > 0; }
+
 }  // namespace
 
-Equivalents equivalents(const Loss& loss, double lambda, const Dataset& train, bool intercept) {
-  const double penalty = 2.0 * std::exp(lambda);
-  const double n = static_cast<double>(train.rows());
-  const double c = 1.0 / (n * penalty);
-  const bool weighted = train.weight.size() > 0;
-  Equivalents all;
-  if (loss.name() == "ridge") {
-    all = {{"sklearn_ridge_alpha", n * penalty}};
-    if (!weighted) all.emplace_back("glmnet_lambda", penalty * glmnet_scale(train, intercept));
-  } else if (loss.name() == "logistic") {
-    all = {{"sklearn_logistic_C", c}, {"glmnet_lambda", penalty}};
-    if (!intercept) all.emplace_back("liblinear_c", c);
-  } else if (loss.name() == "softmax") {
-    if (loss.outputs() > 2) all.emplace_back("sklearn_logistic_C", c);
-    all.emplace_back("glmnet_lambda", penalty);
-  } else if (loss.name() == "svm" && !intercept) {
-    all = {{"sklearn_linear_svc_C", c}, {"liblinear_c", c}};
-  } else if (loss.name() == "poisson") {
-    all = {{"sklearn_poisson_alpha", penalty}, {"glmnet_lambda", penalty}};
-  }
-  if (weighted) std::erase_if(all, [](const auto& each) { return each.first == "liblinear_c"; });
+Equivalents ridge_equivalents(const TrainedPenalty& trained) {
+  const double penalty = half_penalty(trained);
+  Equivalents all = {{"sklearn_ridge_alpha", static_cast<double>(trained.train.rows()) * penalty}};
+  if (!is_weighted(trained))
+    all.emplace_back("glmnet_lambda", penalty * glmnet_scale(trained.train, trained.intercept));
   return all;
 }
 
-Equivalents l1_equivalents(const Vector& lambda, const Dataset& train, bool intercept) {
+Equivalents logistic_equivalents(const TrainedPenalty& trained) {
+  Equivalents all = {{"sklearn_logistic_C", cost(trained)}, {"glmnet_lambda", half_penalty(trained)}};
+  if (!trained.intercept && !is_weighted(trained)) all.emplace_back("liblinear_c", cost(trained));
+  return all;
+}
+
+Equivalents softmax_equivalents(const TrainedPenalty& trained) {
+  Equivalents all;
+  if (trained.classes > 2) all.emplace_back("sklearn_logistic_C", cost(trained));
+  all.emplace_back("glmnet_lambda", half_penalty(trained));
+  return all;
+}
+
+Equivalents svm_equivalents(const TrainedPenalty& trained) {
+  if (trained.intercept) return {};
+  Equivalents all = {{"sklearn_linear_svc_C", cost(trained)}};
+  if (!is_weighted(trained)) all.emplace_back("liblinear_c", cost(trained));
+  return all;
+}
+
+Equivalents poisson_equivalents(const TrainedPenalty& trained) {
+  return {{"sklearn_poisson_alpha", half_penalty(trained)}, {"glmnet_lambda", half_penalty(trained)}};
+}
+
+Equivalents l1_equivalents(const TrainedPenalty& trained) {
+  const auto& [lambda, train, intercept, classes] = trained;
   const double l1 = std::exp(lambda[0]);
-  const bool weighted = train.weight.size() > 0;
+  const bool weighted = is_weighted(trained);
   Equivalents all;
   if (lambda.size() == 1) {
     all = {{"sklearn_lasso_alpha", l1}};

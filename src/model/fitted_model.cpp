@@ -131,15 +131,9 @@ void require_finite(const Matrix& predictions, const Dataset& data) {
       largest = std::isnan(value) ? std::numeric_limits<double>::infinity() : std::abs(value);
       culprit = fmt::format("{} is {:.3g} after pretreatment", feature_in_words(data, feature), value);
     };
-    if (data.x.is_sparse()) {
-      const SparseDesign& x = data.x.sparse();
-      const auto row = static_cast<std::size_t>(i);
-      for (auto k = static_cast<std::size_t>(x.row_start[row]);
-           k < static_cast<std::size_t>(x.row_start[row + 1]); ++k)
-        look(x.column[k], x.value[k]);
-    } else {
-      for (Index j = 0; j < data.features(); ++j) look(j, data.x.dense().row(i)[j]);
-    }
+    Vector row(data.features());
+    data.x.copy_rows(i, 1, row.data(), row.size());
+    for (Index j = 0; j < row.size(); ++j) look(j, row[j]);
     throw InputError(fmt::format(
         "{}: the prediction of row {} is not finite: a feature of it is too large for this model: {}",
         data.source, i + 1, culprit));
@@ -148,30 +142,33 @@ void require_finite(const Matrix& predictions, const Dataset& data) {
 
 }  // namespace
 
+Link FittedModel::link() const { return yosida::model(model).loss(labels ? labels->classes() : 0)->link(); }
+
 Matrix FittedModel::predict(Dataset data) const {
   check_outputs(*this);
   check_widths(*this);
   align_features(data, feature_names, features, "the model", true);
-  if (data.x.is_sparse() &&
-      std::any_of(pretreatment.x.begin(), pretreatment.x.end(), [](const FittedStep& step) {
-        return step.shift.size() > 0 || step.kind == XStep::difference;
-      }))
-    data.x = to_dense(data.x);
-  if (!data.x.is_sparse()) data.x = data.x.dense().unshared();
   data.y.resize(0);
-  pretreatment.apply(data);
+  data = pretreatment.apply(std::move(data));
   Matrix m(data.rows(), weights.cols());
-  data.x.multiply({weights.data(), static_cast<std::size_t>(weights.size())},
-                  {m.data(), static_cast<std::size_t>(m.size())}, weights.cols());
+  // Rows are read once: copies of a few at a time cost nothing, and lose no digits as a view might.
+  constexpr Index kBlock = 4096;
+  for (Index begin = 0; begin < data.rows(); begin += kBlock) {
+    const Index count = std::min(kBlock, data.rows() - begin);
+    data.x.row_range(begin, count)
+        .packed()
+        .multiply({weights.data(), static_cast<std::size_t>(weights.size())},
+                  {m.row(begin).data(), static_cast<std::size_t>(count * m.cols())}, weights.cols());
+  }
   m.rowwise() += intercept.transpose();
-  if (model == "poisson") m = m.array().exp();
+  m = expected_target(link(), std::move(m));
   if (!labels) m = m.array() * pretreatment.y_scale + pretreatment.y_shift;
   require_finite(m, data);
   return m;
 }
 
 Matrix FittedModel::predict_proba(Dataset data) const {
-  if (!labels || model == "svm")
+  if (!labels || link() == Link::sign)
     throw InputError(fmt::format("model = {}: has no probabilities: must be logistic or softmax", model));
   const Matrix m = predict(std::move(data));
   Matrix shares(m.rows(), labels->classes());
@@ -279,6 +276,38 @@ FittedModel load_model(const std::filesystem::path& file) {
   } catch (const json::exception& error) {
     throw InputError(fmt::format("{}: not a model saved by yosida ({})", file.string(), error.what()));
   }
+}
+
+std::string predictions_csv(const FittedModel& model, const Matrix& values) {
+  std::string text;
+  if (!model.labels) {
+    text = "prediction\n";
+    for (Index i = 0; i < values.rows(); ++i) text += fmt::format("{:.17g}\n", values(i, 0));
+    return text;
+  }
+  const Labels& labels = *model.labels;
+  const Link link = model.link();
+  if (link == Link::softmax) {
+    text = "label";
+    for (const double label : labels.values) text += fmt::format(",probability_{}", label);
+    text += "\n";
+    for (Index i = 0; i < values.rows(); ++i) {
+      Index largest = 0;
+      values.row(i).maxCoeff(&largest);
+      text += fmt::format("{}", labels.values[static_cast<std::size_t>(largest)]);
+      for (const double share : probabilities(values.row(i))) text += fmt::format(",{:.17g}", share);
+      text += "\n";
+    }
+    return text;
+  }
+  const bool has_probability = link == Link::probability;
+  text = has_probability ? "label,probability\n" : "label,margin\n";
+  for (Index i = 0; i < values.rows(); ++i) {
+    const double margin = values(i, 0);
+    text += fmt::format("{},{:.17g}\n", margin >= 0.0 ? labels.positive() : labels.negative(),
+                        has_probability ? probability(margin) : margin);
+  }
+  return text;
 }
 
 double probability(double margin) {

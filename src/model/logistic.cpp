@@ -8,6 +8,7 @@ namespace {
 /// log(1 + e^{−ym}), y ∈ {−1, +1}
 struct Logistic : Labelled {
   static constexpr std::string_view name = "logistic";
+  static constexpr Link link = Link::probability;
   static constexpr bool quadratic = false;
 
   /// Without overflow for large −ym, and exact for large ym.

@@ -10,6 +10,6 @@ std::vector<std::string_view> model_names() {
   return names;
 }
 
-const Loss& loss_of_model(std::string_view name, Index classes) { return model(name).loss(classes); }
+SharedLoss loss_of_model(std::string_view name, Index classes) { return model(name).loss(classes); }
 
 }  // namespace yosida

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <vector>
 
-#include "yosida/linalg/unit_scale.hpp"
+#include "linalg/unit_scale.hpp"
 
 namespace yosida {
 

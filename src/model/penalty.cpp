@@ -8,12 +8,8 @@
 namespace yosida {
 namespace {
 
-/// e^λ of every group, without an allocation once it has been called. The next call overwrites it.
-const Vector& exponentials(const Vector& lambda) {
-  thread_local Vector values;
-  values = lambda.array().exp();
-  return values;
-}
+/// e^λ of every group.
+void exponentials(const Vector& lambda, Vector& values) { values = lambda.array().exp(); }
 
 }  // namespace
 
@@ -54,7 +50,8 @@ Penalty Penalty::by_group(const std::vector<Index>& group_of_feature, Index grou
 }
 
 double Penalty::value(const Vector& w, const Vector& lambda) const {
-  const Vector& c = exponentials(lambda);
+  thread_local Vector c;
+  exponentials(lambda, c);
   double sum = 0.0;
   for (Index i = 0; i < weights(); ++i)
     if (group(i) != kNone) sum += c[group(i)] * w[i] * w[i];
@@ -62,13 +59,15 @@ double Penalty::value(const Vector& w, const Vector& lambda) const {
 }
 
 void Penalty::add_product(const Vector& lambda, const Vector& p, Vector& out) const {
-  const Vector& c = exponentials(lambda);
+  thread_local Vector c;
+  exponentials(lambda, c);
   for (Index i = 0; i < weights(); ++i)
     if (group(i) != kNone) out[i] += 2.0 * c[group(i)] * p[i];
 }
 
 void Penalty::cross_product(const Vector& w, const Vector& lambda, const Vector& q, Vector& out) const {
-  const Vector& c = exponentials(lambda);
+  thread_local Vector c;
+  exponentials(lambda, c);
   out.setZero();
   for (Index i = 0; i < weights(); ++i)
     if (group(i) != kNone) out[i] = 2.0 * c[group(i)] * q[group(i)] * w[i];
@@ -76,7 +75,8 @@ void Penalty::cross_product(const Vector& w, const Vector& lambda, const Vector&
 
 void Penalty::cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
                                        Vector& out) const {
-  const Vector& c = exponentials(lambda);
+  thread_local Vector c;
+  exponentials(lambda, c);
   out.setZero();
   for (Index i = 0; i < weights(); ++i)
     if (group(i) != kNone) out[group(i)] += w[i] * p[i];

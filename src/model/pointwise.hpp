@@ -7,12 +7,13 @@
 namespace yosida {
 
 /// A Loss of one output from the formulas of one row: static functions value(m, y), slope(m, y), curvature(m,
-/// y), accepts(y) and the constants name, classification, quadratic, jumps, targets.
+/// y), accepts(y) and the constants name, link, quadratic, jumps,
+/// targets.
 template <typename Formulas>
 class Pointwise final : public Loss {
  public:
   std::string_view name() const override { return Formulas::name; }
-  bool is_classification() const override { return Formulas::classification; }
+  Link link() const override { return Formulas::link; }
   bool is_quadratic() const override { return Formulas::quadratic; }
   bool has_jumps() const override { return Formulas::jumps; }
   bool accepts(double y) const override { return Formulas::accepts(y); }
@@ -47,13 +48,12 @@ class Pointwise final : public Loss {
 
 /// What targets the formulas of a kind take.
 struct Labelled {
-  static constexpr bool classification = true;
   static constexpr bool jumps = false;
   static constexpr std::string_view targets = "−1 or +1";
   static bool accepts(double y) { return y == 1.0 || y == -1.0; }
 };
 struct Numbers {
-  static constexpr bool classification = false;
+  static constexpr Link link = Link::identity;
   static constexpr bool jumps = false;
   static constexpr std::string_view targets = "numbers";
   static bool accepts(double) { return true; }

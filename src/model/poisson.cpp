@@ -10,7 +10,7 @@ namespace {
 /// with it the loss is never negative, and what is relative to a loss has a meaning.
 struct Poisson {
   static constexpr std::string_view name = "poisson";
-  static constexpr bool classification = false;
+  static constexpr Link link = Link::exponential;
   static constexpr bool quadratic = false;
   static constexpr bool jumps = false;
   static constexpr std::string_view targets = "at least 0";

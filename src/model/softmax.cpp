@@ -1,8 +1,6 @@
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <memory>
-#include <mutex>
 
 #include "yosida/error.hpp"
 #include "yosida/model/loss.hpp"
@@ -17,7 +15,7 @@ class Softmax final : public Loss {
 
   std::string_view name() const override { return "softmax"; }
   Index outputs() const override { return static_cast<Index>(k_); }
-  bool is_classification() const override { return true; }
+  Link link() const override { return Link::softmax; }
   bool ignores_shifts() const override { return true; }
   bool accepts(double y) const override {
     return y >= 0.0 && y < static_cast<double>(k_) && y == std::floor(y);
@@ -96,15 +94,9 @@ class Softmax final : public Loss {
 
 }  // namespace
 
-const Loss& softmax(Index classes) {
+SharedLoss softmax(Index classes) {
   if (classes < 2) throw InputError("classes = " + std::to_string(classes) + ": softmax needs at least 2");
-  // Losses are referred to, never owned, by problems: one of each size lives as long as the program.
-  static std::mutex mutex;
-  static std::map<Index, std::unique_ptr<const Softmax>> made;
-  const std::lock_guard lock(mutex);
-  auto& loss = made[classes];
-  if (!loss) loss = std::make_unique<const Softmax>(classes);
-  return *loss;
+  return std::shared_ptr<const Loss>(std::make_shared<const Softmax>(classes));
 }
 
 }  // namespace yosida

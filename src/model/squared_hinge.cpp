@@ -8,6 +8,7 @@ namespace {
 /// max(0, 1 − ym)², y ∈ {−1, +1}. Its second derivative jumps at ym = 1, where it is taken from the right.
 struct SquaredHinge : Labelled {
   static constexpr std::string_view name = "svm";
+  static constexpr Link link = Link::sign;
   static constexpr bool quadratic = false;
   static constexpr bool jumps = true;
   static double gap(double m, double y) { return std::max(0.0, 1.0 - y * m); }

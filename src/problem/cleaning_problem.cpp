@@ -19,23 +19,22 @@ double sigmoid_slope(double lambda) {
 
 double row_weight(const Dataset& data, Index i) { return data.weight.size() > 0 ? data.weight[i] : 1.0; }
 
-/// σ(λ_i) s_i; a scratch vector that the next call overwrites.
-const Vector& trust(const Dataset& train, const Vector& lambda) {
-  thread_local Vector values;
+/// σ(λ_i) s_i
+void trust(const Dataset& train, const Vector& lambda, Vector& values) {
   values.resize(lambda.size());
   for (Index i = 0; i < lambda.size(); ++i) values[i] = probability(lambda[i]) * row_weight(train, i);
-  return values;
 }
 
 constexpr double kMaxCertificateScale = 1e6;
 
 }  // namespace
 
-CleaningProblem::CleaningProblem(Split split, const Loss& loss, bool intercept, double c)
-    : split_(std::move(split)), loss_(loss), intercept_(intercept), c_(c) {
-  check_split(split_, loss);
+CleaningProblem::CleaningProblem(Split split, SharedLoss loss, bool intercept, double c)
+    : split_(std::move(split)), shared_loss_(std::move(loss)), intercept_(intercept), c_(c) {
+  check_split(split_, loss_);
   if (!(c > 0.0) || !std::isfinite(c)) throw InputError("c = " + std::to_string(c) + ": must be > 0");
-  ones_ = Vector::Ones((split_.train.features() + (intercept ? 1 : 0)) * loss.outputs());
+  traits_.has_train_gradient_lambda = true;
+  traits_.cross_work.train_gradients = 1;  // either reads the rows once, with two products each
   Vector g(weights());
   train_gradient(Vector::Zero(weights()), Vector::Zero(hyperparameters()), g);
   gradient_at_zero_ = g.norm();
@@ -50,22 +49,37 @@ double CleaningProblem::gradient_flops() const {
 }
 
 double CleaningProblem::train_loss(const Vector& w, const Vector& lambda) const {
-  return term(split_.train, trust(split_.train, lambda)).value(w) + c_ * w.squaredNorm();
+  require_sizes(*this, w, lambda);
+  thread_local Vector row_weights;
+  trust(split_.train, lambda, row_weights);
+  return term(split_.train, row_weights).value(w) + c_ * w.squaredNorm();
 }
 
 void CleaningProblem::train_gradient(const Vector& w, const Vector& lambda, Vector& g) const {
-  term(split_.train, trust(split_.train, lambda)).gradient(w, g);
+  require_sizes(*this, w, lambda);
+  g.resize(weights());
+  thread_local Vector row_weights;
+  trust(split_.train, lambda, row_weights);
+  term(split_.train, row_weights).gradient(w, g);
   g += 2.0 * c_ * w;
 }
 
 void CleaningProblem::hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
                                       Vector& out) const {
-  term(split_.train, trust(split_.train, lambda)).hessian_product(w, p, out);
+  require_sizes(*this, w, lambda);
+  require_weights(*this, p);
+  out.resize(weights());
+  thread_local Vector row_weights;
+  trust(split_.train, lambda, row_weights);
+  term(split_.train, row_weights).hessian_product(w, p, out);
   out += 2.0 * c_ * p;
 }
 
 void CleaningProblem::cross_product(const Vector& w, const Vector& lambda, const Vector& q,
                                     Vector& out) const {
+  require_sizes(*this, w, lambda);
+  require_lambda(*this, q);
+  out.resize(weights());
   // Linear in the rows' weights: the gradient with those of the direction.
   thread_local Vector direction;
   direction.resize(q.size());
@@ -76,36 +90,51 @@ void CleaningProblem::cross_product(const Vector& w, const Vector& lambda, const
 
 void CleaningProblem::cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
                                                Vector& out) const {
+  require_sizes(*this, w, lambda);
+  require_weights(*this, p);
+  out.resize(hyperparameters());
   term(split_.train, split_.train.weight).row_derivatives(w, p, out);
   for (Index i = 0; i < out.size(); ++i) out[i] *= sigmoid_slope(lambda[i]);
 }
 
-Work CleaningProblem::cross_work() const {
-  Work work;
-  work.train_gradients = 1;
-  return work;
+void CleaningProblem::train_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const {
+  require_sizes(*this, w, lambda);
+  out.resize(hyperparameters());
+  // σ′(λ_i) s_i ℓ_i / N
+  const DataTerm data = term(split_.train, split_.train.weight);
+  Vector m;
+  data.margins(w, m);
+  loss_.values(as_span(m), as_span(split_.train.y), as_span(out));
+  for (Index i = 0; i < out.size(); ++i)
+    out[i] *= sigmoid_slope(lambda[i]) * row_weight(split_.train, i) / static_cast<double>(out.size());
 }
 
-double CleaningProblem::validation_loss(const Vector& w) const {
+double CleaningProblem::validation_loss(const Vector& w, const Vector&) const {
+  require_weights(*this, w);
   return term(split_.validation, split_.validation.weight).value(w);
 }
 
-double CleaningProblem::validation_gradient(const Vector& w, Vector& g) const {
+double CleaningProblem::validation_gradient(const Vector& w, const Vector&, Vector& g) const {
+  require_weights(*this, w);
+  g.resize(weights());
   return term(split_.validation, split_.validation.weight).gradient(w, g);
 }
 
-void CleaningProblem::validation_hessian_product(const Vector& w, const Vector& p, Vector& out) const {
+void CleaningProblem::validation_hessian_product(const Vector& w, const Vector&, const Vector& p,
+                                                 Vector& out) const {
+  require_weights(*this, w);
+  require_weights(*this, p);
+  out.resize(weights());
   term(split_.validation, split_.validation.weight).hessian_product(w, p, out);
 }
 
 InnerReport CleaningProblem::inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const {
-  const Vector row_weights = trust(split_.train, lambda);
-  Vector c = 2.0 * c_ * ones_;
+  require_sizes(*this, w, lambda);
+  Vector row_weights;
+  trust(split_.train, lambda, row_weights);
+  Vector c = Vector::Constant(weights(), 2.0 * c_);
   Vector linear = Vector::Zero(weights());
-  if (options.proximal) {
-    c.array() += options.proximal->rho;
-    linear = options.proximal->u - options.proximal->rho * options.proximal->v;
-  }
+  add_proximal(options.proximal, Vector::Ones(weights()), c, linear);
   const double tolerance = options.tolerance * std::max(gradient_at_zero_, linear.norm());
   InnerReport report = newton({.data = term(split_.train, row_weights),
                                .c = c,
@@ -115,7 +144,8 @@ InnerReport CleaningProblem::inner_solve(const Vector& lambda, const InnerOption
                                .blur = 0.0,  // no penalty that moves with λ to measure it by
                                .exact = options.tolerance <= kExactTolerance,
                                .max_count = options.max_count,
-                               .flops_per_gradient = gradient_flops()},
+                               .flops_per_gradient = gradient_flops(),
+                               .stop = options.stop},
                               w);
   report.setup = 1.0;  // the gradient at 0
   return report;
@@ -123,20 +153,26 @@ InnerReport CleaningProblem::inner_solve(const Vector& lambda, const InnerOption
 
 LinearReport CleaningProblem::hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
                                             const LinearOptions& options, Vector& x) const {
-  const Vector row_weights = trust(split_.train, lambda);
-  return yosida::hessian_solve(term(split_.train, row_weights), 2.0 * c_ * ones_, w, b, options,
-                               gradient_flops(), nullptr, x);
+  require_sizes(*this, w, lambda);
+  require_weights(*this, b);
+  require_weights(*this, x);
+  Vector row_weights;
+  trust(split_.train, lambda, row_weights);
+  return yosida::hessian_solve(term(split_.train, row_weights), Vector::Constant(weights(), 2.0 * c_), w, b,
+                               options, gradient_flops(), nullptr, x);
 }
 
 void CleaningProblem::certificate_scale(const Vector&, const Vector& lambda, Vector& out) const {
+  out.resize(hyperparameters());
   for (Index i = 0; i < lambda.size(); ++i)
     out[i] =
         static_cast<double>(lambda.size()) * std::min(kMaxCertificateScale, 0.25 / sigmoid_slope(lambda[i]));
 }
 
-Losses CleaningProblem::losses(const Vector& w) const {
+Losses CleaningProblem::losses(const Vector& w, const Vector& lambda) const {
+  require_sizes(*this, w, lambda);
   Losses result{.train = term(split_.train, split_.train.weight).value(w),
-                .validation = validation_loss(w),
+                .validation = validation_loss(w, lambda),
                 .test = {}};
   if (split_.test) result.test = term(*split_.test, split_.test->weight).value(w);
   return result;

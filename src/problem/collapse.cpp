@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "problem/collapsed_least_squares.hpp"
 #include "problem/rotated_problem.hpp"
-#include "yosida/problem/collapsed_least_squares.hpp"
 
 namespace yosida {
 namespace {
@@ -11,8 +11,8 @@ namespace {
 /// Factoring holds about this many matrices of the size of the basis at once.
 constexpr double kCopiesOfBasis = 14.0;
 
-/// So many operations take about a second: exact answers are worth that whatever iterations cost. (A design of
-/// 500 × 500 and condition 1e12 takes conjugate gradients minutes.)
+/// So many operations take about a second: exact answers are worth that whatever iterations cost. (A design
+/// of 500 × 500 and condition 1e12 takes conjugate gradients minutes.)
 constexpr double kLittle = 4e9;
 
 /// A small problem may use a gigabyte to collapse; a large design only a fraction of its own size
@@ -38,16 +38,18 @@ bool collapse_is_cheaper(const LinearProblem& problem, double iterations, Coordi
   return cost.setup + iterations * cost.collapsed_iteration <= iterations * cost.direct_iteration;
 }
 
-std::shared_ptr<const BilevelProblem> collapsed(std::shared_ptr<const LinearProblem> problem) {
+std::shared_ptr<const BilevelProblem> collapsed(std::shared_ptr<const LinearProblem> problem,
+                                                const StopToken& stop) {
   if (CollapsedLeastSquares::collapses(*problem))
-    return std::make_shared<CollapsedLeastSquares>(std::move(problem));
+    return std::make_shared<CollapsedLeastSquares>(std::move(problem), stop);
   return std::make_shared<RotatedProblem>(std::move(problem));
 }
 
 std::shared_ptr<const BilevelProblem> collapse_if_cheaper(std::shared_ptr<const LinearProblem> problem,
-                                                          double iterations, Coordinates coordinates) {
+                                                          double iterations, Coordinates coordinates,
+                                                          const StopToken& stop) {
   if (!collapse_is_cheaper(*problem, iterations, coordinates)) return problem;
-  return collapsed(std::move(problem));
+  return collapsed(std::move(problem), stop);
 }
 
 }  // namespace yosida

@@ -1,26 +1,20 @@
-#include "yosida/problem/collapsed_least_squares.hpp"
+#include "problem/collapsed_least_squares.hpp"
 
 #include <algorithm>
 #include <cmath>
 
+#include "linalg/factor.hpp"
+#include "linalg/gram.hpp"
+#include "linalg/row_numbers.hpp"
 #include "yosida/error.hpp"
-#include "yosida/linalg/factor.hpp"
 
 namespace yosida {
 namespace {
 
 double cube(double x) { return x * x * x; }
 
-/// X basis
-Matrix rotated(const Design& x, const Matrix& basis) {
-  if (!x.is_sparse()) return product(x.dense().matrix(), basis);
-  const SparseDesign& sparse = x.sparse();
-  Matrix result = Matrix::Zero(x.rows(), basis.cols());
-  for (std::size_t i = 0; i + 1 < sparse.row_start.size(); ++i)
-    for (auto k = static_cast<std::size_t>(sparse.row_start[i]);
-         k < static_cast<std::size_t>(sparse.row_start[i + 1]); ++k)
-      result.row(static_cast<Index>(i)) += sparse.value[k] * basis.row(sparse.column[k]);
-  return result;
+void require_going_on(const StopToken& stop) {
+  if (stop.stop_requested()) throw RunEnded(stop);
 }
 
 }  // namespace
@@ -46,82 +40,103 @@ bool CollapsedLeastSquares::collapses(const LinearProblem& direct) {
          validation.weight.size() == 0;
 }
 
-CollapsedLeastSquares::CollapsedLeastSquares(std::shared_ptr<const LinearProblem> direct)
+CollapsedLeastSquares::CollapsedLeastSquares(std::shared_ptr<const LinearProblem> direct,
+                                             const StopToken& stop)
     : direct_(std::move(direct)), intercept_(direct_->intercepts() > 0) {
   const Dataset& train = direct_->split().train;
-  const Dataset& validation = direct_->split().validation;
   if (!collapses(*direct_))
     throw InputError("only least squares with one penalty on all weights and no row weights collapses");
-  const Index n = train.rows();
-  const Index d = train.features();
-  train_rows_ = static_cast<double>(n);
-  validation_rows_ = static_cast<double>(validation.rows());
-
+  train_rows_ = static_cast<double>(train.rows());
+  validation_rows_ = static_cast<double>(direct_->split().validation.rows());
   // With an intercept everything is centred by the training means: then b*(w) is 0 in these coordinates.
-  Vector mean = Vector::Zero(d);
+  Vector mean = Vector::Zero(train.features());
   if (intercept_) {
-    const Vector weight = Vector::Constant(n, 1.0 / train_rows_);
-    train.x.add_transposed(as_span(weight), as_span(mean, d));
-    target_mean_ = train.y.mean();
+    const Vector weight = Vector::Constant(train.rows(), 1.0 / train_rows_);
+    train.x.add_transposed(as_span(weight), as_span(mean));
+    target_mean_ = sum_of(train.x, train.y) / train_rows_;
   }
-
-  // The training rows as R w ≈ z: as they are where they are few, their triangular factor where many.
-  if (n >= d) {
-    const Matrix factor = triangular_factor(train.x, mean, false, train.y, target_mean_);
-    const Index held = std::min<Index>(factor.rows(), d);
-    Svd parts = svd(factor.topLeftCorner(held, d), true);
-    singular_values_ = Vector::Zero(d);
-    singular_values_.head(parts.s.size()) = parts.s;
-    z_ = Vector::Zero(d);
-    z_.head(parts.s.size()) = parts.u.transpose() * factor.col(d).head(held);
-    rest_ = factor.rows() > d ? factor(d, d) * factor(d, d) : 0.0;
-    basis_ = std::move(parts.v);
+  if (train.rows() >= train.features()) {
+    factor_many_rows(train, mean, stop);
   } else {
-    Matrix span(d, n + 1);
-    span.leftCols(n) = to_dense(train.x).dense().matrix().transpose();
-    span.leftCols(n).colwise() -= mean;
-    span.col(n).setOnes();
-    const Qr factors = qr(span);
-    Svd parts = svd(factors.r.leftCols(n).transpose(), true);  // X Q, n × (n + 1)
-    singular_values_ = Vector::Zero(n + 1);
-    singular_values_.head(n) = parts.s;
-    const Vector y = train.y.array() - target_mean_;
-    z_ = Vector::Zero(n + 1);
-    z_.head(n) = parts.u.transpose() * y;
-    basis_ = product(factors.q, parts.v);
+    factor_few_rows(train, mean, stop);
   }
   train_mean_ = basis_.transpose() * mean;
+  require_going_on(stop);
+  rotate_validation_rows(direct_->split().validation, mean, stop);
+  traits_.has_penalties = true;
+  traits_.has_train_gradient_lambda = true;
+  traits_.has_closed_form = true;
+  traits_.largest_curvature = singular_values_.cwiseAbs2().maxCoeff() / train_rows_;
+  traits_.certificate_work.hessian_products = 1;
+  traits_.ones = Vector::Zero(weights());
+  traits_.ones.head(rank()) = basis_.transpose() * Vector::Ones(train.features());
+  traits_.setup_work = cost(*direct_).setup / (2.0 * train.x.product_flops());
+}
 
-  // The validation rows, shifted by the training means, with a column for the intercept: in the
-  // basis, and as their triangular factor where they are many.
-  const Index rank = singular_values_.size();
+/// The training rows as R w ≈ z, R their triangular factor.
+void CollapsedLeastSquares::factor_many_rows(const Dataset& train, const Vector& mean,
+                                             const StopToken& stop) {
+  const Index d = train.features();
+  const Matrix factor = triangular_factor(train.x, mean, false, train.y, target_mean_, &stop);
+  require_going_on(stop);
+  const Index held = std::min<Index>(factor.rows(), d);
+  Svd parts = svd(factor.topLeftCorner(held, d), true);
+  singular_values_ = Vector::Zero(d);
+  singular_values_.head(parts.s.size()) = parts.s;
+  z_ = Vector::Zero(d);
+  z_.head(parts.s.size()) = parts.u.transpose() * factor.col(d).head(held);
+  rest_ = factor.rows() > d ? factor(d, d) * factor(d, d) : 0.0;
+  basis_ = std::move(parts.v);
+}
+
+/// The training rows as they are, in an orthonormal basis of themselves and the vector of ones.
+void CollapsedLeastSquares::factor_few_rows(const Dataset& train, const Vector& mean, const StopToken& stop) {
+  const Index n = train.rows();
+  Matrix span(train.features(), n + 1);
+  span.leftCols(n) = to_matrix(train.x).transpose();
+  span.leftCols(n).colwise() -= mean;
+  span.col(n).setOnes();
+  require_going_on(stop);
+  const Qr factors = qr(span);
+  require_going_on(stop);
+  Svd parts = svd(factors.r.leftCols(n).transpose(), true);  // X Q, n × (n + 1)
+  singular_values_ = Vector::Zero(n + 1);
+  singular_values_.head(n) = parts.s;
+  const Vector y = train.y.array() - target_mean_;
+  z_ = Vector::Zero(n + 1);
+  z_.head(n) = parts.u.transpose() * y;
+  basis_ = product(factors.q, parts.v);
+}
+
+/// The validation rows, shifted by the training means, with a column for the intercept: in the
+/// basis, and as their triangular factor where they are many.
+void CollapsedLeastSquares::rotate_validation_rows(const Dataset& validation, const Vector& mean,
+                                                   const StopToken& stop) {
+  const Index d = validation.features();
   Matrix rows;
   validation_z_ = validation.y.array() - target_mean_;
   if (validation.rows() > d + 2) {
-    const Matrix factor = triangular_factor(validation.x, mean, true, validation.y, target_mean_);
+    const Matrix factor = triangular_factor(validation.x, mean, true, validation.y, target_mean_, &stop);
+    require_going_on(stop);
     rows.resize(d + 1, weights());
-    rows.leftCols(rank) = product(factor.topLeftCorner(d + 1, d), basis_);
-    if (intercept_) rows.col(rank) = factor.col(d).head(d + 1);
+    rows.leftCols(rank()) = product(factor.topLeftCorner(d + 1, d), basis_);
+    if (intercept_) rows.col(rank()) = factor.col(d).head(d + 1);
     validation_z_ = factor.col(d + 1).head(d + 1);
     validation_rest_ = factor(d + 1, d + 1) * factor(d + 1, d + 1);
   } else {
     rows.resize(validation.rows(), weights());
-    rows.leftCols(rank) = rotated(validation.x, basis_);
-    rows.leftCols(rank).rowwise() -= train_mean_.transpose();
-    if (intercept_) rows.col(rank).setOnes();
+    rows.leftCols(rank()) = multiplied(validation.x, basis_);
+    rows.leftCols(rank()).rowwise() -= train_mean_.transpose();
+    if (intercept_) rows.col(rank()).setOnes();
   }
   if (rows.rows() > weights() + 1) {
-    const Matrix factor =
-        triangular_factor(DenseDesign(rows), Vector::Zero(weights()), false, validation_z_, 0.0);
+    const Matrix factor = triangular_factor(Design(rows), Vector::Zero(weights()), false, validation_z_, 0.0);
     rows = factor.topLeftCorner(weights(), weights());
     validation_z_ = factor.col(weights()).head(weights());
     validation_rest_ += factor(weights(), weights()) * factor(weights(), weights());
   }
-  validation_ = DenseDesign(rows);
-
-  ones_ = Vector::Zero(weights());
-  ones_.head(rank) = basis_.transpose() * Vector::Ones(d);
-  setup_work_ = cost(*direct_).setup / (2.0 * train.x.product_flops());
+  validation_matrix_ = std::make_shared<const Matrix>(std::move(rows));
+  validation_ = Design(validation_matrix_);
 }
 
 double CollapsedLeastSquares::intercept_offset(const Vector& w) const {
@@ -129,6 +144,7 @@ double CollapsedLeastSquares::intercept_offset(const Vector& w) const {
 }
 
 double CollapsedLeastSquares::train_loss(const Vector& w, const Vector& lambda) const {
+  require_sizes(*this, w, lambda);
   const auto a = w.head(rank());
   const double t = intercept_offset(w);
   return 0.5 * ((singular_values_.cwiseProduct(a) - z_).squaredNorm() + rest_) / train_rows_ + 0.5 * t * t +
@@ -136,6 +152,8 @@ double CollapsedLeastSquares::train_loss(const Vector& w, const Vector& lambda) 
 }
 
 void CollapsedLeastSquares::train_gradient(const Vector& w, const Vector& lambda, Vector& g) const {
+  require_sizes(*this, w, lambda);
+  g.resize(weights());
   const auto a = w.head(rank());
   g.head(rank()) = singular_values_.cwiseProduct(singular_values_.cwiseProduct(a) - z_) / train_rows_ +
                    2.0 * std::exp(lambda[0]) * a;
@@ -148,6 +166,9 @@ void CollapsedLeastSquares::train_gradient(const Vector& w, const Vector& lambda
 
 void CollapsedLeastSquares::hessian_product(const Vector&, const Vector& lambda, const Vector& p,
                                             Vector& out) const {
+  require_lambda(*this, lambda);
+  require_weights(*this, p);
+  out.resize(weights());
   const auto a = p.head(rank());
   out.head(rank()) =
       singular_values_.cwiseAbs2().cwiseProduct(a) / train_rows_ + 2.0 * std::exp(lambda[0]) * a;
@@ -160,40 +181,55 @@ void CollapsedLeastSquares::hessian_product(const Vector&, const Vector& lambda,
 
 void CollapsedLeastSquares::cross_product(const Vector& w, const Vector& lambda, const Vector& q,
                                           Vector& out) const {
+  require_sizes(*this, w, lambda);
+  require_lambda(*this, q);
+  out.resize(weights());
   out.head(rank()) = 2.0 * std::exp(lambda[0]) * q[0] * w.head(rank());
   if (intercept_) out[rank()] = 0.0;
 }
 
 void CollapsedLeastSquares::cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
                                                      Vector& out) const {
+  require_sizes(*this, w, lambda);
+  require_weights(*this, p);
+  out.resize(hyperparameters());
   out[0] = 2.0 * std::exp(lambda[0]) * w.head(rank()).dot(p.head(rank()));
 }
 
-const Vector& CollapsedLeastSquares::with_offset(const Vector& w, double t) const {
-  if (!intercept_) return w;
-  thread_local Vector point;
+void CollapsedLeastSquares::set_offset(const Vector& w, double t, Vector& point) const {
   point = w;
-  point[rank()] = t;
-  return point;
+  if (intercept_) point[rank()] = t;
 }
 
-double CollapsedLeastSquares::validation_loss(const Vector& w) const {
-  const double square = validation_.product_pass(
-      as_span(with_offset(w, intercept_offset(w))), [&](Index first, std::span<double> m) {
-        double sum = 0.0;
-        for (std::size_t i = 0; i < m.size(); ++i) {
-          const double residual = m[i] - validation_z_[first + static_cast<Index>(i)];
-          sum += residual * residual;
-        }
-        return sum;
-      });
+void CollapsedLeastSquares::train_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const {
+  require_sizes(*this, w, lambda);
+  out.resize(hyperparameters());
+  out[0] = std::exp(lambda[0]) * w.head(rank()).squaredNorm();
+}
+
+double CollapsedLeastSquares::validation_loss(const Vector& w, const Vector&) const {
+  require_weights(*this, w);
+  thread_local Vector point;
+  set_offset(w, intercept_offset(w), point);
+  const double square = validation_.product_pass(as_span(point), [&](Index first, std::span<double> m) {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < m.size(); ++i) {
+      const double residual = m[i] - validation_z_[first + static_cast<Index>(i)];
+      sum += residual * residual;
+    }
+    return sum;
+  });
   return 0.5 * (square + validation_rest_) / validation_rows_;
 }
 
-double CollapsedLeastSquares::validation_gradient(const Vector& w, Vector& g) const {
+double CollapsedLeastSquares::validation_gradient(const Vector& w, const Vector&, Vector& g) const {
+  require_weights(*this, w);
+  g.resize(weights());
+  thread_local Vector point;
+  set_offset(w, intercept_offset(w), point);
   g.setZero();
   const double square = validation_.fused_pass(
-      as_span(with_offset(w, intercept_offset(w))),
+      as_span(point),
       [&](Index first, std::span<double> m) {
         double sum = 0.0;
         for (std::size_t i = 0; i < m.size(); ++i) {
@@ -208,17 +244,23 @@ double CollapsedLeastSquares::validation_gradient(const Vector& w, Vector& g) co
   return 0.5 * (square + validation_rest_) / validation_rows_;
 }
 
-void CollapsedLeastSquares::validation_hessian_product(const Vector&, const Vector& p, Vector& out) const {
+void CollapsedLeastSquares::validation_hessian_product(const Vector&, const Vector&, const Vector& p,
+                                                       Vector& out) const {
+  require_weights(*this, p);
+  out.resize(weights());
   const double t = intercept_ ? p[rank()] + train_mean_.dot(p.head(rank())) : 0.0;
+  thread_local Vector point;
+  set_offset(p, t, point);
   out.setZero();
   validation_.fused_pass(
-      as_span(with_offset(p, t)), [](Index, std::span<double>) { return 0.0; }, as_span(out));
+      as_span(point), [](Index, std::span<double>) { return 0.0; }, as_span(out));
   out /= validation_rows_;
   if (intercept_) out.head(rank()) += out[rank()] * train_mean_;
 }
 
 InnerReport CollapsedLeastSquares::inner_solve(const Vector& lambda, const InnerOptions& options,
                                                Vector& w) const {
+  require_sizes(*this, w, lambda);
   // Diagonal, and the exact intercept decouples: (s²/N + 2e^λ + ρ) a = s z/N − u + ρ v.
   const auto s = singular_values_.array();
   const double c = 2.0 * std::exp(lambda[0]) + (options.proximal ? options.proximal->rho : 0.0);
@@ -240,6 +282,9 @@ InnerReport CollapsedLeastSquares::inner_solve(const Vector& lambda, const Inner
 
 LinearReport CollapsedLeastSquares::hessian_solve(const Vector&, const Vector& lambda, const Vector& b,
                                                   const LinearOptions&, Vector& x) const {
+  require_lambda(*this, lambda);
+  require_weights(*this, b);
+  require_weights(*this, x);
   // In t = p_b + x̄ᵀa the Hessian is diagonal: t = b_b, (s²/N + 2e^λ) a = b_a − b_b x̄.
   const double t = intercept_ ? b[rank()] : 0.0;
   const auto curvature = singular_values_.array().square() / train_rows_ + 2.0 * std::exp(lambda[0]);
@@ -262,7 +307,7 @@ CurvePoint CollapsedLeastSquares::closed_form(double lambda) const {
   Eigen::Matrix<double, Eigen::Dynamic, 2> a(rank(), 2);
   a.col(0) = (curvature > 0.0).select(s * z_.array() / train_rows_ / curvature, 0.0);
   a.col(1) = (curvature > 0.0).select(-c * a.col(0).array() / curvature, 0.0);
-  const Eigen::Matrix<double, Eigen::Dynamic, 2> m = validation_.dense().matrix().leftCols(rank()) * a;
+  const Eigen::Matrix<double, Eigen::Dynamic, 2> m = validation_matrix_->leftCols(rank()) * a;
   const Vector residual = m.col(0) - validation_z_;
   CurvePoint point;
   point.value = 0.5 * (residual.squaredNorm() + validation_rest_) / validation_rows_;
@@ -289,6 +334,8 @@ double CollapsedLeastSquares::closed_form_work() const {
 }
 
 void CollapsedLeastSquares::certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const {
+  require_sizes(*this, w, lambda);
+  out.resize(hyperparameters());
   const auto a = w.head(rank());
   const double penalty = std::exp(lambda[0]);
   const double kappa = singular_values_.cwiseProduct(a).squaredNorm() / (train_rows_ * a.squaredNorm());
@@ -296,16 +343,21 @@ void CollapsedLeastSquares::certificate_scale(const Vector& w, const Vector& lam
 }
 
 void CollapsedLeastSquares::fit_intercept(Vector& w) const {
+  require_weights(*this, w);
   if (intercept_) w[rank()] = target_mean_ - train_mean_.dot(w.head(rank()));
 }
 
 Vector CollapsedLeastSquares::expand(const Vector& w) const {
+  require_weights(*this, w);
   Vector full(direct_->weights());
   full.head(basis_.rows()) = basis_ * w.head(rank());
   if (intercept_) full[basis_.rows()] = w[rank()];
   return full;
 }
 
-Losses CollapsedLeastSquares::losses(const Vector& w) const { return direct_->losses(expand(w)); }
+Losses CollapsedLeastSquares::losses(const Vector& w, const Vector& lambda) const {
+  require_sizes(*this, w, lambda);
+  return direct_->losses(expand(w), lambda);
+}
 
 }  // namespace yosida

@@ -1,16 +1,22 @@
-#include "yosida/problem/counted_problem.hpp"
+#include "problem/counted_problem.hpp"
 
 #include <algorithm>
 
 namespace yosida {
 
-CountedProblem::CountedProblem(const BilevelProblem& problem, std::int64_t limit)
-    : ForwardingProblem(problem), limit_(limit) {
-  work_.factorisations = problem.setup_work();
+CountedProblem::CountedProblem(const BilevelProblem& problem, std::int64_t limit, StopToken stop)
+    : ForwardingProblem(problem), limit_(limit), stop_(std::move(stop)) {
+  work_.factorisations = traits().setup_work;
+}
+
+void CountedProblem::require_going_on() const {
+  if (stop_.stop_requested()) throw RunEnded(stop_);
 }
 
 void CountedProblem::charge(std::int64_t Work::*kind) const {
-  if (kind != &Work::loss_evaluations && work_.paper_count() >= limit_) throw BudgetSpent{};
+  require_going_on();
+  if (kind != &Work::loss_evaluations && work_.paper_count() >= limit_)
+    throw RunEnded(RunEnded::Reason::work_limit);
   ++(work_.*kind);
 }
 
@@ -32,35 +38,56 @@ void CountedProblem::hessian_product(const Vector& w, const Vector& lambda, cons
 
 void CountedProblem::cross_product(const Vector& w, const Vector& lambda, const Vector& q,
                                    Vector& out) const {
-  work_ += problem_.cross_work();
+  require_going_on();
+  work_ += traits().cross_work;
   problem_.cross_product(w, lambda, q, out);
 }
 
 void CountedProblem::cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
                                               Vector& out) const {
-  work_ += problem_.cross_work();
+  require_going_on();
+  work_ += traits().cross_work;
   problem_.cross_product_transposed(w, lambda, p, out);
 }
 
-double CountedProblem::validation_loss(const Vector& w) const {
+double CountedProblem::validation_loss(const Vector& w, const Vector& lambda) const {
   charge(&Work::loss_evaluations);
-  return problem_.validation_loss(w);
+  return problem_.validation_loss(w, lambda);
 }
 
-double CountedProblem::validation_gradient(const Vector& w, Vector& g) const {
+double CountedProblem::validation_gradient(const Vector& w, const Vector& lambda, Vector& g) const {
   charge(&Work::validation_gradients);
-  return problem_.validation_gradient(w, g);
+  return problem_.validation_gradient(w, lambda, g);
 }
 
-void CountedProblem::validation_hessian_product(const Vector& w, const Vector& p, Vector& out) const {
+void CountedProblem::train_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const {
+  charge(&Work::loss_evaluations);
+  problem_.train_gradient_lambda(w, lambda, out);
+}
+
+void CountedProblem::validation_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const {
+  if (traits().validation_depends_on_lambda) charge(&Work::loss_evaluations);
+  problem_.validation_gradient_lambda(w, lambda, out);
+}
+
+void CountedProblem::validation_hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
+                                                Vector& out) const {
   charge(&Work::hessian_products);
-  problem_.validation_hessian_product(w, p, out);
+  problem_.validation_hessian_product(w, lambda, p, out);
+}
+
+void CountedProblem::validation_curvature(const Vector& w, const Vector& lambda, const Matrix& phi1,
+                                          Eigen::MatrixXd& out) const {
+  for (Index j = 0; j < phi1.cols(); ++j) charge(&Work::hessian_products);
+  problem_.validation_curvature(w, lambda, phi1, out);
 }
 
 InnerReport CountedProblem::inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const {
   InnerOptions limited = options;
   limited.max_count = std::min(options.max_count, limit_ - work_.paper_count());
-  if (limited.max_count < 1) throw BudgetSpent{};
+  limited.stop = &stop_;
+  require_going_on();
+  if (limited.max_count < 1) throw RunEnded(RunEnded::Reason::work_limit);
   const InnerReport report = problem_.inner_solve(lambda, limited, w);
   if (report.setup > setup_paid_) {
     work_.factorisations += report.setup - setup_paid_;
@@ -68,7 +95,9 @@ InnerReport CountedProblem::inner_solve(const Vector& lambda, const InnerOptions
   }
   work_ += report.work;
   ++work_.inner_solves;
-  if (!report.converged && report.work.paper_count() >= limited.max_count) throw BudgetSpent{};
+  if (report.converged) return report;
+  require_going_on();
+  if (report.work.paper_count() >= limited.max_count) throw RunEnded(RunEnded::Reason::work_limit);
   return report;
 }
 
@@ -90,28 +119,36 @@ LinearReport CountedProblem::within_limit(const LinearOptions& options,
                                           FunctionRef<LinearReport(const LinearOptions&)> solve) const {
   LinearOptions limited = options;
   limited.max_count = std::min(options.max_count, limit_ - work_.paper_count());
-  if (limited.max_count < 1) throw BudgetSpent{};
+  limited.stop = &stop_;
+  require_going_on();
+  if (limited.max_count < 1) throw RunEnded(RunEnded::Reason::work_limit);
   const LinearReport report = solve(limited);
   work_ += report.work;
-  if (!report.converged && report.work.paper_count() >= limited.max_count) throw BudgetSpent{};
+  if (report.converged) return report;
+  require_going_on();
+  if (report.work.paper_count() >= limited.max_count) throw RunEnded(RunEnded::Reason::work_limit);
   return report;
 }
 
 CurvePoint CountedProblem::closed_form(double lambda) const {
+  require_going_on();
   const CurvePoint point = problem_.closed_form(lambda);
   work_.factorisations += point.work;
   return point;
 }
 
 void CountedProblem::certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const {
-  const Work work = problem_.certificate_work();
-  if (work.paper_count() > 0 && work_.paper_count() + work.paper_count() > limit_) throw BudgetSpent{};
+  const Work& work = traits().certificate_work;
+  require_going_on();
+  if (work.paper_count() > 0 && work_.paper_count() + work.paper_count() > limit_)
+    throw RunEnded(RunEnded::Reason::work_limit);
   work_ += work;
   problem_.certificate_scale(w, lambda, out);
 }
 
 void CountedProblem::fit_intercept(Vector& w) const {
-  work_ += problem_.intercept_work();
+  require_going_on();
+  work_ += traits().intercept_work;
   problem_.fit_intercept(w);
 }
 

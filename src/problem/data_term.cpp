@@ -5,7 +5,8 @@
 #include <limits>
 #include <vector>
 
-#include "yosida/linalg/factor.hpp"
+#include "linalg/factor.hpp"
+#include "linalg/gram.hpp"
 
 namespace yosida {
 namespace {
@@ -13,6 +14,18 @@ namespace {
 /// How far rounding may take a sum over many rows from its true value, relative to it: no line search can ask
 /// for more.
 constexpr double kSlack = 1e-12;
+
+/// Numbers of the rows while intercepts are fitted, kept from call to call. A reference to them is taken
+/// before threads are: each thread has its own.
+struct InterceptScratch {
+  Vector m, at, state;
+  Vector b, trial, slope, step, sums;
+  Matrix hessian;
+};
+InterceptScratch& intercept_scratch() {
+  thread_local InterceptScratch scratch;
+  return scratch;
+}
 
 }  // namespace
 
@@ -104,12 +117,28 @@ void DataTerm::margins(const Vector& w, Vector& m) const {
   x_.multiply(as_span(w), as_span(m), k_);
 }
 
-double DataTerm::value_at(const Vector& m) const { return sum(0, as_span(m)) / rows(); }
+template <typename Margins, typename Range>
+double DataTerm::over_margins(Margins& m, const Range& range, std::span<double> sums) const {
+  return x_.sum_rows(
+      k_,
+      [&](Index first, Index count, double* own_sums) {
+        return range(first, std::span(m.data() + first * k_, static_cast<std::size_t>(count * k_)), own_sums);
+      },
+      sums);
+}
+
+double DataTerm::value_at(const Vector& m) const {
+  return over_margins(m, [&](Index first, auto part, double*) { return sum(first, part); }) / rows();
+}
 
 void DataTerm::slopes_at(const Vector& m, Vector& r) const {
-  r = m;
-  slopes(0, as_span(r));
-  r /= rows();
+  r.resize(m.size());
+  over_margins(r, [&](Index first, std::span<double> part, double*) {
+    std::copy_n(m.data() + first * k_, part.size(), part.data());
+    slopes(first, part);
+    for (double& each : part) each /= rows();
+    return 0.0;
+  });
 }
 
 void DataTerm::gather(const Vector& r, Vector& g) const {
@@ -119,7 +148,10 @@ void DataTerm::gather(const Vector& r, Vector& g) const {
 
 void DataTerm::state_at(const Vector& m, Vector& state) const {
   state.resize(m.size());
-  loss_.curvatures(as_span(m), as_span(y_), as_span(state));
+  over_margins(m, [&](Index first, std::span<const double> part, double*) {
+    loss_.curvatures(part, targets(first, part.size()), {state.data() + first * k_, part.size()});
+    return 0.0;
+  });
 }
 
 void DataTerm::hessian_product_at(const Vector& state, const Vector& p, Vector& out) const {
@@ -162,12 +194,60 @@ void DataTerm::row_curvatures(const Vector& state, Vector& h) const {
   weigh(0, as_span(h));
 }
 
-void DataTerm::row_curvatures_along(const Vector& state, Index output, Matrix& h) const {
-  h = Matrix::Zero(x_.rows(), k_);
-  h.col(output).setConstant(1.0 / rows());
-  const std::span<double> all{h.data(), static_cast<std::size_t>(h.size())};
-  loss_.apply_curvatures(as_span(state), all, all);
-  weigh(0, all);
+Matrix DataTerm::hessian_at(const Vector& state, const StopToken* stop) const {
+  Vector h;
+  row_curvatures(state, h);
+  Matrix hessian(size(), size());
+  hessian.topLeftCorner(x_.cols(), x_.cols()) = weighted_gram(x_, as_span(h), stop);
+  if (intercept_) {
+    Vector border;
+    gather(h, border);
+    hessian.col(x_.cols()) = border;
+    hessian.row(x_.cols()) = border.transpose();
+  }
+  return hessian;
+}
+
+Matrix DataTerm::hessian_on(const Vector& state, const std::vector<Index>& set) const {
+  Vector h;
+  row_curvatures(state, h);
+  return weighted_gram(x_, as_span(h), set);
+}
+
+double DataTerm::hessian_on_flops(std::size_t size) const {
+  // Of a sparse row only the pairs of its own columns count: its share of non-zeros, twice.
+  const double dense = 2.0 * rows() * static_cast<double>(x_.cols());
+  const double columns = x_.product_flops() / dense * static_cast<double>(size);
+  return rows() * columns * columns;
+}
+
+Matrix DataTerm::hessian_of_outputs_at(const Vector& state, const StopToken* stop) const {
+  const Index d = x_.cols();
+  Matrix hessian(size(), size());
+  Matrix along(x_.rows(), k_);  // s_i/N ∂²ℓ_i/∂m_o∂m_l of each row i and output l
+  const std::span<double> all{along.data(), static_cast<std::size_t>(along.size())};
+  for (Index o = 0; o < k_; ++o) {
+    along.setZero();
+    along.col(o).setConstant(1.0 / rows());
+    loss_.apply_curvatures(as_span(state), all, all);
+    weigh(0, all);
+    for (Index l = 0; l <= o; ++l) {
+      // Curvatures between two outputs may have either sign, the weights of a Gram matrix may not.
+      const Vector up = along.col(l).cwiseMax(0.0), down = along.col(l).cwiseMin(0.0).cwiseAbs();
+      Matrix gram = Matrix::Zero(d, d);
+      if (up.maxCoeff() > 0.0) gram += weighted_gram(x_, as_span(up), stop);
+      if (down.maxCoeff() > 0.0) gram -= weighted_gram(x_, as_span(down), stop);
+      for (Index i = 0; i < d; ++i)
+        for (Index j = 0; j < d; ++j)
+          hessian(i * k_ + o, j * k_ + l) = hessian(i * k_ + l, j * k_ + o) = gram(i, j);
+    }
+    if (!intercept_) continue;
+    Vector border;
+    gather(Eigen::Map<const Vector>(along.data(), along.size()), border);
+    hessian.col(penalisable() + o) = border;
+    hessian.row(penalisable() + o) = border.transpose();
+  }
+  return hessian;
 }
 
 void DataTerm::centre_free_weights(const Vector& c, Vector& w) const {
@@ -188,27 +268,30 @@ void DataTerm::fit_intercepts(Vector& w) const {
 /// Newton on the convex b ↦ Σ s_i ℓ(m_i + b, y_i), kept inside a bracket; b's old value is the start.
 void DataTerm::fit_one_intercept(Vector& w) const {
   double& b = w[penalisable()];
-  thread_local std::vector<double> m, work;
-  const auto n = static_cast<std::size_t>(x_.rows());
-  m.resize(n);
-  work.resize(n);
-  x_.multiply(std::span(w.data(), static_cast<std::size_t>(penalisable())), m);
-  const auto y = as_span(y_);
+  InterceptScratch& own = intercept_scratch();
+  own.m.resize(x_.rows());
+  own.at.resize(x_.rows());
+  x_.multiply(std::span(w.data(), static_cast<std::size_t>(penalisable())), as_span(own.m));
   if (!std::isfinite(b)) b = 0.0;
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
   double last_step = 0.0;
   double stretch = 1.0;
+  const auto sum_at_b = [&](const auto& derive) {
+    return over_margins(own.at, [&](Index first, std::span<double> part, double*) {
+      for (std::size_t i = 0; i < part.size(); ++i) part[i] = own.m[first + static_cast<Index>(i)] + b;
+      derive(first, part);
+      double total = 0.0;
+      for (const double value : part) total += value;
+      return total;
+    });
+  };
   for (int iteration = 0; iteration < 100; ++iteration) {
-    double slope = 0.0;
-    double curvature = 0.0;
-    std::transform(m.begin(), m.end(), work.begin(), [&](double value) { return value + b; });
-    slopes(0, work);
-    for (double value : work) slope += value;
-    std::transform(m.begin(), m.end(), work.begin(), [&](double value) { return value + b; });
-    loss_.curvatures(work, y, work);
-    weigh(0, work);
-    for (double value : work) curvature += value;
+    const double slope = sum_at_b([&](Index first, std::span<double> part) { slopes(first, part); });
+    const double curvature = sum_at_b([&](Index first, std::span<double> part) {
+      loss_.curvatures(part, targets(first, part.size()), part);
+      weigh(first, part);
+    });
     (slope > 0.0 ? high : low) = b;
     // Where ℓ grows like e^b, Newton's steps are far too long on one side and of length 1 on the other: none
     // may more than double |b|, and they are stretched while they do not get shorter.
@@ -233,31 +316,42 @@ void DataTerm::fit_one_intercept(Vector& w) const {
 
 /// Damped Newton on b ↦ Σ s_i ℓ(m_i + b, y_i) with the K × K Hessian, from the old values.
 void DataTerm::fit_several_intercepts(Vector& w) const {
-  thread_local Vector m, at, state, b, trial, slope, step;
-  thread_local Matrix hessian;
-  const Index n = x_.rows();
-  m.resize(n * k_);
-  x_.multiply(std::span(w.data(), static_cast<std::size_t>(penalisable())), as_span(m), k_);
+  InterceptScratch& own = intercept_scratch();
+  for (Vector* each : {&own.m, &own.at, &own.state}) each->resize(x_.rows() * k_);
+  x_.multiply(std::span(w.data(), static_cast<std::size_t>(penalisable())), as_span(own.m), k_);
+  Vector &b = own.b, &trial = own.trial, &slope = own.slope, &step = own.step, &sums = own.sums;
+  Matrix& hessian = own.hessian;
   b = w.tail(k_);
   if (!b.allFinite()) b.setZero();
-  slope.resize(k_);
-  hessian.resize(k_, k_);
-  const auto move_to = [&](const Vector& intercepts) {
-    at = m;
-    for (Index i = 0; i < n; ++i) at.segment(i * k_, k_) += intercepts;
+  sums.resize(k_ + k_ * k_);
+  const auto k = static_cast<std::size_t>(k_);
+  const auto value_with = [&](const Vector& intercepts) {
+    return over_margins(own.at, [&](Index first, std::span<double> part, double*) {
+      const double* from = own.m.data() + first * k_;
+      for (std::size_t i = 0; i < part.size(); i += k)
+        for (std::size_t o = 0; o < k; ++o) part[i + o] = from[i + o] + intercepts[static_cast<Index>(o)];
+      return sum(first, part);
+    });
   };
-  move_to(b);
-  double value = sum(0, as_span(at));
+  // Slopes, then the Hessian, row by row.
+  const auto add_derivatives = [&](Index first, std::span<double> part, double* own_sums) {
+    const std::span<double> state(own.state.data() + first * k_, part.size());
+    loss_.curvatures(part, targets(first, part.size()), state);
+    slopes(first, part);
+    for (std::size_t i = 0; i < part.size(); i += k)
+      for (std::size_t o = 0; o < k; ++o) own_sums[o] += part[i + o];
+    const std::span<const double> weights =
+        s_.size() == 0 ? std::span<const double>() : std::span(s_.data() + first, part.size() / k);
+    loss_.add_curvatures(state, weights, {own_sums + k, k * k});
+    return 0.0;
+  };
+  double value = value_with(b);
   double last_length = std::numeric_limits<double>::infinity();
   for (int iteration = 0; iteration < 100; ++iteration) {
-    state.resize(at.size());
-    loss_.curvatures(as_span(at), as_span(y_), as_span(state));
-    slopes(0, as_span(at));
-    slope.setZero();
-    for (Index i = 0; i < n; ++i) slope += at.segment(i * k_, k_);
-    hessian.setZero();
-    loss_.add_curvatures(as_span(state), as_span(s_),
-                         {hessian.data(), static_cast<std::size_t>(hessian.size())});
+    sums.setZero();
+    over_margins(own.at, add_derivatives, as_span(sums));
+    slope = sums.head(k_);
+    hessian = Eigen::Map<const Matrix>(sums.data() + k_, k_, k_);
     // Intercepts that all move together change nothing: H is singular along 1 and slopes have no part there,
     // so that any multiple of 11ᵀ leaves the step as it is.
     if (loss_.ignores_shifts()) hessian.array() += hessian.diagonal().maxCoeff();
@@ -267,8 +361,7 @@ void DataTerm::fit_several_intercepts(Vector& w) const {
     double scale = 1.0;
     for (; scale > 1e-10; scale *= 0.5) {
       trial = b + scale * step;
-      move_to(trial);
-      const double next = sum(0, as_span(at));
+      const double next = value_with(trial);
       if (next <= value + 1e-4 * scale * slope.dot(step) + kSlack * std::abs(value)) {
         value = next;
         break;

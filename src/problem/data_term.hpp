@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "yosida/data/dataset.hpp"
 #include "yosida/model/loss.hpp"
 
@@ -57,12 +59,23 @@ class DataTerm {
   void hessian_diagonal_at(const Vector& state, Vector& diagonal) const;
   /// s_i ℓ″_i / N of a loss of one output: ∇²f = Xᵀ diag(·) X.
   void row_curvatures(const Vector& state, Vector& h) const;
-  /// s_i/N ∂²ℓ_i/∂m_o∂m_l of each row i and output l.
-  void row_curvatures_along(const Vector& state, Index output, Matrix& h) const;
+  /// ∇²f of a loss of one output, the intercept its last row and column; of some rows only where `stop` says
+  /// so.
+  Matrix hessian_at(const Vector& state, const StopToken* stop = nullptr) const;
+  /// The rows and columns of it that `set` names (rising; the intercept, where it is in it, last).
+  Matrix hessian_on(const Vector& state, const std::vector<Index>& set) const;
+  /// The operations of hessian_on for a set of this size.
+  double hessian_on_flops(std::size_t size) const;
+  /// ∇²f of a loss of several outputs: a Gram matrix for each pair of these.
+  Matrix hessian_of_outputs_at(const Vector& state, const StopToken* stop = nullptr) const;
 
  private:
   std::span<const double> targets(Index first, std::size_t margins) const;
   double sum(Index first, std::span<const double> m) const;
+  /// Calls range(first, margins of these rows) for all rows, by several threads where they are many; adds up
+  /// what it returns, and what it adds to `sums`.
+  template <typename Margins, typename Range>
+  double over_margins(Margins& m, const Range& range, std::span<double> sums = {}) const;
   /// r_i ← s_i r_i
   void weigh(Index first, std::span<double> r) const;
   void slopes(Index first, std::span<double> m) const;

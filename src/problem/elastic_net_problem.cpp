@@ -4,13 +4,14 @@
 #include <cmath>
 #include <limits>
 
+#include "linalg/factor.hpp"
+#include "linalg/power_iteration.hpp"
 #include "problem/l1_newton.hpp"
 #include "problem/l1_quadratic.hpp"
 #include "problem/newton.hpp"
 #include "problem/penalty_range.hpp"
 #include "problem/row_space_system.hpp"
 #include "yosida/error.hpp"
-#include "yosida/linalg/factor.hpp"
 
 namespace yosida {
 namespace {
@@ -28,15 +29,17 @@ constexpr double kTight = 1e-11;
 /// as solvers permit (a tenth of the penalty's own slope) are another λ's.
 constexpr double kPermitted = 0.1;
 constexpr int kPowerIterations = 8;
+/// Weights come and go one by one: h has a kink at each and valleys between.
+constexpr double kWidthOfKinks = 0.1;
 
 const Vector& no_penalty() {
   static const Vector value = Vector::Constant(1, -std::numeric_limits<double>::infinity());
   return value;
 }
 
-const Loss& of_one_output(const Loss& loss) {
-  if (loss.outputs() > 1)
-    throw InputError("loss = " + std::string(loss.name()) +
+SharedLoss of_one_output(SharedLoss loss) {
+  if (loss->outputs() > 1)
+    throw InputError("loss = " + std::string(loss->name()) +
                      ": has several outputs; an l1 penalty needs one of one output");
   return loss;
 }
@@ -47,8 +50,8 @@ DataTerm train_term(const LinearProblem& linear) {
 
 }  // namespace
 
-ElasticNetProblem::ElasticNetProblem(Split split, const Loss& loss, bool intercept, Kind kind)
-    : linear_(std::move(split), of_one_output(loss), intercept), kind_(kind) {
+ElasticNetProblem::ElasticNetProblem(Split split, SharedLoss loss, bool intercept, Kind kind)
+    : linear_(std::move(split), of_one_output(std::move(loss)), intercept), kind_(kind) {
   Vector zero = Vector::Zero(weights());
   Vector g(weights());
   linear_.fit_intercept(zero);
@@ -57,29 +60,32 @@ ElasticNetProblem::ElasticNetProblem(Split split, const Loss& loss, bool interce
   largest_slope_ = g.head(penalised()).lpNorm<Eigen::Infinity>();
   // By power iteration from the gradient, which points there: good to a few per cent. With an intercept, of
   // the data term with it refitted: the Schur complement of its column.
-  Vector product(weights());
+  Vector scratch;
   Vector column = Vector::Zero(weights());
   if (intercept) linear_.hessian_product(zero, no_penalty(), Vector::Unit(weights(), penalised()), column);
-  for (int i = 0; i < kPowerIterations; ++i) {
-    if (intercept) g[penalised()] = 0.0;
-    if (!(g.norm() > 0.0)) break;
-    g.normalize();
-    linear_.hessian_product(zero, no_penalty(), g, product);
-    if (intercept && column[penalised()] > 0.0)
-      product -= column * (product[penalised()] / column[penalised()]);
-    largest_curvature_ = std::max(largest_curvature_, g.dot(product));
-    g.swap(product);
-  }
-  setup_work_ = 1.0 + kPowerIterations + (intercept ? 1.0 : 0.0);
+  const auto refitted_product = [&](const Vector& p, Vector& out) {
+    linear_.hessian_product(zero, no_penalty(), p, out);
+    if (intercept && column[penalised()] > 0.0) out -= column * (out[penalised()] / column[penalised()]);
+    out.tail(intercepts()).setZero();
+  };
+  g.tail(intercepts()).setZero();
+  const double largest_curvature = power_iteration(refitted_product, kPowerIterations, g, scratch).rayleigh;
+  traits_.has_penalties = true;
+  traits_.ones = linear_.traits().ones;
+  traits_.has_train_gradient_lambda = true;
+  traits_.bounds = bounds_of_lambda(largest_curvature);
+  traits_.feature_width = kWidthOfKinks;
+  traits_.factors_cheaply = solves_at_once();
+  traits_.largest_curvature = largest_curvature;
+  traits_.certificate_work.hessian_products = 1;
+  traits_.intercept_work = linear_.traits().intercept_work;
+  traits_.setup_work = 1.0 + kPowerIterations + (intercept ? 1.0 : 0.0);
 }
 
 double ElasticNetProblem::l1(const Vector& lambda) const { return std::exp(lambda[0]); }
 
-const Vector& ElasticNetProblem::l2(const Vector& lambda) const {
-  if (kind_ == Kind::lasso) return no_penalty();
-  thread_local Vector value(1);
-  value[0] = lambda[1];
-  return value;
+double ElasticNetProblem::l2(const Vector& lambda) const {
+  return kind_ == Kind::lasso ? no_penalty()[0] : lambda[1];
 }
 
 double ElasticNetProblem::gradient_flops() const { return 2.0 * split().train.x.product_flops(); }
@@ -92,27 +98,41 @@ std::vector<Index> ElasticNetProblem::support(const Vector& w) const {
 }
 
 double ElasticNetProblem::train_loss(const Vector& w, const Vector& lambda) const {
-  return linear_.train_loss(w, l2(lambda)) + l1(lambda) * w.head(penalised()).lpNorm<1>();
+  require_sizes(*this, w, lambda);
+  thread_local Vector second(1);
+  second[0] = l2(lambda);
+  return linear_.train_loss(w, second) + l1(lambda) * w.head(penalised()).lpNorm<1>();
 }
 
 void ElasticNetProblem::train_gradient(const Vector& w, const Vector& lambda, Vector& g) const {
-  linear_.train_gradient(w, l2(lambda), g);
+  require_sizes(*this, w, lambda);
+  g.resize(weights());
+  thread_local Vector second(1);
+  second[0] = l2(lambda);
+  linear_.train_gradient(w, second, g);
   smallest_subgradient(w, l1(lambda), penalised(), g);
 }
 
 void ElasticNetProblem::hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
                                         Vector& out) const {
-  thread_local Vector on_support;
+  require_sizes(*this, w, lambda);
+  require_weights(*this, p);
+  out.resize(weights());
+  thread_local Vector on_support, second(1);
+  second[0] = l2(lambda);
   on_support = p;
   for (Index j = 0; j < penalised(); ++j)
     if (w[j] == 0.0) on_support[j] = 0.0;
-  linear_.hessian_product(w, l2(lambda), on_support, out);
+  linear_.hessian_product(w, second, on_support, out);
   for (Index j = 0; j < penalised(); ++j)
     if (w[j] == 0.0) out[j] = p[j];
 }
 
 void ElasticNetProblem::cross_product(const Vector& w, const Vector& lambda, const Vector& q,
                                       Vector& out) const {
+  require_sizes(*this, w, lambda);
+  require_lambda(*this, q);
+  out.resize(weights());
   const double first = l1(lambda) * q[0];
   const double second = kind_ == Kind::lasso ? 0.0 : 2.0 * std::exp(lambda[1]) * q[1];
   for (Index j = 0; j < penalised(); ++j)
@@ -122,6 +142,9 @@ void ElasticNetProblem::cross_product(const Vector& w, const Vector& lambda, con
 
 void ElasticNetProblem::cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
                                                  Vector& out) const {
+  require_sizes(*this, w, lambda);
+  require_weights(*this, p);
+  out.resize(hyperparameters());
   double signs = 0.0;
   for (Index j = 0; j < penalised(); ++j)
     if (w[j] != 0.0) signs += w[j] > 0.0 ? p[j] : -p[j];
@@ -130,37 +153,33 @@ void ElasticNetProblem::cross_product_transposed(const Vector& w, const Vector& 
     out[1] = 2.0 * std::exp(lambda[1]) * w.head(penalised()).dot(p.head(penalised()));
 }
 
+void ElasticNetProblem::train_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const {
+  require_sizes(*this, w, lambda);
+  out.resize(hyperparameters());
+  out[0] = l1(lambda) * w.head(penalised()).lpNorm<1>();
+  if (kind_ == Kind::elastic_net) out[1] = std::exp(lambda[1]) * w.head(penalised()).squaredNorm();
+}
+
 const Matrix* ElasticNetProblem::kept_hessian() const {
   const Design& x = split().train.x;
   if (!loss().is_quadratic() || x.cols() > kMaxCholesky || x.rows() < x.cols()) return nullptr;
   std::call_once(hessian_once_, [&] {
     const DataTerm data = train_term(linear_);
-    Vector m, state, h;
+    Vector m, state;
     data.margins(Vector::Zero(weights()), m);
     data.state_at(m, state);
-    data.row_curvatures(state, h);
-    Matrix hessian(weights(), weights());
-    hessian.topLeftCorner(penalised(), penalised()) = x.weighted_gram(as_span(h));
-    if (intercepts() > 0) {
-      Vector border;
-      data.gather(h, border);
-      hessian.col(penalised()) = border;
-      hessian.row(penalised()) = border.transpose();
-    }
-    hessian_ = std::move(hessian);
+    hessian_ = data.hessian_at(state);
   });
   return &hessian_;
 }
 
 InnerReport ElasticNetProblem::inner_solve(const Vector& lambda, const InnerOptions& options,
                                            Vector& w) const {
-  const double penalty = std::exp(l2(lambda)[0]);
-  Vector c = 2.0 * penalty * ones();
+  require_sizes(*this, w, lambda);
+  const double penalty = std::exp(l2(lambda));
+  Vector c = 2.0 * penalty * traits_.ones;
   Vector linear = Vector::Zero(weights());
-  if (options.proximal) {  // uᵀ(w − v) + ρ/2 ‖w − v‖² = ρ/2 ‖w‖² + (u − ρv)ᵀw + a constant
-    c += options.proximal->rho * ones();
-    linear = (options.proximal->u - options.proximal->rho * options.proximal->v).cwiseProduct(ones());
-  }
+  add_proximal(options.proximal, traits_.ones, c, linear);
   const Vector units = column_units(linear_.units(), weights());
   const double size =
       std::max(gradient_at_zero_.cwiseProduct(units).norm(), linear.cwiseProduct(units).norm());
@@ -173,15 +192,19 @@ InnerReport ElasticNetProblem::inner_solve(const Vector& lambda, const InnerOpti
   const double tolerance = std::max(relative, kPermitted * options.blur * turn.cwiseProduct(units).norm());
   const Matrix* hessian = kept_hessian();
   const DataTerm data = train_term(linear_);
-  InnerReport report = l1_newton(
-      {data, c, linear, l1(lambda), tolerance, options.max_count, gradient_flops(), hessian, units}, w);
+  InnerReport report = l1_newton({data, c, linear, l1(lambda), tolerance, options.max_count, gradient_flops(),
+                                  hessian, units, options.stop},
+                                 w);
   if (hessian != nullptr)
-    report.setup = hessian_on_work(data, static_cast<std::size_t>(weights()), gradient_flops());
+    report.setup = data.hessian_on_flops(static_cast<std::size_t>(weights())) / gradient_flops();
   return report;
 }
 
 LinearReport ElasticNetProblem::hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
                                               const LinearOptions& options, Vector& x) const {
+  require_sizes(*this, w, lambda);
+  require_weights(*this, b);
+  require_weights(*this, x);
   const std::vector<Index> set = support(w);
   if (static_cast<Index>(set.size()) > kMaxCholesky && !solves_in_row_space(lambda, set))
     return BilevelProblem::hessian_solve(w, lambda, b, options, x);
@@ -194,6 +217,7 @@ LinearReport ElasticNetProblem::hessian_solve(const Vector& w, const Vector& lam
 
 LinearReport ElasticNetProblem::hessian_solve_many(const Vector& w, const Vector& lambda, const Matrix& b,
                                                    const LinearOptions& options, Matrix& x) const {
+  require_sizes(*this, w, lambda);
   const std::vector<Index> set = support(w);
   if (solves_in_row_space(lambda, set)) return row_space_solve_many(w, lambda, set, b, options, x);
   if (static_cast<Index>(set.size()) > kMaxCholesky)
@@ -210,10 +234,10 @@ LinearReport ElasticNetProblem::hessian_solve_many(const Vector& w, const Vector
     Vector m, state;
     data.margins(w, m);
     data.state_at(m, state);
-    h = hessian_on(data, state, set);
-    report.work.factorisations = 0.5 + hessian_on_work(data, set.size(), gradient_flops());
+    h = data.hessian_on(state, set);
+    report.work.factorisations = 0.5 + data.hessian_on_flops(set.size()) / gradient_flops();
   }
-  const double penalty = 2.0 * std::exp(l2(lambda)[0]);
+  const double penalty = 2.0 * std::exp(l2(lambda));
   for (std::size_t i = 0; i < set.size(); ++i)
     if (set[i] < penalised()) h(static_cast<Index>(i), static_cast<Index>(i)) += penalty;
   const Eigen::MatrixXd right = b(set, Eigen::all);
@@ -227,7 +251,7 @@ LinearReport ElasticNetProblem::hessian_solve_many(const Vector& w, const Vector
 }
 
 bool ElasticNetProblem::solves_in_row_space(const Vector& lambda, const std::vector<Index>& set) const {
-  const Vector c = 2.0 * std::exp(l2(lambda)[0]) * ones();
+  const Vector c = 2.0 * std::exp(l2(lambda)) * traits_.ones;
   return RowSpaceSystem::suits(train_term(linear_), c, set.size());
 }
 
@@ -235,7 +259,7 @@ LinearReport ElasticNetProblem::row_space_solve_many(const Vector& w, const Vect
                                                      const std::vector<Index>& set, const Matrix& b,
                                                      const LinearOptions& options, Matrix& x) const {
   const DataTerm data = train_term(linear_);
-  const Vector c = 2.0 * std::exp(l2(lambda)[0]) * ones();
+  const Vector c = 2.0 * std::exp(l2(lambda)) * traits_.ones;
   Vector m, state, solution;
   data.margins(w, m);
   data.state_at(m, state);
@@ -253,6 +277,8 @@ LinearReport ElasticNetProblem::row_space_solve_many(const Vector& w, const Vect
 }
 
 void ElasticNetProblem::certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const {
+  require_sizes(*this, w, lambda);
+  out.resize(hyperparameters());
   const DataTerm data = train_term(linear_);
   Vector part = w;
   part.tail(intercepts()).setZero();
@@ -268,13 +294,13 @@ void ElasticNetProblem::certificate_scale(const Vector& w, const Vector& lambda,
     out[1] = certificate_scale_of(curvature / part.squaredNorm(), std::exp(lambda[1]));
 }
 
-bool ElasticNetProblem::factors_cheaply() const {
+bool ElasticNetProblem::solves_at_once() const {
   const auto n = static_cast<double>(split().train.rows());
   const auto d = static_cast<double>(penalised());
   return kind_ == Kind::lasso && loss().is_quadratic() && n * d * std::min(n, d) <= kInstantFlops;
 }
 
-std::optional<Bounds> ElasticNetProblem::own_bounds() const {
+Bounds ElasticNetProblem::bounds_of_lambda(double largest_curvature) const {
   Bounds bounds{Vector(hyperparameters()), Vector(hyperparameters())};
   const double slope = largest_slope_ > 0.0 ? largest_slope_ : 1.0;
   bounds.high[0] = std::log(kJustBelow * slope);
@@ -283,7 +309,7 @@ std::optional<Bounds> ElasticNetProblem::own_bounds() const {
   const double spread = columns.high[0] > 0.0 ? std::log(columns.high[0] / columns.low[0]) : 0.0;
   bounds.low[0] = std::log(slope) - kUnitsBelow - 0.5 * spread;
   if (kind_ == Kind::elastic_net) {
-    const double curvature = largest_curvature_ > 0.0 ? largest_curvature_ : 1.0;
+    const double curvature = largest_curvature > 0.0 ? largest_curvature : 1.0;
     bounds.low[1] = std::log(kLeastPenaltyShare * curvature) - spread;
     bounds.high[1] = std::log(kMostPenaltyShare * curvature);
   }

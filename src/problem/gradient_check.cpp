@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "yosida/random.hpp"
@@ -57,70 +58,111 @@ std::vector<Vector> directions(Index size, Random& random) {
   return all;
 }
 
+/// Rounding in a function that is differenced, relative to its value; a few operations' worth.
+constexpr double kRounding = 4.0 * std::numeric_limits<double>::epsilon();
+// The step balances the formula's error against rounding: ε^{1/5} of the size of what is moved.
+constexpr double kLambdaStep = 1e-3;
+double w_step_of(const Vector& w) { return 1e-3 * std::max(1.0, w.norm()); }
+
+/// One of the two losses with its derivatives, as functions of (w, λ).
+struct LossFunctions {
+  std::string name, hessian_name;
+  std::function<double(const Vector& w, const Vector& lambda)> value;
+  std::function<void(const Vector&w, const Vector&lambda, Vector&g)> gradient, gradient_lambda;
+  std::function<void(const Vector& w, const Vector& lambda, const Vector& p, Vector& out)> hessian_product;
+};
+
+/// Where derivatives are checked, and along what.
+struct Place {
+  const Vector& w;
+  const Vector& lambda;
+  std::vector<Vector> w_directions, lambda_directions;
+
+  double noise_of(double value, double step) const { return kRounding * std::abs(value) / step; }
+};
+
+/// Both gradients against the loss, Hessian products against the gradient.
+void check_loss(const LossFunctions& loss, const Place& at, std::vector<GradientCheck>& checks) {
+  const double w_step = w_step_of(at.w);
+  Comparison gradient, gradient_lambda, hessian;
+  Vector g(at.w.size()), g_lambda(at.lambda.size()), product(at.w.size());
+  loss.gradient(at.w, at.lambda, g);
+  loss.gradient_lambda(at.w, at.lambda, g_lambda);
+  const auto gradient_at = [&](const Vector& w) {
+    Vector result(w.size());
+    loss.gradient(w, at.lambda, result);
+    return result;
+  };
+  for (const Vector& p : at.w_directions) {
+    gradient.add(g.dot(p), derivative([&](double t) { return loss.value(at.w + t * p, at.lambda); }, w_step));
+    loss.hessian_product(at.w, at.lambda, p, product);
+    hessian.add(product, derivative([&](double t) { return gradient_at(at.w + t * p); }, w_step));
+  }
+  for (const Vector& q : at.lambda_directions)
+    gradient_lambda.add(
+        g_lambda.dot(q),
+        derivative([&](double t) { return loss.value(at.w, at.lambda + t * q); }, kLambdaStep));
+  const double value = loss.value(at.w, at.lambda);
+  checks.push_back({loss.name + "_gradient", gradient.error(at.noise_of(value, w_step))});
+  checks.push_back({loss.name + "_gradient_lambda", gradient_lambda.error(at.noise_of(value, kLambdaStep))});
+  checks.push_back({loss.hessian_name, hessian.error(at.noise_of(g.norm(), w_step))});
+}
+
+/// Both cross products against the training gradient.
+void check_cross_products(const BilevelProblem& problem, const Place& at,
+                          std::vector<GradientCheck>& checks) {
+  Comparison cross, transposed;
+  Vector product(at.w.size()), product_lambda(at.lambda.size());
+  const auto gradient_at = [&](const Vector& lambda) {
+    Vector result(at.w.size());
+    problem.train_gradient(at.w, lambda, result);
+    return result;
+  };
+  for (const Vector& q : at.lambda_directions) {
+    const Vector numerical =
+        derivative([&](double t) { return gradient_at(at.lambda + t * q); }, kLambdaStep);
+    problem.cross_product(at.w, at.lambda, q, product);
+    cross.add(product, numerical);
+    for (const Vector& p : at.w_directions) {
+      problem.cross_product_transposed(at.w, at.lambda, p, product_lambda);
+      transposed.add(product_lambda.dot(q), numerical.dot(p));
+    }
+  }
+  const double noise = at.noise_of(gradient_at(at.lambda).norm(), kLambdaStep);
+  checks.push_back({"cross_product", cross.error(noise)});
+  checks.push_back({"cross_product_transposed", transposed.error(noise)});
+}
+
 }  // namespace
 
 std::vector<GradientCheck> check_gradients(const BilevelProblem& problem, const Vector& w,
                                            const Vector& lambda, std::uint64_t seed) {
+  require_sizes(problem, w, lambda);
   Random random(seed);
-  const Index weights = problem.weights();
-  const Index hyperparameters = problem.hyperparameters();
-  const std::vector<Vector> w_directions = directions(weights, random);
-  const std::vector<Vector> lambda_directions = directions(hyperparameters, random);
-  // The step balances the formula's error against rounding: ε^{1/5} of the size of what is moved.
-  const double w_step = 1e-3 * std::max(1.0, w.norm());
-  const double lambda_step = 1e-3;
-
-  Comparison train_gradient, hessian, cross, cross_transposed, validation_gradient, validation_hessian;
-  Vector g(weights), product(weights), trial(weights);
-  const auto train_gradient_at = [&](const Vector& at, const Vector& lambda_at) {
-    Vector result(weights);
-    problem.train_gradient(at, lambda_at, result);
-    return result;
-  };
-  const auto validation_gradient_at = [&](const Vector& at) {
-    Vector result(weights);
-    problem.validation_gradient(at, result);
-    return result;
-  };
-
-  for (const Vector& p : w_directions) {
-    problem.train_gradient(w, lambda, g);
-    train_gradient.add(g.dot(p),
-                       derivative([&](double t) { return problem.train_loss(w + t * p, lambda); }, w_step));
-    problem.hessian_product(w, lambda, p, product);
-    hessian.add(product, derivative([&](double t) { return train_gradient_at(w + t * p, lambda); }, w_step));
-    problem.validation_gradient(w, g);
-    validation_gradient.add(g.dot(p),
-                            derivative([&](double t) { return problem.validation_loss(w + t * p); }, w_step));
-    problem.validation_hessian_product(w, p, product);
-    validation_hessian.add(product,
-                           derivative([&](double t) { return validation_gradient_at(w + t * p); }, w_step));
-  }
-  for (const Vector& q : lambda_directions) {
-    const Vector numerical =
-        derivative([&](double t) { return train_gradient_at(w, lambda + t * q); }, lambda_step);
-    problem.cross_product(w, lambda, q, product);
-    cross.add(product, numerical);
-    for (const Vector& p : w_directions) {
-      Vector transposed(hyperparameters);
-      problem.cross_product_transposed(w, lambda, p, transposed);
-      cross_transposed.add(transposed.dot(q), numerical.dot(p));
-    }
-  }
-  // Rounding in the functions that were differenced, divided by the step; a few operations' worth.
-  constexpr double kRounding = 4.0 * std::numeric_limits<double>::epsilon();
-  problem.train_gradient(w, lambda, g);
-  const double train_noise = kRounding * std::abs(problem.train_loss(w, lambda)) / w_step;
-  const double train_gradient_noise = kRounding * g.norm();
-  problem.validation_gradient(w, g);
-  const double validation_noise = kRounding * std::abs(problem.validation_loss(w)) / w_step;
-  const double validation_gradient_noise = kRounding * g.norm();
-  return {{"train_gradient", train_gradient.error(train_noise)},
-          {"hessian_product", hessian.error(train_gradient_noise / w_step)},
-          {"cross_product", cross.error(train_gradient_noise / lambda_step)},
-          {"cross_product_transposed", cross_transposed.error(train_gradient_noise / lambda_step)},
-          {"validation_gradient", validation_gradient.error(validation_noise)},
-          {"validation_hessian_product", validation_hessian.error(validation_gradient_noise / w_step)}};
+  std::vector<Vector> w_directions = directions(w.size(), random);
+  const Place at{w, lambda, std::move(w_directions), directions(lambda.size(), random)};
+  using V = Vector;
+  std::vector<GradientCheck> checks;
+  check_loss(
+      {.name = "train",
+       .hessian_name = "hessian_product",
+       .value = [&](const V& x, const V& l) { return problem.train_loss(x, l); },
+       .gradient = [&](const V& x, const V& l, V& g) { problem.train_gradient(x, l, g); },
+       .gradient_lambda = [&](const V& x, const V& l, V& g) { problem.train_gradient_lambda(x, l, g); },
+       .hessian_product = [&](const V& x, const V& l, const V& p,
+                              V& out) { problem.hessian_product(x, l, p, out); }},
+      at, checks);
+  check_cross_products(problem, at, checks);
+  check_loss(
+      {.name = "validation",
+       .hessian_name = "validation_hessian_product",
+       .value = [&](const V& x, const V& l) { return problem.validation_loss(x, l); },
+       .gradient = [&](const V& x, const V& l, V& g) { problem.validation_gradient(x, l, g); },
+       .gradient_lambda = [&](const V& x, const V& l, V& g) { problem.validation_gradient_lambda(x, l, g); },
+       .hessian_product = [&](const V& x, const V& l, const V& p,
+                              V& out) { problem.validation_hessian_product(x, l, p, out); }},
+      at, checks);
+  return checks;
 }
 
 }  // namespace yosida

@@ -72,8 +72,65 @@ KFoldProblem::KFoldProblem(std::vector<std::shared_ptr<const BilevelProblem>> fo
     fold.first_intercept = penalised_ + intercepts_;
     intercepts_ += fold.intercepts;
   }
-  ones_.resize(weights());
-  for (const Fold& fold : folds_) scatter(fold, fold.problem->ones(), ones_);
+  fill_in_traits();
+}
+
+void KFoldProblem::fill_in_traits() {
+  const auto all = [&](auto fact) {
+    return std::all_of(folds_.begin(), folds_.end(),
+                       [&](const Fold& fold) { return fact(fold.problem->traits()); });
+  };
+  const auto any = [&](auto fact) {
+    return std::any_of(folds_.begin(), folds_.end(),
+                       [&](const Fold& fold) { return fact(fold.problem->traits()); });
+  };
+  traits_.has_penalties = all([](const ProblemTraits& own) { return own.has_penalties; });
+  traits_.has_closed_form = all([](const ProblemTraits& own) { return own.has_closed_form; });
+  traits_.factors_cheaply = all([](const ProblemTraits& own) { return own.factors_cheaply; });
+  traits_.has_train_gradient_lambda =
+      all([](const ProblemTraits& own) { return own.has_train_gradient_lambda; });
+  traits_.validation_depends_on_lambda =
+      any([](const ProblemTraits& own) { return own.validation_depends_on_lambda; });
+  traits_.validation_needs_optimum =
+      any([](const ProblemTraits& own) { return own.validation_needs_optimum; });
+  if (all([](const ProblemTraits& own) { return own.bounds.has_value(); })) {
+    // The smallest that hold those of every fold.
+    traits_.bounds = folds_.front().problem->traits().bounds;
+    for (const Fold& fold : folds_) {
+      const Bounds& own = *fold.problem->traits().bounds;
+      traits_.bounds->low = traits_.bounds->low.cwiseMin(own.low);
+      traits_.bounds->high = traits_.bounds->high.cwiseMax(own.high);
+    }
+  }
+  if (all([](const ProblemTraits& own) { return own.largest_curvature.has_value(); })) {
+    traits_.largest_curvature = 0.0;  // H is made of a block per fold
+    for (const Fold& fold : folds_)
+      traits_.largest_curvature =
+          std::max(*traits_.largest_curvature, *fold.problem->traits().largest_curvature);
+  }
+  if (any([](const ProblemTraits& own) { return own.start.size() > 0; })) {
+    traits_.start.resize(weights());
+    for (const Fold& fold : folds_) scatter(fold, starting_weights(*fold.problem), traits_.start);
+  }
+  traits_.ones.resize(weights());
+  traits_.feature_width = std::numeric_limits<double>::infinity();
+  for (const Fold& fold : folds_) {
+    const ProblemTraits& own = fold.problem->traits();
+    Vector ones = own.ones;
+    if (ones.size() == 0) {
+      ones = Vector::Ones(fold.problem->weights());
+      ones.tail(fold.intercepts).setZero();
+    }
+    scatter(fold, ones, traits_.ones);
+    traits_.feature_width = std::min(traits_.feature_width, own.feature_width);
+    traits_.certificate_work += own.certificate_work;
+    traits_.intercept_work += own.intercept_work;
+    traits_.cross_work += own.cross_work;
+    traits_.setup_work += own.setup_work;
+  }
+  for (Work* sum : {&traits_.certificate_work, &traits_.intercept_work, &traits_.cross_work})
+    *sum = mean_of(*sum, folds());
+  traits_.setup_work /= static_cast<double>(folds());
 }
 
 void KFoldProblem::for_each_fold(FunctionRef<void(const Fold&, Scratch&)> each) const {
@@ -89,12 +146,16 @@ void KFoldProblem::for_each_fold(FunctionRef<void(const Fold&, Scratch&)> each) 
 }
 
 Vector KFoldProblem::weights_of_fold(Index k, const Vector& w) const {
+  require_weights(*this, w);
+  if (k < 0 || k >= folds())
+    throw InputError("fold " + std::to_string(k) + ": must be from 0 to " + std::to_string(folds() - 1));
   Vector part(at(k).penalised + at(k).intercepts);
   gather(at(k), w, part);
   return part;
 }
 
 double KFoldProblem::train_loss(const Vector& w, const Vector& lambda) const {
+  require_sizes(*this, w, lambda);
   double sum = 0.0;
   for_each_fold([&](const Fold& fold, Scratch& own) {
     gather(fold, w, own.a);
@@ -104,6 +165,8 @@ double KFoldProblem::train_loss(const Vector& w, const Vector& lambda) const {
 }
 
 void KFoldProblem::train_gradient(const Vector& w, const Vector& lambda, Vector& g) const {
+  require_sizes(*this, w, lambda);
+  g.resize(weights());
   for_each_fold([&](const Fold& fold, Scratch& own) {
     gather(fold, w, own.a);
     fold.problem->train_gradient(own.a, lambda, own.b);
@@ -113,6 +176,9 @@ void KFoldProblem::train_gradient(const Vector& w, const Vector& lambda, Vector&
 
 void KFoldProblem::hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
                                    Vector& out) const {
+  require_sizes(*this, w, lambda);
+  require_weights(*this, p);
+  out.resize(weights());
   for_each_fold([&](const Fold& fold, Scratch& own) {
     gather(fold, w, own.a);
     gather(fold, p, own.b);
@@ -122,6 +188,9 @@ void KFoldProblem::hessian_product(const Vector& w, const Vector& lambda, const 
 }
 
 void KFoldProblem::cross_product(const Vector& w, const Vector& lambda, const Vector& q, Vector& out) const {
+  require_sizes(*this, w, lambda);
+  require_lambda(*this, q);
+  out.resize(weights());
   for_each_fold([&](const Fold& fold, Scratch& own) {
     gather(fold, w, own.a);
     fold.problem->cross_product(own.a, lambda, q, own.b);
@@ -131,6 +200,9 @@ void KFoldProblem::cross_product(const Vector& w, const Vector& lambda, const Ve
 
 void KFoldProblem::cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
                                             Vector& out) const {
+  require_sizes(*this, w, lambda);
+  require_weights(*this, p);
+  out.resize(hyperparameters());
   thread_local Vector part;
   part.resize(out.size());
   out.setZero();
@@ -142,43 +214,76 @@ void KFoldProblem::cross_product_transposed(const Vector& w, const Vector& lambd
   });
 }
 
-double KFoldProblem::validation_loss(const Vector& w) const {
+void KFoldProblem::train_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const {
+  require_sizes(*this, w, lambda);
+  out.resize(hyperparameters());
+  Vector part(out.size());
+  out.setZero();
+  for_each_fold([&](const Fold& fold, Scratch& own) {
+    gather(fold, w, own.a);
+    fold.problem->train_gradient_lambda(own.a, lambda, part);
+    out += part;
+  });
+}
+
+void KFoldProblem::validation_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const {
+  require_sizes(*this, w, lambda);
+  out.resize(hyperparameters());
+  out.setZero();
+  if (!traits().validation_depends_on_lambda) return;
+  Vector part(out.size());
+  for_each_fold([&](const Fold& fold, Scratch& own) {
+    gather(fold, w, own.a);
+    fold.problem->validation_gradient_lambda(own.a, lambda, part);
+    out += fold.share * part;
+  });
+}
+
+double KFoldProblem::validation_loss(const Vector& w, const Vector& lambda) const {
+  require_sizes(*this, w, lambda);
   double sum = 0.0;
   for_each_fold([&](const Fold& fold, Scratch& own) {
     gather(fold, w, own.a);
-    sum += fold.share * fold.problem->validation_loss(own.a);
+    sum += fold.share * fold.problem->validation_loss(own.a, lambda);
   });
   return sum;
 }
 
-double KFoldProblem::validation_gradient(const Vector& w, Vector& g) const {
+double KFoldProblem::validation_gradient(const Vector& w, const Vector& lambda, Vector& g) const {
+  require_sizes(*this, w, lambda);
+  g.resize(weights());
   double sum = 0.0;
   for_each_fold([&](const Fold& fold, Scratch& own) {
     gather(fold, w, own.a);
-    sum += fold.share * fold.problem->validation_gradient(own.a, own.b);
+    sum += fold.share * fold.problem->validation_gradient(own.a, lambda, own.b);
     own.b *= fold.share;
     scatter(fold, own.b, g);
   });
   return sum;
 }
 
-void KFoldProblem::validation_hessian_product(const Vector& w, const Vector& p, Vector& out) const {
+void KFoldProblem::validation_hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
+                                              Vector& out) const {
+  require_sizes(*this, w, lambda);
+  require_weights(*this, p);
+  out.resize(weights());
   for_each_fold([&](const Fold& fold, Scratch& own) {
     gather(fold, w, own.a);
     gather(fold, p, own.b);
-    fold.problem->validation_hessian_product(own.a, own.b, own.c);
+    fold.problem->validation_hessian_product(own.a, lambda, own.b, own.c);
     own.c *= fold.share;
     scatter(fold, own.c, out);
   });
 }
 
 InnerReport KFoldProblem::inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const {
+  require_sizes(*this, w, lambda);
   InnerReport all;
   all.converged = true;
   double square = 0.0;
   for_each_fold([&](const Fold& fold, Scratch& own) {
-    InnerOptions part{
-        .proximal = {}, .tolerance = options.tolerance, .blur = options.blur, .max_count = options.max_count};
+    InnerOptions part = options;
+    part.proximal.reset();
     gather(fold, w, own.a);
     if (options.proximal) {
       gather(fold, options.proximal->u, own.b);
@@ -201,6 +306,9 @@ InnerReport KFoldProblem::inner_solve(const Vector& lambda, const InnerOptions& 
 
 LinearReport KFoldProblem::hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
                                          const LinearOptions& options, Vector& x) const {
+  require_sizes(*this, w, lambda);
+  require_weights(*this, b);
+  require_weights(*this, x);
   LinearReport all;
   all.converged = true;
   double square = 0.0;
@@ -214,6 +322,7 @@ LinearReport KFoldProblem::hessian_solve(const Vector& w, const Vector& lambda, 
       const LinearReport report = fold.problem->hessian_solve(own.a, lambda, own.b, options, own.c);
       all.converged &= report.converged;
       all.work += report.work;
+      all.damping = std::max(all.damping, report.damping);
       square += report.residual_norm * report.residual_norm;
     }
     scatter(fold, own.c, x);
@@ -225,6 +334,7 @@ LinearReport KFoldProblem::hessian_solve(const Vector& w, const Vector& lambda, 
 
 LinearReport KFoldProblem::hessian_solve_many(const Vector& w, const Vector& lambda, const Matrix& b,
                                               const LinearOptions& options, Matrix& x) const {
+  require_sizes(*this, w, lambda);
   LinearReport all;
   all.converged = true;
   double square = 0.0;
@@ -243,6 +353,7 @@ LinearReport KFoldProblem::hessian_solve_many(const Vector& w, const Vector& lam
     x.middleRows(fold.first_intercept, fold.intercepts) = left.bottomRows(fold.intercepts);
     all.converged &= report.converged;
     all.work += report.work;
+    all.damping = std::max(all.damping, report.damping);
     square += report.residual_norm * report.residual_norm;
   });
   all.residual_norm = std::sqrt(square);
@@ -251,6 +362,8 @@ LinearReport KFoldProblem::hessian_solve_many(const Vector& w, const Vector& lam
 }
 
 void KFoldProblem::certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const {
+  require_sizes(*this, w, lambda);
+  out.resize(hyperparameters());
   Vector scale(out.size());
   out.setOnes();
   for_each_fold([&](const Fold& fold, Scratch& own) {
@@ -258,26 +371,6 @@ void KFoldProblem::certificate_scale(const Vector& w, const Vector& lambda, Vect
     fold.problem->certificate_scale(own.a, lambda, scale);
     out = out.cwiseMax(scale);
   });
-}
-
-std::optional<Bounds> KFoldProblem::own_bounds() const {
-  std::optional<Bounds> all;
-  for (const Fold& fold : folds_) {
-    const std::optional<Bounds> own = fold.problem->own_bounds();
-    if (!own) return {};
-    if (all) {
-      all->low = all->low.cwiseMin(own->low);
-      all->high = all->high.cwiseMax(own->high);
-    } else {
-      all = own;
-    }
-  }
-  return all;
-}
-
-bool KFoldProblem::has_closed_form() const {
-  return std::all_of(folds_.begin(), folds_.end(),
-                     [](const Fold& fold) { return fold.problem->has_closed_form(); });
 }
 
 CurvePoint KFoldProblem::closed_form(double lambda) const {
@@ -291,11 +384,6 @@ CurvePoint KFoldProblem::closed_form(double lambda) const {
   return sum;
 }
 
-bool KFoldProblem::factors_cheaply() const {
-  return std::all_of(folds_.begin(), folds_.end(),
-                     [](const Fold& fold) { return fold.problem->factors_cheaply(); });
-}
-
 std::optional<Vector> KFoldProblem::least_curvatures() const {
   std::optional<Vector> all;
   for (const Fold& fold : folds_) {
@@ -306,23 +394,8 @@ std::optional<Vector> KFoldProblem::least_curvatures() const {
   return all;
 }
 
-Work KFoldProblem::certificate_work() const {
-  Work sum;
-  for (const Fold& fold : folds_) sum += fold.problem->certificate_work();
-  return mean_of(sum, folds());
-}
-
-std::optional<double> KFoldProblem::largest_curvature() const {
-  double largest = 0.0;  // H is made of a block per fold
-  for (const Fold& fold : folds_) {
-    const std::optional<double> own = fold.problem->largest_curvature();
-    if (!own) return {};
-    largest = std::max(largest, *own);
-  }
-  return largest;
-}
-
 void KFoldProblem::fit_intercept(Vector& w) const {
+  require_weights(*this, w);
   for_each_fold([&](const Fold& fold, Scratch& own) {
     gather(fold, w, own.a);
     fold.problem->fit_intercept(own.a);
@@ -330,19 +403,8 @@ void KFoldProblem::fit_intercept(Vector& w) const {
   });
 }
 
-Work KFoldProblem::intercept_work() const {
-  Work sum;
-  for (const Fold& fold : folds_) sum += fold.problem->intercept_work();
-  return mean_of(sum, folds());
-}
-
-Work KFoldProblem::cross_work() const {
-  Work sum;
-  for (const Fold& fold : folds_) sum += fold.problem->cross_work();
-  return mean_of(sum, folds());
-}
-
 Vector KFoldProblem::expand(const Vector& w) const {
+  require_weights(*this, w);
   std::vector<Vector> parts;
   Index size = 0;
   for (Index k = 0; k < folds(); ++k) {
@@ -363,16 +425,11 @@ Vector KFoldProblem::expand(const Vector& w) const {
   return full;
 }
 
-double KFoldProblem::setup_work() const {
-  double sum = 0.0;
-  for (const Fold& fold : folds_) sum += fold.problem->setup_work();
-  return sum / static_cast<double>(folds());
-}
-
-Losses KFoldProblem::losses(const Vector& w) const {
+Losses KFoldProblem::losses(const Vector& w, const Vector& lambda) const {
+  require_sizes(*this, w, lambda);
   Losses mean{.train = 0.0, .validation = 0.0, .test = {}};
   for (Index k = 0; k < folds(); ++k) {
-    const Losses own = fold(k).losses(weights_of_fold(k, w));
+    const Losses own = fold(k).losses(weights_of_fold(k, w), lambda);
     mean.train += own.train / static_cast<double>(folds());
     mean.validation += at(k).share * own.validation;
   }

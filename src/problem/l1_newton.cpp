@@ -4,10 +4,11 @@
 #include <cmath>
 #include <numeric>
 
+#include "linalg/factor.hpp"
+#include "linalg/power_iteration.hpp"
 #include "problem/l1_quadratic.hpp"
 #include "problem/newton.hpp"
 #include "problem/row_space_system.hpp"
-#include "yosida/linalg/factor.hpp"
 
 namespace yosida {
 namespace {
@@ -21,7 +22,7 @@ constexpr double kStage = 0.15;
 /// Violators enter the working set so many at a time, or as many as are in it.
 constexpr std::size_t kFewest = 100;
 /// A factorisation may cost so many gradients; correlated columns would need as many products.
-constexpr double kCheapFactor = 500.0;
+constexpr double kAffordableFactor = 500.0;
 /// Of the tolerance: models are minimised more exactly than asked for, which reads no data.
 constexpr double kModelShare = 0.01;
 /// Products with the Hessian that first estimate its largest curvature.
@@ -49,6 +50,7 @@ class L1Newton {
     for (int iteration = 0; iteration < kMaxIterations; ++iteration) {
       while (is_early() && (norm_ <= tolerance() || idle_ >= kPatience)) next_stage();
       if (norm_ <= tolerance() || idle_ >= kPatience || report_.work.paper_count() >= p_.max_count) break;
+      if (stop_requested(p_.stop)) break;
       collect(support_, [&](Index j) { return a_[j] != 0.0; });
       if (suits_row_space()) {
         solve_in_row_space();
@@ -136,7 +138,7 @@ class L1Newton {
 
   /// Beyond so many weights factorisations cost more than conjugate gradients will.
   std::size_t largest_set() const {
-    const double affordable = std::cbrt(3.0 * kCheapFactor * p_.flops_per_gradient);
+    const double affordable = std::cbrt(3.0 * kAffordableFactor * p_.flops_per_gradient);
     return static_cast<std::size_t>(
         std::clamp(affordable, static_cast<double>(3 * kFewest), static_cast<double>(kMaxCholesky)));
   }
@@ -173,9 +175,9 @@ class L1Newton {
       return last_hessian_(place, place);
     }
     p_.data.state_at(margins_, state_);
-    last_hessian_ = hessian_on(p_.data, state_, set_);
+    last_hessian_ = p_.data.hessian_on(state_, set_);
     last_set_ = set_;
-    report_.work.factorisations += hessian_on_work(p_.data, set_.size(), p_.flops_per_gradient);
+    report_.work.factorisations += p_.data.hessian_on_flops(set_.size()) / p_.flops_per_gradient;
     return last_hessian_;
   }
 
@@ -200,7 +202,7 @@ class L1Newton {
       if (damping_ > 0.0) h.diagonal() = diagonal.array() + damping_;
       Vector x = x0;
       const L1QuadraticReport solved =
-          minimise({h, q, threshold, x0}, std::max(forcing * norm_, kModelShare * tolerance()), x);
+          minimise({h, q, threshold, x0, p_.stop}, std::max(forcing * norm_, kModelShare * tolerance()), x);
       report_.work.factorisations += solved.flops / p_.flops_per_gradient;
       next_ = a_;
       next_(set_) = x.cwiseProduct(unit);
@@ -270,7 +272,8 @@ class L1Newton {
     const Index most = static_cast<Index>(
         std::min<std::int64_t>(p_.max_count - report_.work.paper_count() - 1, 10 * a_.size()));
     const double enough = 0.3 * tolerance() / p_.units.maxCoeff();
-    const CgReport cg = conjugate_gradients(apply, b, direction, std::max(forcing * b.norm(), enough), most);
+    const CgReport cg = conjugate_gradients(apply, b, direction, std::max(forcing * b.norm(), enough), most,
+                                            {.stop = p_.stop});
     report_.work.hessian_products += cg.products;
     // Weights that would change their sign stop at 0; where that does not lower the objective, a shorter way.
     for (double step = 1.0; step > 1e-6; step *= 0.25) {
@@ -295,13 +298,10 @@ class L1Newton {
   bool proximal_gradient_step() {
     if (curvature_ == 0.0) {
       Vector direction = subgradient_;
-      Vector product(a_.size());
-      for (int i = 0; i < kPowerIterations && direction.norm() > 0.0; ++i) {
-        direction.normalize();
-        hessian_product(direction, product);
-        curvature_ = std::max(curvature_, product.norm());
-        direction.swap(product);
-      }
+      Vector scratch;
+      curvature_ = power_iteration([&](const Vector& p, Vector& out) { hessian_product(p, out); },
+                                   kPowerIterations, direction, scratch)
+                       .norm;
       if (!(curvature_ > 0.0)) return false;
     }
     // F(next) ≤ F + slope·move + curvature/2 ‖move‖² makes it a step of descent.
@@ -383,7 +383,7 @@ class L1Newton {
     bool was_full = false;
     bool is_last = false;
     next_.setZero(a_.size());
-    for (int i = 0; i < kMaxRowSteps; ++i) {
+    for (int i = 0; i < kMaxRowSteps && !stop_requested(p_.stop); ++i) {
       for (Index j = 0; j < penalisable_; ++j)
         next_[j] = shrunk(v[j]) > 0.0 ? -std::copysign(shrunk(v[j]), v[j]) / p_.c[j] : 0.0;
       collect(set_, [&](Index j) { return next_[j] != 0.0; });
@@ -447,74 +447,5 @@ Vector column_units(const Vector* curvatures, Index weights) {
 }
 
 InnerReport l1_newton(const L1Problem& problem, Vector& a) { return L1Newton(problem, a).run(); }
-
-namespace {
-
-/// Σ h_i x_i x_iᵀ by blocks of rows, the lower triangle; `h` are square roots.
-void add_dense_gram(const DenseDesign& x, const Vector& h, const std::vector<Index>& set, Matrix& gram) {
-  constexpr Index kBlock = 256;
-  const auto size = static_cast<Index>(set.size());
-  const bool intercept = size > 0 && set.back() == x.cols();
-  const Index features = intercept ? size - 1 : size;
-  Matrix rows;
-  for (Index begin = 0; begin < x.rows(); begin += kBlock) {
-    const Index count = std::min(kBlock, x.rows() - begin);
-    rows.resize(count, size);
-    for (Index i = 0; i < count; ++i) {
-      const double* row = x.row(begin + i);
-      for (Index j = 0; j < features; ++j) rows(i, j) = row[set[static_cast<std::size_t>(j)]];
-      if (intercept) rows(i, features) = 1.0;
-      rows.row(i) *= h[begin + i];
-    }
-    add_gram(rows, gram);
-  }
-}
-
-void add_sparse_gram(const SparseDesign& x, const Vector& h, const std::vector<Index>& set, Matrix& gram) {
-  std::vector<Index> place(static_cast<std::size_t>(x.cols()) + 1, -1);
-  for (std::size_t i = 0; i < set.size(); ++i)
-    place[static_cast<std::size_t>(set[i])] = static_cast<Index>(i);
-  const Index intercept = place.back();
-  std::vector<std::pair<Index, double>> held;
-  for (Index i = 0; i < x.rows(); ++i) {
-    held.clear();
-    const auto row = static_cast<std::size_t>(i);
-    for (auto k = static_cast<std::size_t>(x.row_start[row]);
-         k < static_cast<std::size_t>(x.row_start[row + 1]); ++k)
-      if (const Index at = place[static_cast<std::size_t>(x.column[k])]; at >= 0)
-        held.emplace_back(at, h[i] * x.value[k]);
-    if (intercept >= 0) held.emplace_back(intercept, h[i]);
-    for (const auto& [a, value] : held)
-      for (const auto& [b, other] : held)
-        if (b <= a) gram(a, b) += value * other;
-  }
-}
-
-}  // namespace
-
-Matrix hessian_on(const DataTerm& data, const Vector& state, const std::vector<Index>& set) {
-  const Design& x = data.design();
-  const auto size = static_cast<Index>(set.size());
-  Vector h;
-  data.row_curvatures(state, h);
-  h = h.cwiseSqrt();
-  Matrix gram = Matrix::Zero(size, size);
-  if (x.is_sparse()) {
-    add_sparse_gram(x.sparse(), h, set, gram);
-  } else {
-    add_dense_gram(x.dense(), h, set, gram);
-  }
-  for (Index i = 0; i < size; ++i)
-    for (Index j = 0; j < i; ++j) gram(j, i) = gram(i, j);
-  return gram;
-}
-
-double hessian_on_work(const DataTerm& data, std::size_t size, double flops_per_gradient) {
-  const Design& x = data.design();
-  // Of a sparse row only the pairs of its own columns count: its share of non-zeros, twice.
-  const double dense = 2.0 * static_cast<double>(x.rows()) * static_cast<double>(x.cols());
-  const double columns = x.product_flops() / dense * static_cast<double>(size);
-  return static_cast<double>(x.rows()) * columns * columns / flops_per_gradient;
-}
 
 }  // namespace yosida

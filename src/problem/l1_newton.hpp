@@ -19,6 +19,7 @@ struct L1Problem {
   double flops_per_gradient;  // of the problem the work is counted for
   const Matrix* hessian;      // ∇²f where it is known for any a, else null
   const Vector& units;        // of column_units()
+  const StopToken* stop;      // as InnerOptions::stop
 };
 
 /// What components of a gradient are multiplied by before they are compared: 1/√curvature of each weight's
@@ -36,11 +37,5 @@ void smallest_subgradient(const Vector& a, double threshold, Index penalisable, 
 /// Supports too large to factor: proximal gradient steps find them, conjugate gradients solve on them. Of a
 /// quadratic f with few rows, and with c > 0, they are found in the space of the rows (RowSpaceSystem).
 InnerReport l1_newton(const L1Problem& problem, Vector& a);
-
-/// The rows and columns of ∇²f that `set` names (rising; the intercept, where it is in it, last).
-Matrix hessian_on(const DataTerm& data, const Vector& state, const std::vector<Index>& set);
-
-/// Its operations, in gradients.
-double hessian_on_work(const DataTerm& data, std::size_t size, double flops_per_gradient);
 
 }  // namespace yosida

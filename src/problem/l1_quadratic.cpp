@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "yosida/linalg/factor.hpp"
+#include "linalg/factor.hpp"
 
 namespace yosida {
 namespace {
@@ -25,6 +25,7 @@ class L1Descent {
     double lowest = value(x_, r_);
     int idle = 0;
     for (int round = 0; round < kMaxRounds && least > tolerance && idle < kPatience; ++round) {
+      if (stop_requested(m_.stop)) break;
       for (int i = 0; i < kSweeps; ++i) sweep();
       if (subgradient_norm() > tolerance) polish();
       update_gradient();

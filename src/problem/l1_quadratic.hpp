@@ -1,6 +1,7 @@
 #pragma once
 
 #include "yosida/linalg/types.hpp"
+#include "yosida/stop.hpp"
 
 namespace yosida {
 
@@ -11,6 +12,7 @@ struct L1Quadratic {
   const Vector& q;
   const Vector& threshold;  // t
   const Vector& x0;
+  const StopToken* stop = nullptr;
 };
 
 struct L1QuadraticReport {

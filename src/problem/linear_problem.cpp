@@ -6,9 +6,11 @@
 #include <cmath>
 #include <vector>
 
+#include "linalg/columns.hpp"
+#include "linalg/factor.hpp"
+#include "linalg/row_numbers.hpp"
 #include "problem/newton.hpp"
 #include "yosida/error.hpp"
-#include "yosida/linalg/factor.hpp"
 
 namespace yosida {
 namespace {
@@ -24,29 +26,12 @@ constexpr double kDifferentScales = 1e4;
 constexpr double kMaxMagnitude = 1e75;
 constexpr double kMinMagnitude = 1e-75;
 
-/// The larger of both; NaN where either is.
-double larger(double a, double b) { return a >= b || std::isnan(a) ? a : b; }
-
-/// The largest |number| of each feature; NaN where there is one.
-Vector largest_of_features(const Design& x) {
-  Vector largest = Vector::Zero(x.cols());
-  if (x.is_sparse()) {
-    const SparseDesign& sparse = x.sparse();
-    for (std::size_t k = 0; k < sparse.value.size(); ++k)
-      largest[sparse.column[k]] = larger(largest[sparse.column[k]], std::abs(sparse.value[k]));
-  } else {
-    for (Index i = 0; i < x.rows(); ++i)
-      largest = largest.binaryExpr(x.dense().matrix().row(i).transpose().cwiseAbs(), &larger);
-  }
-  return largest;
-}
-
 /// Throws InputError naming the feature or target whose powers would overflow or, in training rows, all
 /// vanish.
 void check_magnitudes(const Dataset& data, const Loss& loss, bool is_train, const std::string& name) {
   const char* for_features = "--x standardize or minmax rescales features by the training rows";
-  const char* for_target =
-      loss.name() == "poisson" ? "give the target in another unit" : "--y standardize rescales the target";
+  const char* for_target = loss.link() == Link::exponential ? "give the target in another unit"
+                                                            : "--y standardize rescales the target";
   const auto require_small = [&](double largest, const std::string& what, const char* advice) {
     if (!(largest < kMaxMagnitude))
       throw InputError(fmt::format(
@@ -62,10 +47,10 @@ void check_magnitudes(const Dataset& data, const Loss& loss, bool is_train, cons
                       "least {:g}; {}",
                       name, what, largest, kMinMagnitude, advice));
   };
-  const Vector features = largest_of_features(data.x);
+  const Vector features = largest_magnitudes(data.x);
   for (Index j = 0; j < features.size(); ++j)
     require_small(features[j], feature_in_words(data, j), for_features);
-  const double target = data.y.cwiseAbs().maxCoeff<Eigen::PropagateNaN>();
+  const double target = largest_of(data.x, data.y);
   const std::string target_in_words =
       data.target_name.empty() ? "the target" : fmt::format("the target \"{}\"", data.target_name);
   require_small(target, target_in_words, for_target);
@@ -99,7 +84,7 @@ void check(const Dataset& data, const Dataset& train, const Loss& loss, const ch
 /// Σ s_i v_i / Σ s_i as a vector of multipliers s_i / Σ s_i.
 Vector mean_weights(const Dataset& data) {
   if (data.weight.size() == 0) return Vector::Constant(data.rows(), 1.0 / static_cast<double>(data.rows()));
-  return data.weight / data.weight.sum();
+  return data.weight / sum_of(data.x, data.weight);
 }
 
 }  // namespace
@@ -120,16 +105,19 @@ struct LinearProblem::RowSpace {
   Design design;
 };
 
-LinearProblem::LinearProblem(Split split, const Loss& loss, bool intercept)
+LinearProblem::LinearProblem(Split split, SharedLoss loss, bool intercept)
     : split_(std::move(split)),
-      loss_(loss),
+      shared_loss_(std::move(loss)),
       intercept_(intercept),
-      penalty_(Penalty::shared(features() * loss.outputs())) {
+      penalty_(Penalty::shared(features() * loss_.outputs())) {
   prepare();
 }
 
-LinearProblem::LinearProblem(Split split, const Loss& loss, bool intercept, Penalty penalty)
-    : split_(std::move(split)), loss_(loss), intercept_(intercept), penalty_(std::move(penalty)) {
+LinearProblem::LinearProblem(Split split, SharedLoss loss, bool intercept, Penalty penalty)
+    : split_(std::move(split)),
+      shared_loss_(std::move(loss)),
+      intercept_(intercept),
+      penalty_(std::move(penalty)) {
   prepare();
 }
 
@@ -138,18 +126,35 @@ void LinearProblem::prepare() {
   if (penalty_.weights() != features() * loss_.outputs())
     throw InputError("penalty: of " + std::to_string(penalty_.weights()) + " weights, the model has " +
                      std::to_string(features() * loss_.outputs()));
-  ones_ = Vector::Ones(weights());
-  ones_.tail(intercepts()).setZero();
+  fill_in_traits();
   if (intercept_ && loss_.is_quadratic()) {
     const Vector mean = mean_weights(split_.train);
     train_mean_ = Vector::Zero(features());
     split_.train.x.add_transposed(as_span(mean), as_span(train_mean_));
-    target_mean_ = mean.dot(split_.train.y);
+    target_mean_ = dot_of(split_.train.x, mean, split_.train.y);
   }
   Vector zero = Vector::Zero(weights());
   gradient_at_zero_.resize(weights());
   fit_intercept(zero);
   train_term().gradient(zero, gradient_at_zero_);
+}
+
+void LinearProblem::fill_in_traits() {
+  constexpr double kWidthOfJumps = 1.0;
+  traits_.has_penalties = true;
+  traits_.ones = Vector::Ones(weights());
+  traits_.ones.tail(intercepts()).setZero();
+  traits_.has_train_gradient_lambda = true;
+  traits_.factors_cheaply = factors_cheaply();
+  // A loss whose second derivative jumps has narrower valleys; they are looked for where that costs little.
+  if (loss_.has_jumps() && traits_.factors_cheaply) traits_.feature_width = kWidthOfJumps;
+  // The margins and one product with the design make one with the Hessian; each further group is a product.
+  traits_.certificate_work.hessian_products = 1;
+  const bool by_diagonal = penalty_.groups() > kMaxExactGroups || penalty_.groups() == penalty_.weights();
+  if (!by_diagonal)
+    traits_.certificate_work.factorisations = 0.5 * static_cast<double>(penalty_.groups() - 1);
+  // A quadratic loss needs only means; any other a product with the design, as a loss does.
+  if (intercept_ && !loss_.is_quadratic()) traits_.intercept_work.loss_evaluations = 1;
 }
 
 /// The scales of the columns, as curvatures of the data term at 0.
@@ -221,51 +226,81 @@ DataTerm LinearProblem::train_term() const { return {split_.train, loss_, interc
 DataTerm LinearProblem::validation_term() const { return {split_.validation, loss_, intercept_}; }
 
 double LinearProblem::train_loss(const Vector& w, const Vector& lambda) const {
+  require_sizes(*this, w, lambda);
   return train_term().value(w) + penalty_.value(w, lambda);
 }
 
 void LinearProblem::train_gradient(const Vector& w, const Vector& lambda, Vector& g) const {
+  require_sizes(*this, w, lambda);
+  g.resize(weights());
   train_term().gradient(w, g);
   penalty_.add_product(lambda, w, g);
 }
 
 void LinearProblem::hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
                                     Vector& out) const {
+  require_sizes(*this, w, lambda);
+  require_weights(*this, p);
+  out.resize(weights());
   train_term().hessian_product(w, p, out);
   penalty_.add_product(lambda, p, out);
 }
 
 void LinearProblem::cross_product(const Vector& w, const Vector& lambda, const Vector& q, Vector& out) const {
+  require_sizes(*this, w, lambda);
+  require_lambda(*this, q);
+  out.resize(weights());
   penalty_.cross_product(w, lambda, q, out);
 }
 
 void LinearProblem::cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
                                              Vector& out) const {
+  require_sizes(*this, w, lambda);
+  require_weights(*this, p);
+  out.resize(hyperparameters());
   penalty_.cross_product_transposed(w, lambda, p, out);
 }
 
-double LinearProblem::validation_loss(const Vector& w) const { return validation_term().value(w); }
+void LinearProblem::train_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const {
+  require_sizes(*this, w, lambda);
+  out.resize(hyperparameters());
+  penalty_.cross_product_transposed(w, lambda, w, out);  // 2e^λ Σ w²
+  out *= 0.5;
+}
 
-double LinearProblem::validation_gradient(const Vector& w, Vector& g) const {
+double LinearProblem::validation_loss(const Vector& w, const Vector&) const {
+  require_weights(*this, w);
+  return validation_term().value(w);
+}
+
+double LinearProblem::validation_gradient(const Vector& w, const Vector&, Vector& g) const {
+  require_weights(*this, w);
+  g.resize(weights());
   return validation_term().gradient(w, g);
 }
 
-void LinearProblem::validation_hessian_product(const Vector& w, const Vector& p, Vector& out) const {
+void LinearProblem::validation_hessian_product(const Vector& w, const Vector&, const Vector& p,
+                                               Vector& out) const {
+  require_weights(*this, w);
+  require_weights(*this, p);
+  out.resize(weights());
   validation_term().hessian_product(w, p, out);
 }
 
 bool LinearProblem::solves_in_row_space() const {
   const Design& x = split_.train.x;
-  return penalty_.is_shared() && loss_.outputs() == 1 && !x.is_sparse() && x.rows() < x.cols() &&
+  // The orthogonal factor of the rows is full: it takes the place of rows that are.
+  const bool full = x.product_flops() >= 2.0 * static_cast<double>(x.rows()) * static_cast<double>(x.cols());
+  return penalty_.is_shared() && loss_.outputs() == 1 && full && x.rows() < x.cols() &&
          x.rows() <= kMaxCholesky;
 }
 
 const LinearProblem::RowSpace& LinearProblem::row_space() const {
   std::call_once(row_space_once_, [&] {
     auto space = std::make_unique<RowSpace>();
-    Qr factors = qr(split_.train.x.dense().matrix().transpose());
+    Qr factors = qr(to_matrix(split_.train.x).transpose());
     space->q = std::move(factors.q);
-    space->design = DenseDesign(Matrix(factors.r.transpose()));
+    space->design = Design(Matrix(factors.r.transpose()));
     row_space_ = std::move(space);
   });
   return *row_space_;
@@ -273,7 +308,7 @@ const LinearProblem::RowSpace& LinearProblem::row_space() const {
 
 Vector LinearProblem::penalty_curvatures(const Vector& lambda) const {
   Vector c = Vector::Zero(weights());
-  penalty_.add_product(lambda, ones_, c);
+  penalty_.add_product(lambda, traits_.ones, c);
   return c;
 }
 
@@ -282,12 +317,10 @@ double LinearProblem::gradient_flops() const {
 }
 
 InnerReport LinearProblem::inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const {
+  require_sizes(*this, w, lambda);
   Vector c = penalty_curvatures(lambda);
   Vector linear = Vector::Zero(weights());
-  if (options.proximal) {  // uᵀ(w − v) + ρ/2 ‖w − v‖² = ρ/2 ‖w‖² + (u − ρv)ᵀw + a constant
-    c += options.proximal->rho * ones_;
-    linear = (options.proximal->u - options.proximal->rho * options.proximal->v).cwiseProduct(ones_);
-  }
+  add_proximal(options.proximal, traits_.ones, c, linear);
   const double flops = gradient_flops();
   InnerReport report;
   const bool exact = options.tolerance <= kExactTolerance && options.blur == 0.0;
@@ -313,7 +346,8 @@ InnerReport LinearProblem::inner_solve(const Vector& lambda, const InnerOptions&
                      .blur = options.blur,
                      .exact = exact,
                      .max_count = options.max_count,
-                     .flops_per_gradient = flops},
+                     .flops_per_gradient = flops,
+                     .stop = options.stop},
                     a);
     w.head(d) = space.q * a.head(rank);
     if (options.proximal) w.head(d) -= (linear.head(d) - space.q * reduced_linear.head(rank)) / c[0];
@@ -333,7 +367,8 @@ InnerReport LinearProblem::inner_solve(const Vector& lambda, const InnerOptions&
                      .exact = exact,
                      .max_count = options.max_count,
                      .flops_per_gradient = flops,
-                     .curvatures = units()},
+                     .curvatures = units(),
+                     .stop = options.stop},
                     w);
   }
   report.setup += 1.5 + (intercept_ ? 1.0 : 0.0);  // the gradient at 0, the curvatures of the columns
@@ -342,12 +377,16 @@ InnerReport LinearProblem::inner_solve(const Vector& lambda, const InnerOptions&
 
 LinearReport LinearProblem::hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
                                           const LinearOptions& options, Vector& x) const {
+  require_sizes(*this, w, lambda);
+  require_weights(*this, b);
+  require_weights(*this, x);
   return yosida::hessian_solve(train_term(), penalty_curvatures(lambda), w, b, options, gradient_flops(),
                                units(), x);
 }
 
 LinearReport LinearProblem::hessian_solve_many(const Vector& w, const Vector& lambda, const Matrix& b,
                                                const LinearOptions& options, Matrix& x) const {
+  require_sizes(*this, w, lambda);
   constexpr double kProductsPerColumn = 20.0;  // what conjugate gradients would need at the least
   const DataTerm data = train_term();
   Vector m;
@@ -355,7 +394,7 @@ LinearReport LinearProblem::hessian_solve_many(const Vector& w, const Vector& la
   data.margins(w, m);
   data.state_at(m, state);
   const Vector c = penalty_curvatures(lambda);
-  const HessianSystem hessian{data, c, state, gradient_flops()};
+  const HessianSystem hessian{data, c, state, gradient_flops(), nullptr, options.stop};
   if (!hessian.factors(kProductsPerColumn * static_cast<double>(b.cols())))
     return BilevelProblem::hessian_solve_many(w, lambda, b, options, x);
   LinearReport report = hessian.solve_many(b, options.tolerance, x);
@@ -364,6 +403,8 @@ LinearReport LinearProblem::hessian_solve_many(const Vector& w, const Vector& la
 }
 
 void LinearProblem::certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const {
+  require_sizes(*this, w, lambda);
+  out.resize(hyperparameters());
   const DataTerm data = train_term();
   const Index groups = penalty_.groups();
   Vector m;
@@ -413,24 +454,11 @@ bool LinearProblem::factors_cheaply() const {
   // In row space: the orthogonal factors once, then a system of n unknowns.
   const bool instant = 4.0 * d * n * n <= 10.0 * kInstantFlops && 1.4 * n * n * n <= kInstantFlops;
   const bool few_rows = solves_in_row_space() && (n <= kCheapFactor || instant);
-  return few_rows || HessianSystem{data, ones_, ones_, gradient_flops()}.factors(kCheapFactor);
-}
-
-double LinearProblem::feature_width() const {
-  constexpr double kWidthOfJumps = 1.0;
-  return loss_.has_jumps() && factors_cheaply() ? kWidthOfJumps : kSmoothWidth;
-}
-
-Work LinearProblem::certificate_work() const {
-  // The margins and one product with the design make one with the Hessian; each further group is a product.
-  Work work;
-  work.hessian_products = 1;
-  const bool by_diagonal = penalty_.groups() > kMaxExactGroups || penalty_.groups() == penalty_.weights();
-  if (!by_diagonal) work.factorisations = 0.5 * static_cast<double>(penalty_.groups() - 1);
-  return work;
+  return few_rows || HessianSystem{data, traits_.ones, traits_.ones, gradient_flops()}.factors(kCheapFactor);
 }
 
 void LinearProblem::fit_intercept(Vector& w) const {
+  require_weights(*this, w);
   if (!intercept_) return;
   if (loss_.is_quadratic()) {
     w[features()] = target_mean_ - train_mean_.dot(w.head(features()));
@@ -439,26 +467,32 @@ void LinearProblem::fit_intercept(Vector& w) const {
   }
 }
 
-Work LinearProblem::intercept_work() const {
-  Work work;
-  // A quadratic loss needs only means; any other a product with the design, as a loss does.
-  if (intercept_ && !loss_.is_quadratic()) work.loss_evaluations = 1;
-  return work;
-}
-
-Losses LinearProblem::losses(const Vector& w) const {
-  Losses result{.train = train_term().value(w), .validation = validation_loss(w), .test = {}};
+Losses LinearProblem::losses(const Vector& w, const Vector& lambda) const {
+  require_weights(*this, w);
+  Losses result{.train = train_term().value(w), .validation = validation_loss(w, lambda), .test = {}};
   if (split_.test) result.test = mean_loss(*split_.test, loss_, intercept_, w);
   return result;
 }
 
+namespace {
+
+void require_size(const Vector& w, Index size) {
+  if (w.size() != size)
+    throw InputError(fmt::format("w: has {} numbers; rows and loss need {}", w.size(), size));
+}
+
+}  // namespace
+
 double mean_loss(const Dataset& data, const Loss& loss, bool intercept, const Vector& w) {
-  return DataTerm(data, loss, intercept).value(w);
+  const DataTerm term(data, loss, intercept);
+  require_size(w, term.size());
+  return term.value(w);
 }
 
 Vector margins(const Dataset& data, bool intercept, const Vector& w, Index outputs) {
   Vector m(data.rows() * outputs);
   const Index used = (data.features() + (intercept ? 1 : 0)) * outputs;
+  require_size(w, used);
   data.x.multiply({w.data(), static_cast<std::size_t>(used)}, as_span(m), outputs);
   return m;
 }

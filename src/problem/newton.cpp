@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "yosida/linalg/factor.hpp"
+#include "linalg/factor.hpp"
 
 namespace yosida {
 namespace {
@@ -27,8 +27,9 @@ class Newton {
     double last_decrement = std::numeric_limits<double>::infinity();
     for (int iteration = 0; iteration < kMaxIterations; ++iteration) {
       if (!p_.exact && norm() <= tolerance()) break;
-      if (report_.work.paper_count() >= p_.max_count) break;
+      if (report_.work.paper_count() >= p_.max_count || stop_requested(p_.stop)) break;
       const Vector direction = newton_direction();
+      if (stop_requested(p_.stop)) break;  // it may not be whole
       const double decrement = -gradient_.dot(direction);
       // −gᵀd = gᵀH⁻¹g is twice what is left to gain, whatever the scales of columns and penalty: an exact
       // solve ends where it is small beside the objective itself, or as small as rounding lets it be.
@@ -85,7 +86,7 @@ class Newton {
 
   Vector newton_direction() {
     p_.data.state_at(margins_, state_);
-    const HessianSystem hessian{p_.data, p_.c, state_, p_.flops_per_gradient, p_.curvatures};
+    const HessianSystem hessian{p_.data, p_.c, state_, p_.flops_per_gradient, p_.curvatures, p_.stop};
     // Superlinear (Eisenstat and Walker): the nearer, the more exact.
     const double size = norm();
     // A quadratic is its own model.
@@ -140,6 +141,13 @@ bool is_rounding(double residual, const Matrix& hessian, double size_of_x) {
 
 }  // namespace
 
+void add_proximal(const std::optional<ProximalTerm>& proximal, const Vector& ones, Vector& c,
+                  Vector& linear) {
+  if (!proximal) return;
+  c += proximal->rho * ones;
+  linear += (proximal->u - proximal->rho * proximal->v).cwiseProduct(ones);
+}
+
 double gradient_norm(const Vector& gradient, const Vector& c, const Vector* curvatures) {
   if (curvatures == nullptr) return gradient.norm();
   double square = 0.0;
@@ -163,48 +171,12 @@ bool HessianSystem::factors(double worth) const {
 }
 
 Matrix HessianSystem::matrix() const {
-  if (data.outputs() > 1) return matrix_of_outputs();
-  const Index d = data.design().cols();
-  Vector h;
-  data.row_curvatures(state, h);
-  Matrix hessian(c.size(), c.size());
-  hessian.topLeftCorner(d, d) = data.design().weighted_gram(as_span(h));
-  if (data.has_intercept()) {
-    Vector border;
-    data.gather(h, border);
-    hessian.col(d) = border;
-    hessian.row(d) = border.transpose();
-  }
-  hessian.diagonal() += c;
-  return hessian;
-}
-
-/// With several outputs: XᵀDX for each pair of them.
-Matrix HessianSystem::matrix_of_outputs() const {
-  const Index size = c.size(), penalised = data.penalisable(), d = data.design().cols(), k = data.outputs();
-  Matrix hessian(size, size);
-  Matrix weights;  // a row's curvature along one output, for each output
-  Vector column;
-  for (Index o = 0; o < k; ++o) {
-    data.row_curvatures_along(state, o, weights);
-    for (Index l = 0; l <= o; ++l) {
-      // Curvatures between two outputs may have either sign, the weights of a Gram matrix may not.
-      const Vector up = weights.col(l).cwiseMax(0.0), down = weights.col(l).cwiseMin(0.0).cwiseAbs();
-      Matrix gram = Matrix::Zero(d, d);
-      if (up.maxCoeff() > 0.0) gram += data.design().weighted_gram(as_span(up));
-      if (down.maxCoeff() > 0.0) gram -= data.design().weighted_gram(as_span(down));
-      for (Index i = 0; i < d; ++i)
-        for (Index j = 0; j < d; ++j)
-          hessian(i * k + o, j * k + l) = hessian(i * k + l, j * k + o) = gram(i, j);
-    }
-    if (!data.has_intercept()) continue;
-    data.gather(Eigen::Map<const Vector>(weights.data(), weights.size()), column);
-    hessian.col(penalised + o) = column;
-    hessian.row(penalised + o) = column.transpose();
-  }
+  const bool has_outputs = data.outputs() > 1;
+  Matrix hessian = has_outputs ? data.hessian_of_outputs_at(state, stop) : data.hessian_at(state, stop);
   hessian.diagonal() += c;
   if (!data.loss().ignores_shifts()) return hessian;
-  for (Index i = 0; i < size; i += k)
+  const Index k = data.outputs();
+  for (Index i = 0; i < c.size(); i += k)
     if (c.segment(i, k).isZero(0.0))
       hessian.block(i, i, k, k).array() += hessian.diagonal().segment(i, k).maxCoeff();
   return hessian;
@@ -233,7 +205,7 @@ bool HessianSystem::solve_by_rows(Eigen::MatrixXd& b) const {
   Vector h;
   data.row_curvatures(state, h);
   Eigen::MatrixXd rows = Eigen::MatrixXd::Zero(n + size, size);  // RᵀR = H
-  rows.topLeftCorner(n, d) = to_dense(design).dense().matrix();
+  rows.topLeftCorner(n, d) = to_matrix(design);
   if (data.has_intercept()) rows.col(d).head(n).setOnes();
   rows.topRows(n) = h.cwiseSqrt().asDiagonal() * rows.topRows(n);
   rows.bottomRows(size).diagonal() = c.cwiseSqrt();
@@ -255,6 +227,7 @@ LinearReport HessianSystem::solve(const Vector& b, double tolerance, std::int64_
   LinearReport report;
   if (factors(exact ? std::numeric_limits<double>::infinity() : kCheapFactor)) {
     const Matrix hessian = matrix();
+    if (stop_requested(stop)) return report;  // it may not be whole
     Eigen::MatrixXd solution = b;
     solve_factored(hessian, solution);
     x = solution;
@@ -282,7 +255,9 @@ LinearReport HessianSystem::solve(const Vector& b, double tolerance, std::int64_
     };
     const CgReport cg =
         conjugate_gradients(apply, b, x, tolerance, std::min<std::int64_t>(max_count, 10 * b.size()),
-                            precondition ? &diagonal : nullptr, curvatures != nullptr);
+                            {.diagonal = precondition ? &diagonal : nullptr,
+                             .in_its_units = curvatures != nullptr,
+                             .stop = stop});
     report.work.hessian_products = cg.products;
     report.residual_norm = cg.residual_norm;
   }
@@ -295,6 +270,7 @@ LinearReport HessianSystem::solve_many(const Matrix& b, double tolerance, Matrix
   const Matrix hessian = matrix();
   Eigen::MatrixXd solution = b;
   LinearReport report;
+  if (stop_requested(stop)) return report;
   solve_factored(hessian, solution);
   x = solution;
   report.work.factorisations = factor_work();
@@ -312,7 +288,7 @@ LinearReport hessian_solve(const DataTerm& data, const Vector& c, const Vector& 
   Vector state;
   data.margins(w, margins);
   data.state_at(margins, state);
-  const HessianSystem hessian{data, c, state, flops_per_gradient, curvatures};
+  const HessianSystem hessian{data, c, state, flops_per_gradient, curvatures, options.stop};
   LinearReport report = hessian.solve(b, options.tolerance * gradient_norm(b, c, curvatures),
                                       options.max_count, options.tolerance <= kExactTolerance, x);
   report.work.factorisations += 0.5;  // the margins: a product with the design

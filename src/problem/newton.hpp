@@ -19,7 +19,12 @@ struct InnerProblem {
   /// Curvatures of f along each weight, where columns are of different scales: gradients are then measured
   /// in, and conjugate gradients preconditioned by, these and c. Null where all are alike.
   const Vector* curvatures = nullptr;
+  const StopToken* stop = nullptr;  // as InnerOptions::stop
 };
+
+/// uᵀ(w − v) + ρ/2 ‖w − v‖² = ρ/2 ‖w‖² + (u − ρv)ᵀw + a constant: adds ρ to c and u − ρv to `linear`, both at
+/// the weights where `ones` is 1. Without a proximal term they stay as they are.
+void add_proximal(const std::optional<ProximalTerm>& proximal, const Vector& ones, Vector& c, Vector& linear);
 
 /// The norm of a gradient: plain, or in units that do not depend on the scales of the columns.
 double gradient_norm(const Vector& gradient, const Vector& c, const Vector* curvatures);
@@ -31,6 +36,7 @@ struct HessianSystem {
   const Vector& state;
   double flops_per_gradient;
   const Vector* curvatures = nullptr;  // as in InnerProblem
+  const StopToken* stop = nullptr;     // where it says stop, matrices and solutions are not whole
 
   /// What forming and factoring H costs, in operations and in gradients.
   double factor_flops() const;
@@ -41,7 +47,6 @@ struct HessianSystem {
   /// H; where nothing determines a common shift of the outputs, with a multiple of 11ᵀ there, which leaves
   /// solves as they are.
   Matrix matrix() const;
-  Matrix matrix_of_outputs() const;
   /// In place of B, X = H⁻¹B: by Cholesky of H or, where squaring the rows has lost what small penalties
   /// decide on and it costs little, by orthogonal factors of the rows themselves.
   void solve_factored(const Matrix& hessian, Eigen::MatrixXd& b) const;

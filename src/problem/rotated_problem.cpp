@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "yosida/linalg/factor.hpp"
+#include "linalg/factor.hpp"
 
 namespace yosida {
 namespace {
@@ -24,7 +24,7 @@ double factoring_flops(const LinearProblem& direct) {
 
 Dataset with_rows(const Dataset& data, const Matrix& rows) {
   Dataset result;
-  result.x = DenseDesign(rows);
+  result.x = Design(rows);
   result.y = data.y;
   result.weight = data.weight;
   result.source = data.source;
@@ -43,8 +43,8 @@ struct RotatedProblem::Parts {
     const auto& [train, validation, test] = direct.split();
     const Index n = train.rows(), d = train.features();
     const bool intercept = direct.intercepts() > 0;
-    Matrix x = to_dense(train.x).dense().matrix();
-    Matrix v = to_dense(validation.x).dense().matrix();
+    Matrix x = to_matrix(train.x);
+    Matrix v = to_matrix(validation.x);
     // With an intercept any shift of the columns is the same problem: centred, the means hide nothing.
     mean = intercept ? Vector(x.colwise().mean().transpose()) : Vector(Vector::Zero(d));
     x.rowwise() -= mean.transpose();
@@ -65,10 +65,10 @@ struct RotatedProblem::Parts {
 
 bool RotatedProblem::rotates(const LinearProblem& direct) {
   const auto& [train, validation, test] = direct.split();
-  if (!direct.penalty().is_shared() || !direct.factors_cheaply() || factoring_flops(direct) > kLittle)
+  if (!direct.penalty().is_shared() || !direct.traits().factors_cheaply || factoring_flops(direct) > kLittle)
     return false;
-  const double largest = std::max(to_dense(train.x).dense().matrix().cwiseAbs().maxCoeff(),
-                                  to_dense(validation.x).dense().matrix().cwiseAbs().maxCoeff());
+  const double largest =
+      std::max(to_matrix(train.x).cwiseAbs().maxCoeff(), to_matrix(validation.x).cwiseAbs().maxCoeff());
   return largest < kLargest && largest > kSmallest;
 }
 
@@ -83,10 +83,10 @@ RotatedProblem::RotatedProblem(std::shared_ptr<const LinearProblem> direct, Part
       mean_(std::move(parts.mean)) {
   const Index outputs = direct_->loss().outputs();
   const Vector own = basis_.transpose() * Vector::Ones(basis_.rows());
-  ones_ = Vector::Zero(rotated_->weights());
-  for (Index j = 0; j < own.size(); ++j) ones_.segment(j * outputs, outputs).setConstant(own[j]);
-  setup_work_ = factoring_flops(*direct_) /
-                (2.0 * direct_->split().train.x.product_flops() * static_cast<double>(outputs));
+  traits_.ones = Vector::Zero(rotated_->weights());
+  for (Index j = 0; j < own.size(); ++j) traits_.ones.segment(j * outputs, outputs).setConstant(own[j]);
+  traits_.setup_work = factoring_flops(*direct_) /
+                       (2.0 * direct_->split().train.x.product_flops() * static_cast<double>(outputs));
 }
 
 Vector RotatedProblem::expand(const Vector& w) const {

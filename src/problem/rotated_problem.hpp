@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "yosida/problem/forwarding_problem.hpp"
+#include "problem/forwarding_problem.hpp"
 #include "yosida/problem/linear_problem.hpp"
 
 namespace yosida {
@@ -22,10 +22,10 @@ class RotatedProblem final : public ForwardingProblem {
   /// from overflow as LinearProblem wants its features.
   static bool rotates(const LinearProblem& direct);
 
-  const Vector& ones() const override { return ones_; }
   Vector expand(const Vector& w) const override;
-  double setup_work() const override { return setup_work_; }
-  Losses losses(const Vector& w) const override { return direct_->losses(expand(w)); }
+  Losses losses(const Vector& w, const Vector& lambda) const override {
+    return direct_->losses(expand(w), lambda);
+  }
 
  private:
   struct Parts;
@@ -35,8 +35,6 @@ class RotatedProblem final : public ForwardingProblem {
   std::unique_ptr<const LinearProblem> rotated_;
   Matrix basis_;  // d × rank, orthonormal columns
   Vector mean_;   // of the training rows; 0 where there is no intercept
-  Vector ones_;
-  double setup_work_ = 0.0;
 };
 
 }  // namespace yosida

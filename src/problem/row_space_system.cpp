@@ -5,7 +5,8 @@
 #include <limits>
 #include <utility>
 
-#include "yosida/linalg/factor.hpp"
+#include "linalg/factor.hpp"
+#include "linalg/gram.hpp"
 
 namespace yosida {
 namespace {
@@ -15,7 +16,6 @@ constexpr Index kMostRows = 200;
 constexpr std::size_t kSmallSet = 200;
 constexpr std::size_t kTimesWider = 4;
 constexpr int kMaxRefinements = 8;
-constexpr std::size_t kBlock = 256;  // columns
 
 }  // namespace
 
@@ -38,52 +38,13 @@ void RowSpaceSystem::factor(const std::vector<Index>& set) {
   const Design& x = data_.design();
   const Index n = x.rows();
   factor_ = Matrix::Identity(n, n);
-  if (x.is_sparse()) {
-    add_sparse_columns(x.sparse());
-  } else {
-    add_dense_columns(x.dense());
-  }
+  add_row_gram(x, g_, set_, c_, factor_);
   const auto rows = static_cast<double>(n);
   flops_ += rows * rows * (static_cast<double>(set_.size()) + rows / 3.0);
   cholesky_factor(factor_);  // I and more: positive definite
   border_ = g_;
   solve_lower(factor_, border_);
   solve_lower_transposed(factor_, border_);
-}
-
-void RowSpaceSystem::add_dense_columns(const DenseDesign& x) {
-  Matrix block;
-  for (std::size_t begin = 0; begin < set_.size(); begin += kBlock) {
-    const std::size_t count = std::min(kBlock, set_.size() - begin);
-    block.resize(static_cast<Index>(count), x.rows());
-    for (Index i = 0; i < x.rows(); ++i)
-      for (std::size_t k = 0; k < count; ++k) {
-        const Index j = set_[begin + k];
-        block(static_cast<Index>(k), i) = g_[i] * x.row(i)[j] / std::sqrt(c_[j]);
-      }
-    add_gram(block, factor_);
-  }
-}
-
-void RowSpaceSystem::add_sparse_columns(const SparseDesign& x) {
-  Vector in_set = Vector::Zero(x.cols());
-  for (const Index j : set_) in_set[j] = 1.0 / c_[j];
-  Vector scattered = Vector::Zero(x.cols());
-  const auto entries = [&](Index row, const auto& visit) {
-    const auto i = static_cast<std::size_t>(row);
-    for (auto k = static_cast<std::size_t>(x.row_start[i]); k < static_cast<std::size_t>(x.row_start[i + 1]);
-         ++k)
-      visit(x.column[k], x.value[k]);
-  };
-  for (Index i = 0; i < x.rows(); ++i) {
-    entries(i, [&](Index column, double value) { scattered[column] += in_set[column] * value; });
-    for (Index other = 0; other <= i; ++other) {
-      double sum = 0.0;
-      entries(other, [&](Index column, double value) { sum += scattered[column] * value; });
-      factor_(i, other) += g_[i] * g_[other] * sum;
-    }
-    entries(i, [&](Index column, double) { scattered[column] = 0.0; });
-  }
 }
 
 Vector RowSpaceSystem::solve_rows(Vector b, double sum, double& beta) const {

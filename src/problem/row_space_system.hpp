@@ -32,8 +32,6 @@ class RowSpaceSystem {
   double flops() const { return flops_; }
 
  private:
-  void add_dense_columns(const DenseDesign& x);
-  void add_sparse_columns(const SparseDesign& x);
   void add_solution(const Vector& b, Vector& x);
   Vector residual(const Vector& b, const Vector& x);
 

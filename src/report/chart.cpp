@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "yosida/utf8.hpp"
+
 namespace yosida::report {
 namespace {
 
@@ -18,58 +20,37 @@ constexpr double kStrip = 0.09;                    // of the height, for what st
 constexpr const char* kInk = "#222";
 
 /// As text of an XML file. What XML cannot hold is left out: control characters, and what is no UTF-8.
-std::string escaped(const std::string& text) {
+std::string escaped(std::string_view text) {
+  constexpr std::string_view kReplacement = "\xef\xbf\xbd";
   std::string result;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    if (byte >= 0x80) {
-      const std::size_t length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc2 ? 2 : 1;
-      const std::string_view rest = std::string_view(text).substr(i, length);
-      const bool is_whole = length > 1 && rest.size() == length && byte < 0xf5 &&
-                            std::all_of(rest.begin() + 1, rest.end(), [](char c) {
-                              return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
-                            });
-      // The two code points that XML refuses, and halves of pairs.
-      const bool is_refused =
-          rest == "\xef\xbf\xbe" || rest == "\xef\xbf\xbf" ||
-          (byte == 0xed && rest.size() > 1 && static_cast<unsigned char>(rest[1]) >= 0xa0);
-      if (!is_whole) {
-        result += "\xef\xbf\xbd";
-        continue;
-      }
-      result += is_refused ? "\xef\xbf\xbd" : std::string(rest);
-      i += length - 1;
-    } else if (byte < 0x20 || byte == 0x7f) {
+  while (!text.empty()) {
+    const std::size_t length = utf8::character_length(text);
+    const std::string_view character = text.substr(0, std::max<std::size_t>(length, 1));
+    text.remove_prefix(character.size());
+    // XML refuses two characters of Unicode.
+    if (length == 0 || character == "\xef\xbf\xbe" || character == "\xef\xbf\xbf") {
+      result += kReplacement;
+    } else if (const char c = character[0];
+               length == 1 && (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)) {
       result += ' ';
-    } else if (byte == '&') {
+    } else if (c == '&') {
       result += "&amp;";
-    } else if (byte == '<') {
+    } else if (c == '<') {
       result += "&lt;";
-    } else if (byte == '>') {
+    } else if (c == '>') {
       result += "&gt;";
-    } else if (byte == '"') {
+    } else if (c == '"') {
       result += "&quot;";
     } else {
-      result += text[i];
+      result += character;
     }
   }
   return result;
 }
 
-/// Bytes that begin a character.
-std::size_t characters(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
-}
-
 std::string shortened(const std::string& text, std::size_t most) {
-  if (characters(text) <= most) return text;
-  std::string result;
-  for (std::size_t i = 0, count = 0; i < text.size(); ++i) {
-    if ((static_cast<unsigned char>(text[i]) & 0xc0) != 0x80 && ++count == most) break;
-    result += text[i];
-  }
-  return result + "…";
+  if (utf8::characters(text) <= most) return text;
+  return std::string(utf8::first(text, most - 1)) + "…";
 }
 
 std::string text_at(double x, double y, const std::string& text, const std::string& attributes) {
@@ -163,7 +144,7 @@ struct LegendLayout {
       for (std::size_t begin = 0; begin < legend.size(); begin += lines) {
         std::size_t longest = 0;
         for (std::size_t i = begin; i < std::min(begin + lines, legend.size()); ++i)
-          longest = std::max(longest, std::min(characters(legend[i].text), kLongest));
+          longest = std::max(longest, std::min(utf8::characters(legend[i].text), kLongest));
         places.push_back(places.back() + kSample + 18 + kCharacter * static_cast<double>(longest));
       }
       if (places.back() <= room) return;

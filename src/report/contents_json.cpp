@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "yosida/model/measures.hpp"
 #include "yosida/report/contents.hpp"
 #include "yosida/report/paper.hpp"
 
@@ -61,6 +62,15 @@ const char* name_of(State state) {
       return "failed";
   }
   return "";
+}
+
+/// The table of measures, so that the page needs none of its own.
+json measures_json() {
+  json table = json::array();
+  for (const Measure& measure : measures())
+    table.push_back(
+        {{"name", measure.name}, {"title", measure.title}, {"larger_is_better", measure.larger_is_better}});
+  return table;
 }
 
 json to_json(const PaperCell& cell) { return {cell.mean, cell.deviation}; }
@@ -189,6 +199,8 @@ json to_json(const ProblemContents& problem) {
 }  // namespace
 
 std::string to_json(const StudyContents& contents) {
+  json builds = json::array();
+  for (const auto& [build, runs] : contents.builds) builds.push_back(json::array({build, runs}));
   const json root = {
       {"title", contents.title},
       {"generated", contents.generated},
@@ -203,8 +215,14 @@ std::string to_json(const StudyContents& contents) {
                                       {"program", session.program},
                                       {"machine", session.machine}};
                         })},
+      {"builds", builds},
+      {"measures", measures_json()},
       {"problems", list(contents.problems, [](const ProblemContents& problem) { return to_json(problem); })}};
   return root.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::string fault_json(const std::string& fault) {
+  return json{{"error", fault}}.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 }  // namespace yosida::report

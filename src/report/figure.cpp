@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -11,6 +12,7 @@
 #include <tuple>
 
 #include "report/chart.hpp"
+#include "yosida/model/measures.hpp"
 
 namespace yosida::report {
 namespace {
@@ -78,7 +80,7 @@ std::string note_of(const ProblemContents& problem, const std::string& what) {
 }
 
 std::string axis_title(const ProblemContents& problem) {
-  return problem.curve_measure == "scaled_loss" ? "validation loss / variance of y" : "validation loss";
+  return fmt::format("validation {}", measures()[find_measure(problem.curve_measure).value()].meaning);
 }
 
 /// Grows with the values it holds.
@@ -162,7 +164,7 @@ std::vector<LegendEntry> legend_of(const ProblemContents& problem, const std::ve
 double oracle_loss(const ProblemContents& problem) {
   if (!problem.oracle) return kInfinity;
   const auto& cell =
-      problem.curve_measure == "scaled_loss" ? problem.oracle->scaled_loss : problem.oracle->loss;
+      problem.curve_measure == kScaledLoss ? problem.oracle->scaled_loss : problem.oracle->loss;
   return cell ? cell->median : kInfinity;
 }
 
@@ -368,6 +370,20 @@ std::string stability(const ProblemContents& problem) {
                 "A dot for each seed, a bar at their median.");
 }
 
+/// A name as part of a file's: letters, digits, dots and dashes of ASCII, whatever the problem is called.
+std::string file_part(const std::string& name) {
+  constexpr std::size_t kLongest = 60;
+  std::string part;
+  for (const char c : name) {
+    const bool is_plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
+    if (is_plain && part.size() < kLongest) part += c;
+    if (!is_plain && !part.empty() && part.back() != '-') part += '-';
+  }
+  while (!part.empty() && (part.back() == '-' || part.back() == '.')) part.pop_back();
+  while (!part.empty() && part.front() == '.') part.erase(part.begin());
+  return part.empty() ? "problem" : part;
+}
+
 }  // namespace
 
 std::vector<Figure> figures_of(const ProblemContents& problem) {
@@ -376,6 +392,19 @@ std::vector<Figure> figures_of(const ProblemContents& problem) {
   if (!problem.responses.empty()) figures.push_back({"response", response(problem)});
   if (!problem.stability.empty()) figures.push_back({"stability", stability(problem)});
   return figures;
+}
+
+std::vector<Figure> figure_files(const StudyContents& contents) {
+  std::vector<Figure> files;
+  std::set<std::string> taken;
+  for (const ProblemContents& problem : contents.problems) {
+    const std::string given = file_part(problem.name);
+    std::string part = given;
+    for (int number = 2; !taken.insert(part).second; ++number) part = fmt::format("{}-{}", given, number);
+    for (Figure& figure : figures_of(problem))
+      files.push_back({.name = fmt::format("{}-{}.svg", part, figure.name), .svg = std::move(figure.svg)});
+  }
+  return files;
 }
 
 }  // namespace yosida::report

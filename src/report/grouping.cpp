@@ -6,35 +6,17 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <iterator>
-#include <nlohmann/json.hpp>
+#include <map>
 #include <set>
 #include <string_view>
 #include <tuple>
 
+#include "yosida/solver/methods.hpp"
+#include "yosida/study/builds.hpp"
 #include "yosida/study/experiments.hpp"
 
 namespace yosida::report {
 namespace {
-
-using json = nlohmann::ordered_json;
-using Pairs = std::vector<std::pair<std::string, std::string>>;
-
-/// A value as a person would write it.
-std::string written(const json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
-  if (!value.is_array()) return value.dump(-1, ' ', false, json::error_handler_t::replace);
-  std::string text;
-  for (const json& each : value) text += (text.empty() ? "" : " / ") + written(each);
-  return text;
-}
-
-/// What was not given, or switched off.
-bool is_blank(const json& value) {
-  if (value.is_string()) return value.get_ref<const std::string&>().empty();
-  return value.is_null() || value == false || (value.is_structured() && value.empty());
-}
 
 std::optional<double> number_of(const std::string& text) {
   double value = 0.0;
@@ -42,15 +24,6 @@ std::optional<double> number_of(const std::string& text) {
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (error != std::errc{} || stop != end || !std::isfinite(value)) return {};
   return value;
-}
-
-/// Every value inside what has a name, by the names joined with dots.
-void flatten(const json& value, const std::string& name, SettingValues& into) {
-  if (!value.is_object()) {
-    if (!is_blank(value)) into[name] = written(value);
-    return;
-  }
-  for (const auto& [key, each] : value.items()) flatten(each, fmt::format("{}.{}", name, key), into);
 }
 
 /// Sorts texts that are numbers by value, before those that are none.
@@ -70,18 +43,15 @@ std::vector<std::pair<std::string, Ordered>> ordered(const SettingValues& values
   return result;
 }
 
-constexpr std::array kFirst = {"sho",     "sho-code", "my-hpo-c", "my-hpo-bt", "my-hpo-full", "random",
-                               "grid",    "tpe",      "tpe-2",    "gp-ei",     "hyperband",   "hoag",
-                               "reverse", "forward",  "penalty",  "stn"};
-constexpr std::array kLast = {"my-hpo-1", "my-hpo-consensus", "my-hpo"};
-
-std::size_t rank(const std::string& method) {
-  const auto place_in = [&](const auto& names) {
-    return static_cast<std::size_t>(std::find(names.begin(), names.end(), method) - names.begin());
-  };
-  if (const std::size_t first = place_in(kFirst); first < kFirst.size()) return first;
-  const std::size_t last = place_in(kLast);
-  return kFirst.size() + (last < kLast.size() ? 1 + last : 0);
+/// Where a method stands; before our own comes what the table does not know.
+std::pair<int, std::ptrdiff_t> rank(const std::string& name) {
+  const std::vector<Method>& all = methods();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const Method& method) { return method.name == name; });
+  constexpr int kOwn = static_cast<int>(MethodFamily::own);
+  if (found == all.end()) return {kOwn, 0};
+  const int family = static_cast<int>(found->family);
+  return family == kOwn ? std::pair(kOwn + 1, all.end() - found) : std::pair(family, found - all.begin());
 }
 
 constexpr std::array<std::pair<std::string_view, const char*>, 8> kGreek = {{{"alpha", "α"},
@@ -96,7 +66,7 @@ constexpr std::array<std::pair<std::string_view, const char*>, 8> kGreek = {{{"a
 std::string symbol(const std::string& setting) {
   for (const auto& [name, letter] : kGreek)
     if (setting == name) return letter;
-  if (setting == "run.budget_gradients") return "budget";
+  if (setting == study::kBudgetOfRow) return "budget";
   return setting.starts_with("run.") ? setting.substr(4) : setting;
 }
 
@@ -146,41 +116,15 @@ std::vector<std::string> told_apart(const std::vector<SettingValues>& rows) {
   return texts;
 }
 
-/// In the page a file is named by 64 digits; in a name eight are enough.
-std::string short_name(const Pairs& files) {
-  if (files.empty()) return "data";
-  const auto& [flag, sha256] = files[0];
-  return flag == "built-in" ? sha256 : fmt::format("data {}", sha256.substr(0, 8));
-}
-
-/// What it is in words, what matters most first. A share of 0 is as good as not given.
-void add_about(Pairs& about, const json& values) {
-  constexpr std::array<std::pair<const char*, const char*>, 4> kWords = {
-      {{"name", "model"}, {"rows", "rows"}, {"x", "features"}, {"y", "target scaling"}}};
-  if (!values.is_object()) return;
-  std::set<std::string> left_out = {"files"};
-  const auto add = [&](const std::string& key, std::string name) {
-    const json& value = values[key];
-    if (!left_out.insert(key).second || is_blank(value) || value == 0.0) return;
-    std::replace(name.begin(), name.end(), '_', ' ');
-    about.emplace_back(std::move(name), written(value));
-  };
-  for (const auto& [key, word] : kWords)
-    if (values.contains(key)) add(key, word);
-  for (const auto& [key, value] : values.items()) add(key, key);
-}
-
 }  // namespace
 
-RowIdentity row_identity(const std::string& text) {
-  const json row = json::parse(text);
-  RowIdentity identity;
-  identity.method = row.at("method").get<std::string>();
-  for (const auto& [name, value] : row.at("settings").items()) identity.settings[name] = written(value);
-  for (const auto& [name, value] : row.items())
-    if (name != "method" && name != "settings") flatten(value, name, identity.others);
-  if (const auto found = identity.others.find("run.budget_gradients"); found != identity.others.end())
-    identity.budget = number_of(found->second);
+RowIdentity row_identity(const study::SpecInWords& spec, bool tells_builds) {
+  RowIdentity identity{.method = spec.spec.options.method,
+                       .settings = spec.settings,
+                       .others = spec.others,
+                       .build = tells_builds ? study::build_in_words(spec.spec.build) : "",
+                       .budget = spec.budget,
+                       .step = {}};
   // A step size of 0 means that the method chooses it itself.
   if (const auto found = identity.settings.find("alpha"); found != identity.settings.end())
     if (const auto step = number_of(found->second); step && *step > 0.0) identity.step = step;
@@ -189,7 +133,7 @@ RowIdentity row_identity(const std::string& text) {
 
 bool stands_before(const RowIdentity& a, const RowIdentity& b) {
   const auto place = [](const RowIdentity& row) {
-    return std::tuple(rank(row.method), row.method, ordered(row.settings), ordered(row.others));
+    return std::tuple(rank(row.method), row.method, ordered(row.settings), ordered(row.others), row.build);
   };
   return place(a) < place(b);
 }
@@ -207,36 +151,35 @@ std::vector<std::string> labels(const std::vector<RowIdentity>& rows) {
     const std::vector<std::string> apart = told_apart(values);
     for (std::size_t i = 0; i < places.size(); ++i) texts[places[i]] = method + apart[i];
   }
+  if (std::any_of(rows.begin(), rows.end(),
+                  [&](const RowIdentity& row) { return row.build != rows[0].build; }))
+    for (std::size_t i = 0; i < rows.size(); ++i) texts[i] += fmt::format(" build={}", rows[i].build);
   make_unique(texts);
   return texts;
 }
 
-ProblemContents described_problem(const std::string& text, const std::string& data_sha256) {
-  const json problem = json::parse(text);
-  const json data = problem.value("data", json::object()), model = problem.value("model", json::object());
+ProblemContents described_problem(const RunDigest& run, const std::string& name) {
+  const study::SpecInWords& spec = *run.spec;
   ProblemContents contents;
-  add_about(contents.about, model);
-  add_about(contents.about, data);
-  if (data.is_object() && data.contains("files") && data["files"].is_object())
-    for (const auto& [name, value] : data["files"].items()) contents.files.emplace_back(name, written(value));
-  if (contents.files.empty() && !data_sha256.empty()) contents.files.emplace_back("data", data_sha256);
-  contents.name = problem.contains("problem") ? written(problem["problem"]) : short_name(contents.files);
-  const auto text_at = [](const json& object, const char* name) {
-    return object.is_object() && object.contains(name) && object[name].is_string()
-               ? object[name].get<std::string>()
-               : std::string();
-  };
-  const study::Experiment* experiment =
-      problem.contains("problem") ? study::find_experiment(contents.name) : nullptr;
+  contents.name = name;
+  contents.about = spec.about;
+  for (const auto& [flag, sha256] : spec.files) {
+    const auto file = run.file_names.find(flag);
+    contents.files.emplace_back(
+        file == run.file_names.end() ? flag : fmt::format("{} {}", flag, file->second), sha256);
+  }
+  if (contents.files.empty() && !run.data_sha256.empty())
+    contents.files.emplace_back("data", run.data_sha256);
+  const TuneOptions& options = spec.spec.options;
+  const study::Experiment* experiment = study::find_experiment(spec.spec.experiment);
   if (experiment != nullptr) {
     contents.title = experiment->title;
     contents.paper_tables = experiment->tables;
     contents.paper_figure = experiment->figure;
-    contents.name = study::variant_name(*experiment, text_at(model, "x"), text_at(model, "y"));
+    contents.name = study::variant_name(*experiment, options.x, options.y.value_or(""));
     if (contents.name != experiment->name) contents.title += fmt::format(" ({})", contents.name);
   } else {
-    const std::string of_model = text_at(model, "name");
-    contents.title = of_model.empty() ? contents.name : fmt::format("{} on {}", of_model, contents.name);
+    contents.title = options.model.empty() ? name : fmt::format("{} on {}", options.model, name);
   }
   return contents;
 }

@@ -4,9 +4,12 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "report/grouping.hpp"
+#include "report/summary_row.hpp"
 #include "yosida/study/experiments.hpp"
+#include "yosida/study/problem_name.hpp"
 
 namespace yosida::report {
 namespace {
@@ -17,93 +20,17 @@ struct Group {
   Runs runs;
 };
 
-/// Of what the runs have as a finite number.
-template <typename Value>
-std::optional<Cell> cell_over(const Runs& runs, const Value& value) {
-  std::vector<double> values;
-  for (const RunDigest* run : runs)
-    if (const double each = value(*run); std::isfinite(each)) values.push_back(each);
-  return cell_of(std::move(values));
-}
-
-std::vector<PartCells> measures_over(const Runs& runs, const std::vector<std::size_t>& measures,
-                                     Measured RunDigest::*which) {
-  std::vector<PartCells> result;
-  for (const std::size_t measure : measures) {
-    const auto part = [&](std::size_t place) {
-      return cell_over(runs, [&](const RunDigest& run) { return (run.*which).values[measure][place]; });
-    };
-    result.push_back({part(0), part(1), part(2)});
-  }
-  return result;
-}
-
-/// Those that some run has.
+/// Those that some run has, what leads first.
 std::vector<std::size_t> measures_of(const Runs& runs) {
-  std::vector<std::size_t> measures;
-  for (std::size_t i = 0; i < kMeasures.size(); ++i)
+  std::vector<std::size_t> there;
+  for (std::size_t i = 0; i < measures().size(); ++i)
     if (std::any_of(runs.begin(), runs.end(), [&](const RunDigest* run) {
           const auto& [train, validation, test] = run->final.values[i];
           return std::isfinite(train) || std::isfinite(validation) || std::isfinite(test);
         }))
-      measures.push_back(i);
-  return measures;
-}
-
-std::vector<WorkTo> work_to(const Runs& runs) {
-  if (std::none_of(runs.begin(), runs.end(),
-                   [](const RunDigest* run) { return std::isfinite(run->oracle_validation); }))
-    return {};
-  std::vector<WorkTo> result;
-  for (std::size_t i = 0; i < kGaps.size(); ++i) {
-    // Half of all runs must have reached it: those that have not count as infinite, and so do those that only
-    // passed by.
-    std::vector<double> work;
-    for (const RunDigest* run : runs)
-      if (run->state == State::ok && std::isfinite(run->work_to[i])) work.push_back(run->work_to[i]);
-    const std::size_t reached = work.size();
-    WorkTo next{.gap = kGaps[i],
-                .reached = static_cast<std::int64_t>(reached),
-                .of = static_cast<std::int64_t>(runs.size()),
-                .median = {}};
-    if (2 * reached > runs.size()) {
-      std::sort(work.begin(), work.end());
-      const std::size_t middle = runs.size() / 2;
-      next.median = runs.size() % 2 == 1 ? work[middle] : 0.5 * (work[middle - 1] + work[middle]);
-    }
-    result.push_back(next);
-  }
-  return result;
-}
-
-MethodRow row_of(const Group& group, std::string label, const std::vector<std::size_t>& measures) {
-  MethodRow row;
-  row.label = std::move(label);
-  row.method = group.identity.method;
-  row.settings = group.identity.settings;
-  row.budget = group.identity.budget;
-  row.step = group.identity.step;
-  Runs well;
-  for (const RunDigest* run : group.runs) {
-    ++row.runs;
-    ++row.statuses[run->status];
-    if (run->state == State::failed) ++row.failed;
-    if (run->state == State::diverged) ++row.diverged;
-    if (run->certificate == "certified") ++row.certified;
-    if (run->state == State::ok) well.push_back(run);
-  }
-  row.final = measures_over(well, measures, &RunDigest::final);
-  row.best = measures_over(well, measures, &RunDigest::best);
-  row.gap = cell_over(well, [](const RunDigest& run) { return run.final.gap; });
-  row.lambda_gap = cell_over(well, [](const RunDigest& run) { return run.final.lambda_gap; });
-  row.best_gap = cell_over(well, [](const RunDigest& run) { return run.best.gap; });
-  row.best_lambda_gap = cell_over(well, [](const RunDigest& run) { return run.best.lambda_gap; });
-  row.gradients = cell_over(well, [](const RunDigest& run) { return run.gradients; });
-  row.work = cell_over(well, [](const RunDigest& run) { return run.work; });
-  row.seconds = cell_over(well, [](const RunDigest& run) { return run.seconds; });
-  row.iterations = cell_over(well, [](const RunDigest& run) { return run.iterations; });
-  row.work_to = work_to(group.runs);
-  return row;
+      there.push_back(i);
+  std::stable_partition(there.begin(), there.end(), [](std::size_t i) { return measures()[i].leads; });
+  return there;
 }
 
 std::optional<OracleCells> oracle_of(const Runs& runs) {
@@ -167,38 +94,57 @@ void add_responses(ProblemContents& problem, const std::vector<Group>& groups, b
   }
 }
 
-std::vector<Group> groups_of(const Runs& runs) {
-  std::map<std::string, Runs> by_row;
-  for (const RunDigest* run : runs) by_row[run->row].push_back(run);
+std::vector<Group> groups_of(const Runs& runs, bool tells_builds) {
+  std::map<std::pair<std::string, std::string>, Runs> by_row;
+  for (const RunDigest* run : runs)
+    by_row[{run->spec->row, tells_builds ? run->spec->spec.build : ""}].push_back(run);
   std::vector<Group> groups;
-  for (auto& [text, of_row] : by_row) {
+  for (auto& [row, of_row] : by_row) {
     std::stable_sort(of_row.begin(), of_row.end(),
                      [](const RunDigest* a, const RunDigest* b) { return a->seed < b->seed; });
-    groups.push_back({row_identity(text), std::move(of_row)});
+    groups.push_back({row_identity(*of_row[0]->spec, tells_builds), std::move(of_row)});
   }
   std::stable_sort(groups.begin(), groups.end(),
                    [](const Group& a, const Group& b) { return stands_before(a.identity, b.identity); });
   return groups;
 }
 
-ProblemContents problem_of(const std::string& text, const Runs& runs, const std::vector<Group>& groups,
+/// Files may be renamed: they are called as the last run found them.
+const RunDigest& last_named(const Runs& runs) {
+  const auto finished = [](const RunDigest* run) {
+    return std::tuple(!run->file_names.empty(), run->finished);
+  };
+  return **std::max_element(runs.begin(), runs.end(), [&](const RunDigest* a, const RunDigest* b) {
+    return finished(a) < finished(b);
+  });
+}
+
+ProblemContents problem_of(const std::string& name, const Runs& runs, const std::vector<Group>& groups,
                            const PointLimits& limits) {
-  ProblemContents problem = described_problem(text, runs[0]->data_sha256);
-  std::vector<std::size_t> measures = measures_of(runs);
-  if (measures.empty()) measures.push_back(kLoss);
-  for (const std::size_t measure : measures) problem.measures.emplace_back(kMeasures[measure]);
-  const bool is_scaled = measures[0] == kScaledLoss;
-  problem.curve_measure = kMeasures[is_scaled ? kScaledLoss : kLoss];
+  ProblemContents problem = described_problem(last_named(runs), name);
+  std::vector<std::size_t> shown = measures_of(runs);
+  if (shown.empty()) shown.push_back(find_measure(kLoss).value());
+  for (const std::size_t measure : shown) problem.measures.emplace_back(measures()[measure].name);
+  const bool is_scaled = problem.measures[0] == kScaledLoss;
+  problem.curve_measure = is_scaled ? kScaledLoss : kLoss;
   problem.oracle = oracle_of(runs);
   std::vector<RowIdentity> identities(groups.size());
   std::transform(groups.begin(), groups.end(), identities.begin(),
                  [](const Group& group) { return group.identity; });
   const std::vector<std::string> texts = labels(identities);
-  for (std::size_t row = 0; row < groups.size(); ++row)
-    problem.rows.push_back(row_of(groups[row], texts[row], measures));
+  for (std::size_t row = 0; row < groups.size(); ++row) {
+    MethodRow next = summary_of(groups[row].runs, shown);
+    const RowIdentity& identity = groups[row].identity;
+    next.label = texts[row];
+    next.method = identity.method;
+    next.settings = identity.settings;
+    next.budget = identity.budget;
+    next.step = identity.step;
+    problem.rows.push_back(std::move(next));
+  }
   add_curves(problem, groups, is_scaled, limits.curve);
   add_responses(problem, groups, is_scaled, limits.path);
-  add_results(problem, groups, measures[0]);
+  add_results(problem, groups, shown[0]);
   return problem;
 }
 
@@ -212,19 +158,25 @@ PointLimits limits_for(std::size_t rows) {
           .path = std::clamp<std::size_t>(kPathPoints / (kResponses * count), 6, 150)};
 }
 
-std::vector<ProblemContents> problems_of(const Runs& runs) {
+std::vector<ProblemContents> problems_of(const Runs& runs, bool tells_builds) {
   std::map<std::string, Runs> by_problem;
-  for (const RunDigest* run : runs) by_problem[run->problem].push_back(run);
+  for (const RunDigest* run : runs) by_problem[run->spec->problem].push_back(run);
   std::vector<std::vector<Group>> groups;
+  std::vector<study::ProblemName> files;
   std::size_t rows = 0;
   for (const auto& [text, of_problem] : by_problem) {
-    groups.push_back(groups_of(of_problem));
+    groups.push_back(groups_of(of_problem, tells_builds));
+    const RunDigest& last = last_named(of_problem);
+    files.push_back(problem_name(*last.spec, last.file_names, last.data_sha256));
     rows += groups.back().size();
   }
+  const std::vector<std::string> of_files = told_apart(files);
   std::vector<ProblemContents> problems;
   problems.reserve(by_problem.size());
-  for (const auto& [text, of_problem] : by_problem)
-    problems.push_back(problem_of(text, of_problem, groups[problems.size()], limits_for(rows)));
+  for (const auto& [text, of_problem] : by_problem) {
+    const std::size_t i = problems.size();
+    problems.push_back(problem_of(of_files[i], of_problem, groups[i], limits_for(rows)));
+  }
   // The paper's in its own order, then by name.
   const auto place = [](const ProblemContents& problem) {
     const study::Experiment* experiment = study::find_experiment(problem.name);

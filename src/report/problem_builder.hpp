@@ -9,8 +9,8 @@ struct PointLimits {
   std::size_t curve, path;
 };
 
-/// The runs as problems, by name.
-std::vector<ProblemContents> problems_of(const Runs& runs);
+/// The runs as problems, by name. `tells_builds`: runs of different builds are different rows.
+std::vector<ProblemContents> problems_of(const Runs& runs, bool tells_builds = true);
 
 /// How many points each may have where there are so many rows in all.
 PointLimits limits_for(std::size_t rows);

@@ -2,44 +2,23 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
+
+#include "yosida/study/run_outcome.hpp"
 
 namespace yosida::report {
 namespace {
 
-using json = nlohmann::ordered_json;
-
-/// What stands in an object under a name; null where there is none, or no object.
-const json& at(const json& object, const char* name) {
-  static const json nothing;
-  if (!object.is_object()) return nothing;
-  const auto found = object.find(name);
-  return found == object.end() ? nothing : *found;
-}
-
-double number_at(const json& object, const char* name) {
-  const json& value = at(object, name);
-  return value.is_number() ? value.get<double>() : kMissing;
-}
-
-std::string text_at(const json& object, const char* name) {
-  const json& value = at(object, name);
-  return value.is_string() ? value.get<std::string>() : std::string();
-}
-
-Measured measured(const json& solution) {
+Measured measured(const study::SolutionOutcome& solution) {
   Measured result;
-  for (std::size_t i = 0; i < kMeasures.size(); ++i) {
-    const json& parts = at(solution, kMeasures[i]);
-    result.values[i] = {number_at(parts, "train"), number_at(parts, "validation"), number_at(parts, "test")};
-  }
-  result.gap = number_at(solution, "gap");
-  result.lambda_gap = number_at(solution, "lambda_gap");
+  const auto value = [](const std::optional<PartReport>& part, std::size_t i) {
+    return part ? part->values[i].value_or(kMissing) : kMissing;
+  };
+  const Report& report = solution.report;
+  for (std::size_t i = 0; i < measures().size(); ++i)
+    result.values.push_back({value(report.train, i), value(report.validation, i), value(report.test, i)});
+  result.gap = solution.gap.value_or(kMissing);
+  result.lambda_gap = solution.lambda_gap.value_or(kMissing);
   return result;
-}
-
-double only_number(const json& array) {
-  return array.is_array() && array.size() == 1 && array[0].is_number() ? array[0].get<double>() : kMissing;
 }
 
 /// A certificate at a bound holds; its sentence says that there is a bound.
@@ -49,38 +28,6 @@ std::string in_short(const std::string& verdict) {
 }
 
 double only(const Vector& values) { return values.size() == 1 ? values[0] : kMissing; }
-
-/// "sho:alpha=0.05" as method and settings, for specs that do not tell them apart.
-void split_method(const std::string& text, json& row) {
-  std::size_t begin = std::min(text.find(':'), text.size());
-  row["method"] = text.substr(0, begin);
-  row["settings"] = json::object();
-  while (begin < text.size()) {
-    const std::size_t end = std::min(text.find(':', begin + 1), text.size());
-    const std::string setting = text.substr(begin + 1, end - begin - 1);
-    const std::size_t equals = std::min(setting.find('='), setting.size());
-    row["settings"][setting.substr(0, equals)] = equals < setting.size() ? setting.substr(equals + 1) : "";
-    begin = end;
-  }
-}
-
-std::string text_of(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
-
-/// Tells apart what a run was done on and how; gives the settings.
-json add_spec(RunDigest& run, const study::RunSpec& spec, json row) {
-  if (!row.is_object()) row = json::object();
-  json problem = json::object();
-  for (const char* name : {"problem", "data", "model"})
-    if (row.contains(name)) {
-      problem[name] = std::move(row[name]);
-      row.erase(name);
-    }
-  row.erase("seed");
-  if (!at(row, "settings").is_object() || !at(row, "method").is_string()) split_method(spec.method, row);
-  run.problem = text_of(problem);
-  run.row = text_of(row);
-  return row["settings"];
-}
 
 void add_trace(RunDigest& run, const Trace& trace, bool has_exact_trials) {
   run.samples.reserve(trace.size());
@@ -105,8 +52,9 @@ void add_trace(RunDigest& run, const Trace& trace, bool has_exact_trials) {
 }  // namespace
 
 double RunDigest::scale() const {
+  static const std::size_t loss = find_measure(kLoss).value(), scaled = find_measure(kScaledLoss).value();
   for (const Measured* each : {&final, &best}) {
-    const double share = each->validation(kScaledLoss) / each->validation(kLoss);
+    const double share = each->validation(scaled) / each->validation(loss);
     if (std::isfinite(share)) return share;
   }
   return kMissing;
@@ -114,29 +62,35 @@ double RunDigest::scale() const {
 
 RunDigest digest(const study::Record& record) {
   RunDigest run;
-  const json settings = add_spec(run, record.spec, json::parse(record.spec.json));
+  run.spec = std::make_shared<study::SpecInWords>(in_words(record.spec));
   run.data_sha256 = record.data_sha256;
+  run.finished = record.finished;
   run.seed = record.spec.seed;
   run.status = record.status;
-  run.state = record.status == "failed"     ? State::failed
-              : record.status == "diverged" ? State::diverged
-                                            : State::ok;
-  const json outcome = json::parse(record.outcome);
-  run.final = measured(at(outcome, "final"));
-  run.best = measured(at(outcome, "best"));
-  run.lambda = only_number(at(at(outcome, "final"), "lambda"));
+  run.state = record.status == study::kFailed                    ? State::failed
+              : record.status == to_string(StopReason::diverged) ? State::diverged
+                                                                 : State::ok;
+  const study::RunOutcome outcome = study::outcome_from_json(record.outcome);
+  run.file_names = outcome.file_names;
+  run.final = measured(outcome.final);
+  run.best = measured(outcome.best);
+  if (outcome.final.lambda.size() == 1) run.lambda = outcome.final.lambda[0];
   run.seconds = record.seconds;
-  run.gradients = number_at(at(outcome, "work"), "paper_count");
-  run.work = number_at(at(outcome, "work"), "gradient_equivalents");
-  run.iterations = number_at(outcome, "iterations");
-  run.oracle_lambda = number_at(at(outcome, "oracle"), "lambda");
-  run.oracle_validation = number_at(at(outcome, "oracle"), "validation");
-  const json& certificate = at(outcome, "certificate");
-  run.certificate = in_short(text_at(certificate, "verdict"));
-  run.residual = number_at(certificate, "hypergradient");
-  run.sentence = text_at(certificate, "reason");
-  if (run.state == State::failed) run.sentence = text_at(outcome, "error");
-  add_trace(run, record.trace, text_at(settings, "train_steps") == "exact");
+  run.gradients = outcome.paper_count.value_or(kMissing);
+  run.work = outcome.gradient_equivalents.value_or(kMissing);
+  run.iterations = outcome.iterations.value_or(kMissing);
+  if (outcome.oracle) {
+    run.oracle_lambda = outcome.oracle->oracle.lambda;
+    run.oracle_validation = outcome.oracle->oracle.validation;
+  }
+  if (const auto& certificate = outcome.certificate) {
+    run.certificate = in_short(certificate->verdict);
+    run.residual = certificate->hypergradient.value_or(kMissing);
+    run.sentence = certificate->reason;
+  }
+  if (run.state == State::failed) run.sentence = outcome.error;
+  const auto train_steps = run.spec->settings.find("train_steps");
+  add_trace(run, record.trace, train_steps != run.spec->settings.end() && train_steps->second == "exact");
   return run;
 }
 

@@ -3,10 +3,14 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "yosida/model/measures.hpp"
 #include "yosida/report/contents.hpp"
+#include "yosida/study/record.hpp"
 
 namespace yosida::report {
 
@@ -20,22 +24,25 @@ struct Sample {
   float lambda;  // not finite where there are several
 };
 
-/// What the weights of a run do: train, validation and test of every measure.
+/// Train, validation and test.
+using PartValues = std::array<double, 3>;
+
+/// What the weights of a run do.
 struct Measured {
-  std::array<std::array<double, 3>, kMeasures.size()> values;
+  std::vector<PartValues> values;  // one for each of measures()
   double gap = kMissing, lambda_gap = kMissing;
 
   double validation(std::size_t measure) const { return values[measure][1]; }
 };
 
-inline constexpr std::size_t kScaledLoss = 0, kLoss = 1;  // places in kMeasures
 inline constexpr std::array<double, 2> kGaps = {0.01, 0.001};
 
 /// What a report needs of a run.
 struct RunDigest {
-  std::string problem;  // JSON text of what it was done on: `problem`, `data` and `model` of its spec
-  std::string row;      // JSON text of how: `method`, `settings` and whatever else but the seed
+  std::shared_ptr<const study::SpecInWords> spec;  // runs of one row may share it
+  std::map<std::string, std::string> file_names;
   std::string data_sha256;
+  std::string finished;
   std::uint64_t seed = 0;
   std::string status;
   State state = State::ok;
@@ -55,7 +62,8 @@ struct RunDigest {
   double scale() const;
 };
 
-/// Of a run of a Store, whose spec and outcome are JSON; what they have in them may be anything.
+/// Of a run of a Store, whose spec and outcome are JSON; what they have in them may be anything. Both are
+/// parsed here and nowhere else.
 RunDigest digest(const study::Record& record);
 
 }  // namespace yosida::report

@@ -5,10 +5,12 @@
 #include <future>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "report/problem_builder.hpp"
 #include "yosida/linalg/threads.hpp"
-#include "yosida/study/store.hpp"
+#include "yosida/study/builds.hpp"
+#include "yosida/version.hpp"
 
 namespace yosida::report {
 namespace {
@@ -35,7 +37,8 @@ std::vector<std::pair<std::string, RunDigest>> read(const Store& store, std::spa
 }  // namespace
 
 struct StudyView::Impl {
-  explicit Impl(const std::string& path_) : path(path_), store(path_, Store::Mode::read) {}
+  Impl(const std::string& path_, Builds builds_)
+      : path(path_), builds(builds_), store(path_, Store::Mode::read) {}
 
   /// Several threads where there is much to read, each with a store of its own: one store reads one run at a
   /// time.
@@ -53,9 +56,39 @@ struct StudyView::Impl {
       }
       for (auto& each : others) each.get();
       for (auto& runs_of_thread : found)
-        for (auto& [key, run] : runs_of_thread) runs.emplace(key, std::move(run));
+        for (auto& [key, run] : runs_of_thread) {
+          share_spec(run);
+          runs.emplace(key, std::move(run));
+        }
       hold_limit();
     }
+  }
+
+  /// The runs of a row differ by their seeds alone.
+  void share_spec(RunDigest& run) {
+    run.spec =
+        specs.try_emplace({run.spec->problem, run.spec->row, run.spec->spec.build}, run.spec).first->second;
+  }
+
+  /// Those that are shown, by key.
+  Runs chosen() const {
+    Runs all;
+    std::map<std::tuple<std::string, std::string, std::uint64_t>, const RunDigest*> one_of_each;
+    const auto place = [](const RunDigest& run) {
+      return std::tuple(run.spec->spec.build == study::this_build(), run.finished);
+    };
+    for (const auto& [key, run] : runs) {
+      if (builds == Builds::this_one && run.spec->spec.build != study::this_build()) continue;
+      if (builds != Builds::any) {
+        all.push_back(&run);
+        continue;
+      }
+      const RunDigest*& one =
+          one_of_each.try_emplace({run.spec->problem, run.spec->row, run.seed}, &run).first->second;
+      if (place(*one) < place(run)) one = &run;
+    }
+    for (const auto& [what, run] : one_of_each) all.push_back(run);
+    return all;
   }
 
   void hold_limit() {
@@ -72,32 +105,35 @@ struct StudyView::Impl {
   }
 
   void build() {
-    Runs all;
+    const Runs all = chosen();
     contents = {.title = std::filesystem::path(path).filename().string(),
                 .generated = study::utc_now(),
-                .program = YOSIDA_VERSION,
-                .runs = static_cast<std::int64_t>(runs.size()),
+                .program = version(),
+                .runs = static_cast<std::int64_t>(all.size()),
                 .failed = 0,
                 .diverged = 0,
                 .sessions = store.sessions(),
                 .problems = {}};
-    for (const auto& [key, run] : runs) {
-      all.push_back(&run);
-      if (run.state == State::failed) ++contents.failed;
-      if (run.state == State::diverged) ++contents.diverged;
+    for (const RunDigest* run : all) {
+      if (run->state == State::failed) ++contents.failed;
+      if (run->state == State::diverged) ++contents.diverged;
+      ++contents.builds[study::build_in_words(run->spec->spec.build)];
     }
-    contents.problems = problems_of(all);
+    contents.problems = problems_of(all, builds == Builds::each);
   }
 
   std::string path;
+  Builds builds;
   Store store;
+  std::map<std::tuple<std::string, std::string, std::string>, std::shared_ptr<const study::SpecInWords>>
+      specs;
   std::map<std::string, RunDigest> runs;  // by key
   std::size_t most_of_run = kMostOfRun;
   StudyContents contents;
   bool is_built = false;
 };
 
-StudyView::StudyView(const std::string& path) : impl_(new Impl(path)) {}
+StudyView::StudyView(const std::string& path, Builds builds) : impl_(new Impl(path, builds)) {}
 StudyView::~StudyView() = default;
 
 bool StudyView::refresh() {

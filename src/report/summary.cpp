@@ -1,35 +1,51 @@
 #include "yosida/report/summary.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "yosida/error.hpp"
+#include "report/summary_row.hpp"
 
 namespace yosida::report {
 namespace {
 
-using nlohmann::json;
-
-/// The number at this place of an outcome, where there is one.
-std::optional<double> number_at(const json& outcome, const std::string& pointer) {
-  const json::json_pointer place(pointer);
-  if (!outcome.contains(place) || !outcome.at(place).is_number()) return {};
-  return outcome.at(place).get<double>();
+std::vector<PartCells> measures_over(const Runs& runs, const std::vector<std::size_t>& shown,
+                                     Measured RunDigest::*which) {
+  std::vector<PartCells> result;
+  for (const std::size_t measure : shown) {
+    const auto part = [&](std::size_t place) {
+      return cell_over(runs, [&](const RunDigest& run) { return (run.*which).values[measure][place]; });
+    };
+    result.push_back({part(0), part(1), part(2)});
+  }
+  return result;
 }
 
-std::string of_work(const char* count) { return fmt::format("/{}/{}", "work", count); }
-
-/// What is collected of the runs of one method before it is averaged.
-struct Collected {
-  Row row;
-  std::map<std::string, std::vector<double>> values;  // by the place in the outcome
-  std::vector<double> seconds;
-};
+std::vector<WorkTo> work_to(const Runs& runs) {
+  if (std::none_of(runs.begin(), runs.end(),
+                   [](const RunDigest* run) { return std::isfinite(run->oracle_validation); }))
+    return {};
+  std::vector<WorkTo> result;
+  for (std::size_t i = 0; i < kGaps.size(); ++i) {
+    // Half of all runs must have reached it: those that have not count as infinite, and so do those that only
+    // passed by.
+    std::vector<double> work;
+    for (const RunDigest* run : runs)
+      if (run->state == State::ok && std::isfinite(run->work_to[i])) work.push_back(run->work_to[i]);
+    const std::size_t reached = work.size();
+    WorkTo next{.gap = kGaps[i],
+                .reached = static_cast<std::int64_t>(reached),
+                .of = static_cast<std::int64_t>(runs.size()),
+                .median = {}};
+    if (2 * reached > runs.size()) {
+      std::sort(work.begin(), work.end());
+      const std::size_t middle = runs.size() / 2;
+      next.median = runs.size() % 2 == 1 ? work[middle] : 0.5 * (work[middle - 1] + work[middle]);
+    }
+    result.push_back(next);
+  }
+  return result;
+}
 
 }  // namespace
 
@@ -48,57 +64,48 @@ std::optional<Cell> cell_of(std::vector<double> values) {
   return cell;
 }
 
-bool larger_is_better(const std::string& measure) { return measure != "loss" && measure != "scaled_loss"; }
-
-std::vector<Row> summarise(const std::vector<study::Record>& records, const std::string& measure,
-                           Which which) {
-  const std::string of = which == Which::final ? "/final" : "/best";
-  const std::string losses = fmt::format("{}/{}", of, measure);
-  const std::string train = losses + "/train", validation = losses + "/validation", test = losses + "/test",
-                    gap = of + "/lambda_gap", gradients = of_work("paper_count"),
-                    work = of_work("gradient_equivalents");
-  std::vector<Collected> all;
-  bool has_measure = records.empty();
-  for (const study::Record& record : records) {
-    auto found = std::find_if(all.begin(), all.end(),
-                              [&](const Collected& each) { return each.row.method == record.spec.method; });
-    if (found == all.end()) {
-      all.emplace_back();
-      found = all.end() - 1;
-      found->row.method = record.spec.method;
-    }
-    ++found->row.runs;
-    const json outcome = json::parse(record.outcome, nullptr, /*allow_exceptions=*/false);
-    if (!outcome.is_object())
-      throw InputError(fmt::format("the outcome of {} seed {} is no JSON object: the study is damaged",
-                                   record.spec.method, record.spec.seed));
-    has_measure |= record.status == "failed" || outcome.contains(json::json_pointer(losses));
-    if (record.status == "failed") {
-      ++found->row.failed;
-      continue;
-    }
-    if (record.status == "diverged") {
-      ++found->row.diverged;
-      continue;
-    }
-    for (const std::string& place : {train, validation, test, gap, gradients, work})
-      if (const auto value = number_at(outcome, place)) found->values[place].push_back(*value);
-    found->seconds.push_back(record.seconds);
+MethodRow summary_of(const Runs& runs, const std::vector<std::size_t>& shown) {
+  MethodRow row;
+  Runs well;
+  for (const RunDigest* run : runs) {
+    ++row.runs;
+    ++row.statuses[run->status];
+    if (run->state == State::failed) ++row.failed;
+    if (run->state == State::diverged) ++row.diverged;
+    if (run->certificate == "certified") ++row.certified;
+    if (run->state == State::ok) well.push_back(run);
   }
-  if (!has_measure)
-    throw InputError(
-        fmt::format("measure = {}: no run has it; must be one that the model has, such as loss", measure));
-  std::vector<Row> rows;
-  for (Collected& each : all) {
-    Row& row = each.row;
-    row.train = cell_of(each.values[train]);
-    row.validation = cell_of(each.values[validation]);
-    row.test = cell_of(each.values[test]);
-    row.lambda_gap = cell_of(each.values[gap]);
-    row.gradients = cell_of(each.values[gradients]);
-    row.work = cell_of(each.values[work]);
-    row.seconds = cell_of(each.seconds);
-    rows.push_back(std::move(row));
+  row.final = measures_over(well, shown, &RunDigest::final);
+  row.best = measures_over(well, shown, &RunDigest::best);
+  row.gap = cell_over(well, [](const RunDigest& run) { return run.final.gap; });
+  row.lambda_gap = cell_over(well, [](const RunDigest& run) { return run.final.lambda_gap; });
+  row.best_gap = cell_over(well, [](const RunDigest& run) { return run.best.gap; });
+  row.best_lambda_gap = cell_over(well, [](const RunDigest& run) { return run.best.lambda_gap; });
+  row.gradients = cell_over(well, [](const RunDigest& run) { return run.gradients; });
+  row.work = cell_over(well, [](const RunDigest& run) { return run.work; });
+  row.seconds = cell_over(well, [](const RunDigest& run) { return run.seconds; });
+  row.iterations = cell_over(well, [](const RunDigest& run) { return run.iterations; });
+  row.work_to = work_to(runs);
+  return row;
+}
+
+std::vector<MethodRow> summarise(const std::vector<study::Record>& records) {
+  std::vector<RunDigest> digests;
+  digests.reserve(records.size());
+  std::vector<std::pair<std::string, Runs>> groups;
+  for (const study::Record& record : records) {
+    digests.push_back(digest(record));
+    auto group = std::find_if(groups.begin(), groups.end(),
+                              [&](const auto& each) { return each.first == record.spec.method; });
+    if (group == groups.end()) group = groups.insert(groups.end(), {record.spec.method, {}});
+    group->second.push_back(&digests.back());
+  }
+  std::vector<std::size_t> all(measures().size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  std::vector<MethodRow> rows;
+  for (const auto& [method, runs] : groups) {
+    rows.push_back(summary_of(runs, all));
+    rows.back().label = method;
   }
   return rows;
 }

@@ -36,11 +36,7 @@ const std::vector<std::string>& response_names() {
 void anchor(ResponseKind kind, const BilevelProblem& problem, const Vector& v, double lambda,
             LinearResponse& response) {
   if (kind == ResponseKind::mean_anchored) {
-    MeanAnchored mean;
-    mean.phi0.resize(v.size());
-    mean.phi1.resize(v.size());
-    mean.anchor(problem, v, lambda);
-    response = mean;
+    anchor_at_mean(problem, v, lambda, response);
     return;
   }
   if (kind == ResponseKind::tangent) {

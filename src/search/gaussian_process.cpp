@@ -5,8 +5,8 @@
 #include <numbers>
 #include <utility>
 
-#include "linalg/kernels.hpp"
-#include "yosida/linalg/factor.hpp"
+#include "linalg/factor.hpp"
+#include "search/matern.hpp"
 
 namespace yosida::search {
 namespace {
@@ -25,8 +25,8 @@ Matrix factorise(const Matrix& points, const GpHyperparameters& h, const Vector&
     Vector point(points.rows());
     for (Index i = 0; i < n; ++i) {
       point = points.col(i);
-      linalg::kernels().matern52(point.data(), points.data(), n, points.rows(), i + 1, inverse_lengths.data(),
-                                 h.amplitude, k.row(i).data());
+      matern52(point.data(), points.data(), n, points.rows(), i + 1, inverse_lengths.data(), h.amplitude,
+               k.row(i).data());
     }
     return k;
   };
@@ -73,9 +73,8 @@ void GaussianProcess::predict(const Matrix& candidates, Index begin, Index count
   Vector point(points_.rows());
   for (Index i = 0; i < n; ++i) {
     point = points_.col(i);
-    linalg::kernels().matern52(point.data(), candidates.data() + begin, candidates.cols(), candidates.rows(),
-                               count, inverse_lengths_.data(), hyperparameters_.amplitude,
-                               whitened_covariances.row(i).data());
+    matern52(point.data(), candidates.data() + begin, candidates.cols(), candidates.rows(), count,
+             inverse_lengths_.data(), hyperparameters_.amplitude, whitened_covariances.row(i).data());
   }
   solve_lower(factor_, whitened_covariances);
   // mean + kᵀ K⁻¹ (values − mean) and k(x, x) − kᵀ K⁻¹ k
@@ -91,8 +90,8 @@ void GaussianProcess::predict(const Matrix& candidates, Index begin, Index count
 double GaussianProcess::add_improvement(double best, const Vector& x, Vector& gradient) const {
   const Index n = points_.cols();
   Vector covariances(n);
-  linalg::kernels().matern52(x.data(), points_.data(), n, points_.rows(), n, inverse_lengths_.data(),
-                             hyperparameters_.amplitude, covariances.data());
+  matern52(x.data(), points_.data(), n, points_.rows(), n, inverse_lengths_.data(),
+           hyperparameters_.amplitude, covariances.data());
   const double mean = hyperparameters_.mean + covariances.dot(weights_);
   Vector solved = covariances;
   solve_lower(factor_, solved);

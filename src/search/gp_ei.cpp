@@ -14,8 +14,8 @@
 #include "search/gp_prior.hpp"
 #include "search/sobol.hpp"
 #include "search/standardise.hpp"
-#include "setting_rules.hpp"
 #include "yosida/error.hpp"
+#include "yosida/setting_rules.hpp"
 
 namespace yosida::search {
 namespace {

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "search/random_search.hpp"
-#include "setting_rules.hpp"
+#include "yosida/setting_rules.hpp"
 
 namespace yosida::search {
 namespace {

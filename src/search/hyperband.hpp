@@ -19,6 +19,9 @@ namespace yosida::search {
 class Hyperband : public Sampler {
  public:
   static constexpr const char* name = "hyperband";
+  static constexpr const char* effort_setting = "resource";
+  /// Those of one pass through the brackets at R = 81, η = 3.
+  static constexpr std::int64_t default_trials = 206;
   struct Settings {
     std::int64_t resource = 81;
     std::int64_t eta = 3;

@@ -20,8 +20,8 @@ Eigen::Map<const Eigen::ArrayXd> as_array(const std::vector<double>& values) {
   return {values.data(), std::ssize(values)};
 }
 
-/// Of the trial of this age (0 is the oldest) among `count`: numpy's linspace(1/count, 1, count −
-/// forgetting), then ones.
+/// The weight of the trial of this age (0 is the oldest) among `count`. The weights are numpy's
+/// linspace(1/count, 1, count − forgetting), then ones.
 double forgetting_weight(Index age, Index count, Index forgetting) {
   const Index ramp = std::max<Index>(0, count - forgetting);
   if (age >= ramp) return 1.0;

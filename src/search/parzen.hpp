@@ -7,8 +7,8 @@
 
 namespace yosida::search {
 
-/// Σ_k w_k N(t; μ_k, σ_k²) on [0, 1), divided by what of it lies there. Sampling and density are of one
-/// distribution.
+/// The density Σ_k w_k N(t; μ_k, σ_k²), cut off outside [0, 1) and scaled to an integral of 1. Samples are
+/// drawn from exactly this density.
 class ParzenMixture {
  public:
   /// One component at least; weights are scaled to a sum of 1.

@@ -14,7 +14,8 @@
 namespace yosida::search {
 namespace {
 
-/// A kind by its class: `name`, `Settings`, `table()` and a constructor of space, options and settings.
+/// A kind by its class: `name`, `Settings`, `table()` and a constructor of space, options and settings; one
+/// that cuts trials short also has `effort_setting` and `default_trials`.
 template <typename S>
 SamplerKind kind(std::string summary) {
   const auto make = [](const SettingValues& values) -> SamplerFactory {
@@ -29,16 +30,21 @@ SamplerKind kind(std::string summary) {
     return settings::written(S::table(),
                              settings::apply(S::name, S::table(), typename S::Settings{}, values));
   };
-  return {S::name, std::move(summary), settings::describe(S::table(), typename S::Settings{}), make,
-          all_settings};
+  SamplerKind kind{S::name, std::move(summary), settings::describe(S::table(), typename S::Settings{}), make,
+                   all_settings};
+  if constexpr (requires { S::effort_setting; }) {
+    kind.effort_setting = S::effort_setting;
+    kind.default_trials = S::default_trials;
+  }
+  return kind;
 }
 
 }  // namespace
 
 const std::vector<SamplerKind>& samplers() {
   static const std::vector<SamplerKind> all = {
-      kind<Grid>("an even mesh over the box, its ends included"),
       kind<RandomSearch>("uniform draws"),
+      kind<Grid>("an even mesh over the box, its ends included"),
       kind<Tpe>("tree-structured Parzen estimators, as hyperopt has them (Bergstra 2011)"),
       kind<Tpe2>("TPE with an even start and parabolas through the best trials"),
       kind<GpEi>("expected improvement under a Gaussian process, as Spearmint has it (Snoek 2012)"),

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "search/random_search.hpp"
-#include "setting_rules.hpp"
+#include "yosida/setting_rules.hpp"
 
 namespace yosida::search {
 namespace {

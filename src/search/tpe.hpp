@@ -5,7 +5,7 @@
 
 namespace yosida::search {
 
-/// More than this would only take time.
+/// The most candidates that a proposal compares: more take time and change nothing.
 inline constexpr std::int64_t kMostCandidates = 100'000;
 inline constexpr const char* kCandidatesRule = "a whole number from 1 to 100000";
 

@@ -6,7 +6,7 @@
 #include "search/local_step.hpp"
 #include "search/random_search.hpp"
 #include "search/tpe.hpp"
-#include "setting_rules.hpp"
+#include "yosida/setting_rules.hpp"
 
 namespace yosida::search {
 namespace {

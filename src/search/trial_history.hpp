@@ -14,7 +14,7 @@ class TrialHistory {
   explicit TrialHistory(Index dimensions);
 
   void add(const Vector& unit);
-  /// Of the trial that was added as number `trial`, once.
+  /// Sets the value of the trial that was added as number `trial`. Each trial is told once.
   void tell(Index trial, double value);
 
   Index size() const { return static_cast<Index>(values_.size()); }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "yosida/problem/forwarding_problem.hpp"
+#include "problem/forwarding_problem.hpp"
 
 namespace yosida {
 
@@ -11,7 +11,11 @@ namespace yosida {
 class AlongLine final : public ForwardingProblem {
  public:
   AlongLine(const BilevelProblem& problem, Vector origin, Vector direction)
-      : ForwardingProblem(problem), origin_(std::move(origin)), direction_(std::move(direction)) {}
+      : ForwardingProblem(problem), origin_(std::move(origin)), direction_(std::move(direction)) {
+    traits_.has_closed_form = false;
+    traits_.certificate_work = {};
+    if (traits_.bounds) traits_.bounds = along(*traits_.bounds);
+  }
 
   Vector at(double t) const { return origin_ + t * direction_; }
 
@@ -34,6 +38,31 @@ class AlongLine final : public ForwardingProblem {
     problem_.cross_product_transposed(w, at(t[0]), p, all);
     out[0] = direction_.dot(all);
   }
+  void train_gradient_lambda(const Vector& w, const Vector& t, Vector& out) const override {
+    Vector all(direction_.size());
+    problem_.train_gradient_lambda(w, at(t[0]), all);
+    out[0] = direction_.dot(all);
+  }
+  double validation_loss(const Vector& w, const Vector& t) const override {
+    return problem_.validation_loss(w, at(t[0]));
+  }
+  double validation_gradient(const Vector& w, const Vector& t, Vector& g) const override {
+    return problem_.validation_gradient(w, at(t[0]), g);
+  }
+  void validation_gradient_lambda(const Vector& w, const Vector& t, Vector& out) const override {
+    Vector all(direction_.size());
+    problem_.validation_gradient_lambda(w, at(t[0]), all);
+    out[0] = direction_.dot(all);
+  }
+  void validation_hessian_product(const Vector& w, const Vector& t, const Vector& p,
+                                  Vector& out) const override {
+    problem_.validation_hessian_product(w, at(t[0]), p, out);
+  }
+  void validation_curvature(const Vector& w, const Vector& t, const Matrix& phi1,
+                            Eigen::MatrixXd& out) const override {
+    BilevelProblem::validation_curvature(w, t, phi1, out);
+  }
+  Losses losses(const Vector& w, const Vector& t) const override { return problem_.losses(w, at(t[0])); }
   InnerReport inner_solve(const Vector& t, const InnerOptions& options, Vector& w) const override {
     return problem_.inner_solve(at(t[0]), options, w);
   }
@@ -47,20 +76,6 @@ class AlongLine final : public ForwardingProblem {
   }
   /// The flat ends of a line are told by its bounds.
   void certificate_scale(const Vector&, const Vector&, Vector& out) const override { out.setOnes(); }
-  Work certificate_work() const override { return {}; }
-  std::optional<Bounds> own_bounds() const override {
-    const std::optional<Bounds> all = problem_.own_bounds();
-    if (!all) return {};
-    Bounds own{Vector::Constant(1, -std::numeric_limits<double>::infinity()),
-               Vector::Constant(1, std::numeric_limits<double>::infinity())};
-    for (Index j = 0; j < direction_.size(); ++j) {
-      if (direction_[j] == 0.0) continue;
-      own.low[0] = std::max(own.low[0], (all->low[j] - origin_[j]) / direction_[j]);
-      own.high[0] = std::min(own.high[0], (all->high[j] - origin_[j]) / direction_[j]);
-    }
-    return own;
-  }
-  bool has_closed_form() const override { return false; }
   std::optional<Vector> least_curvatures() const override {
     const std::optional<Vector> all = problem_.least_curvatures();
     if (!all) return {};
@@ -68,6 +83,16 @@ class AlongLine final : public ForwardingProblem {
   }
 
  private:
+  Bounds along(const Bounds& all) const {
+    Bounds own{Vector::Constant(1, -std::numeric_limits<double>::infinity()),
+               Vector::Constant(1, std::numeric_limits<double>::infinity())};
+    for (Index j = 0; j < direction_.size(); ++j) {
+      if (direction_[j] == 0.0) continue;
+      own.low[0] = std::max(own.low[0], (all.low[j] - origin_[j]) / direction_[j]);
+      own.high[0] = std::min(own.high[0], (all.high[j] - origin_[j]) / direction_[j]);
+    }
+    return own;
+  }
   /// e^−∞ = 0 in every component, whatever the direction.
   static bool unpenalised(const Vector& t) { return t[0] == -std::numeric_limits<double>::infinity(); }
   Vector t_of_all(const Vector& t) const { return Vector::Constant(direction_.size(), t[0]); }

@@ -5,8 +5,9 @@
 #include <cmath>
 #include <map>
 
-#include "setting_rules.hpp"
+#include "solver/direct_term.hpp"
 #include "yosida/error.hpp"
+#include "yosida/setting_rules.hpp"
 #include "yosida/solver/bounds.hpp"
 #include "yosida/solver/largest_curvature.hpp"
 
@@ -76,8 +77,7 @@ class Search final : public Run {
     if (const auto size = sampler_->size()) limit_ = std::min(limit_, *size);
     best_.lambda = range.lambda;
     best_.untrained = true;
-    untrained_ = Vector::Zero(problem.weights());
-    problem.fit_intercept(untrained_);
+    untrained_ = starting_weights(problem);
     best_.w = w_ = untrained_;
     g_.resize(problem.weights());
   }
@@ -91,7 +91,7 @@ class Search final : public Run {
       return;
     }
     train(*proposal);
-    const double value = w_.allFinite() ? problem_.validation_loss(w_) : std::nan("");
+    const double value = w_.allFinite() ? problem_.validation_loss(w_, proposal->x) : std::nan("");
     sampler_->tell(*proposal, value);
     best_.tried = proposal->x;
     best_.tried_validation = std::isfinite(value) ? value : std::nan("");
@@ -210,6 +210,7 @@ std::unique_ptr<Run> BlackBox::start(const BilevelProblem& problem, const Start&
                     curvature_work(settings_) > 0
                         ? fmt::format(", and {} to find its train_step_size", curvature_work(settings_))
                         : ""));
+  if (settings_.train_steps > 0) require_loss_of_any_weights(problem, method_);
   return std::make_unique<Search>(problem, start, sampler_, settings_);
 }
 

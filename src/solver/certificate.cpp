@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "solver/direct_term.hpp"
 #include "solver/stationarity.hpp"
 
 namespace yosida {
@@ -23,18 +24,10 @@ constexpr double kWithout = 25.0;
 constexpr double kSame = 1e-6;
 constexpr double kNoLoss = 1e-9;  // of that of w = 0
 
-Vector zero_weights(const BilevelProblem& problem) {
-  Vector zero = Vector::Zero(problem.weights());
-  problem.fit_intercept(zero);
-  return zero;
-}
-
 /// ‖∇L_T(w, λ)‖ relative to that of w = 0 without penalty.
 double relative_gradient(const BilevelProblem& problem, const Vector& lambda, const Vector& w) {
-  const Vector unpenalised =
-      Vector::Constant(problem.hyperparameters(), -std::numeric_limits<double>::infinity());
   Vector g(problem.weights());
-  problem.train_gradient(zero_weights(problem), unpenalised, g);
+  problem.train_gradient(starting_weights(problem), without_penalties(problem, lambda), g);
   const double at_zero = g.norm();
   problem.train_gradient(w, lambda, g);
   return g.norm() / (at_zero > 0.0 ? at_zero : 1.0);
@@ -47,15 +40,15 @@ struct Slopes {
   Vector scale;  // BilevelProblem::certificate_scale, relative to L_V
 };
 
-/// At w*(λ):  H q = ∇L_V,  ∇h = −Cᵀ q. What the residual r of that solve hides, −Cᵀ H⁻¹ r, is its error; it
-/// also refines q, as long as it is above what is allowed and falls.
+/// At w*(λ):  H q = ∇L_V,  ∇h = ∂L_V/∂λ − Cᵀ q. What the residual r of that solve hides, −Cᵀ H⁻¹ r, is its
+/// error; it also refines q, as long as it is above what is allowed and falls.
 Slopes slopes_at(const BilevelProblem& problem, const Vector& lambda, double allowed, Vector& w) {
-  const double tight = problem.factors_cheaply() ? kExact : kInner;
+  const double tight = problem.traits().factors_cheaply ? kExact : kInner;
   problem.inner_solve(lambda, {.proximal = {}, .tolerance = tight}, w);
   const Index count = problem.hyperparameters();
   Slopes at{.validation = 0.0, .slope = Vector(count), .error = Vector(count), .scale = Vector(count)};
   Vector g(problem.weights());
-  at.validation = problem.validation_gradient(w, g);
+  at.validation = problem.validation_gradient(w, lambda, g);
   problem.certificate_scale(w, lambda, at.scale);
   at.scale /= slope_unit(at.validation);
   Vector q = Vector::Zero(problem.weights());
@@ -76,6 +69,7 @@ Slopes slopes_at(const BilevelProblem& problem, const Vector& lambda, double all
   }
   problem.cross_product_transposed(w, lambda, q, at.slope);
   at.slope = -at.slope;
+  add_direct_term(problem, w, lambda, at.slope);
   return at;
 }
 
@@ -88,8 +82,8 @@ bool ignores_lambda(const BilevelProblem& problem, const Vector& lambda, const V
 }
 
 /// What a change of the loss is compared with.
-double size_of(const BilevelProblem& problem, double validation) {
-  return std::max(validation, kNoLoss * problem.validation_loss(zero_weights(problem)));
+double size_of(const BilevelProblem& problem, const Vector& lambda, double validation) {
+  return std::max(validation, kNoLoss * problem.validation_loss(starting_weights(problem), lambda));
 }
 
 /// What h does beside a λ_j whose slope is not small.
@@ -100,8 +94,9 @@ enum class Beside { falls, rises, is_flat_below };
 int first_change(const BilevelProblem& problem, const Vector& lambda, const Vector& direction, double here,
                  double size, Vector w) {
   for (double distance = kNearest;; distance = std::min(kFurther * distance, kWithout)) {
-    problem.inner_solve(lambda + distance * direction, {}, w);
-    const double change = problem.validation_loss(w) - here;
+    const Vector moved = lambda + distance * direction;
+    problem.inner_solve(moved, {}, w);
+    const double change = problem.validation_loss(w, moved) - here;
     if (!(std::abs(change) <= kSame * size)) return change > 0.0 ? 1 : -1;
     if (distance == kWithout) return 0;
   }
@@ -111,7 +106,7 @@ int first_change(const BilevelProblem& problem, const Vector& lambda, const Vect
 /// both sides or, where it is the same down to no penalty at all, on the upper one.
 Beside look_beside(const BilevelProblem& problem, const Vector& lambda, Index j, double size, Vector w) {
   problem.inner_solve(lambda, {}, w);
-  const double here = problem.validation_loss(w);
+  const double here = problem.validation_loss(w, lambda);
   const Vector up = Vector::Unit(lambda.size(), j);
   if (first_change(problem, lambda, up, here, size, w) <= 0) return Beside::falls;
   const int below = first_change(problem, lambda, -up, here, size, w);
@@ -122,8 +117,10 @@ Beside look_beside(const BilevelProblem& problem, const Vector& lambda, Index j,
 /// far as a penalty goes without a change of it. A small slope says nothing there.
 bool is_collapsed(const BilevelProblem& problem, const Vector& lambda, double validation, const Vector& w) {
   if (validation == 0.0) return false;  // nothing is to be gained
-  const double of_zero = problem.validation_loss(zero_weights(problem));
-  const double size = size_of(problem, validation);
+  Vector zero = Vector::Zero(problem.weights());
+  problem.fit_intercept(zero);
+  const double of_zero = problem.validation_loss(zero, lambda);
+  const double size = size_of(problem, lambda, validation);
   if (!(std::abs(validation - of_zero) <= kSame * size)) return false;
   const Vector up = Vector::Ones(lambda.size());
   return first_change(problem, lambda, up, validation, size, w) == 0 ||
@@ -140,7 +137,7 @@ Verdict verdict_beside(const BilevelProblem& problem, const Vector& lambda, cons
     if (beside == Beside::falls) return Verdict::not_certified;
     has_end |= beside == Beside::is_flat_below;
   }
-  const bool has_kinks = problem.feature_width() < BilevelProblem::kSmoothWidth;
+  const bool has_kinks = problem.traits().feature_width < ProblemTraits::kSmoothWidth;
   return has_end ? Verdict::at_end : has_kinks ? Verdict::at_kink : Verdict::at_precision;
 }
 
@@ -152,8 +149,8 @@ std::string without_penalty(const BilevelProblem& problem, const Vector& lambda,
     if (lambda[j] <= start.low[j]) lower[j] -= kWithout;
   if (lower == lambda) return "";
   problem.inner_solve(lower, {}, w);
-  const double without = problem.validation_loss(w);
-  const double size = size_of(problem, at.validation);
+  const double without = problem.validation_loss(w, lower);
+  const double size = size_of(problem, lambda, at.validation);
   if (!std::isfinite(without)) return "";
   if (std::abs(without - at.validation) <= kSame * size)
     return "; no penalty is needed there: without it the loss is the same";
@@ -233,6 +230,10 @@ Certificate certify(const BilevelProblem& problem, const Solution& solution, con
                     double tolerance) {
   const Vector& lambda = solution.lambda;
   Vector w = solution.point;
+  require_sizes(problem, w, lambda);
+  if (start.low.size() != start.high.size() || (start.is_bounded() && start.low.size() != lambda.size()))
+    throw InputError(fmt::format("bounds: {} lower and {} upper for {} hyperparameters", start.low.size(),
+                                 start.high.size(), lambda.size()));
   Certificate certificate;
   certificate.inner_gradient = relative_gradient(problem, lambda, w);
   const Slopes at = slopes_at(problem, lambda, tolerance, w);
@@ -255,7 +256,8 @@ Certificate certify(const BilevelProblem& problem, const Solution& solution, con
         fmt::format("the weights are not trained to their optimum: gradient {:.2g} of that at 0{}",
                     certificate.inner_gradient, is_small ? "; lambda itself is stationary" : "");
   } else if (!is_small) {
-    certificate.verdict = verdict_beside(problem, lambda, judged.steep, size_of(problem, at.validation), w);
+    certificate.verdict =
+        verdict_beside(problem, lambda, judged.steep, size_of(problem, lambda, at.validation), w);
     certificate.reason = reason_beside(certificate, size, tolerance);
   } else if (judged.is_held) {
     certificate.verdict = Verdict::at_bound;

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "solver/direct_term.hpp"
 #include "solver/lambda_range.hpp"
 #include "solver/unrolled.hpp"
 
@@ -9,6 +10,8 @@ namespace yosida {
 
 double forward_hypergradient(const BilevelProblem& problem, const Vector& lambda, double alpha,
                              std::int64_t steps, Vector& w, Vector& gradient) {
+  require_sizes(problem, w, lambda);
+  gradient.resize(lambda.size());
   Vector g(w.size());
   Vector product(w.size());
   Vector column(w.size());
@@ -30,14 +33,15 @@ double forward_hypergradient(const BilevelProblem& problem, const Vector& lambda
     w -= alpha * g;
   }
 
-  // dλ = Z_Tᵀ ∇L_V(w_T)
-  const double validation = problem.validation_gradient(w, g);
+  // dλ = Z_Tᵀ ∇L_V(w_T) + ∂L_V/∂λ
+  const double validation = problem.validation_gradient(w, lambda, g);
   for (std::size_t j = 0; j < z.size(); ++j) gradient[static_cast<Index>(j)] = z[j].dot(g);
+  add_direct_term(problem, w, lambda, gradient);
   return validation;
 }
 
 Forward::State Forward::init(const BilevelProblem& problem, const Start& start) const {
-  return unrolled_init(problem, start);
+  return unrolled_init(problem, start, name);
 }
 
 // The algorithm's loop, begun at its last line: so the w of an iterate was trained under its λ.

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
-#include "setting_rules.hpp"
+#include "solver/direct_term.hpp"
 #include "solver/lambda_range.hpp"
+#include "yosida/setting_rules.hpp"
 
 namespace yosida {
 namespace {
@@ -29,8 +30,8 @@ Hoag::State Hoag::init(const BilevelProblem& problem, const Start& start) const 
   state.lambda = state.previous = start.lambda;
   state.tolerance = settings.tolerance;
   state.hypergradient = Vector::Zero(problem.hyperparameters());
-  state.w = state.q = state.g = Vector::Zero(problem.weights());
-  problem.fit_intercept(state.w);
+  state.q = state.g = Vector::Zero(problem.weights());
+  state.w = starting_weights(problem);
   return state;
 }
 
@@ -52,12 +53,13 @@ void Hoag::step(const BilevelProblem& problem, State& state) const {
 
   // q with ‖H q − ∇L_V(w)‖ ≤ ε_k ‖∇L_V(w)‖
   const double before = state.validation;
-  state.validation = problem.validation_gradient(state.w, state.g);
+  state.validation = problem.validation_gradient(state.w, state.lambda, state.g);
   note(problem.hessian_solve(state.w, state.lambda, state.g, {.tolerance = epsilon}, state.q));
 
-  // p = −Cᵀ q
+  // p = ∂L_V/∂λ − Cᵀ q
   problem.cross_product_transposed(state.w, state.lambda, state.q, state.hypergradient);
   state.hypergradient *= -1.0;
+  add_direct_term(problem, state.w, state.lambda, state.hypergradient);
   state.failed = !state.hypergradient.allFinite();
 
   const double next_epsilon = std::max(kTightest, settings.decrease * epsilon);

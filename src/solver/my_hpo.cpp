@@ -27,8 +27,8 @@ MyHpo::State MyHpo::init(const BilevelProblem& problem, const Start& start) cons
   state.range = start;
   state.final_is_best = true;
   state.lambda = start.lambda;
-  state.w = state.g = Vector::Zero(problem.weights());
-  problem.fit_intercept(state.w);
+  state.g = Vector::Zero(problem.weights());
+  state.w = starting_weights(problem);
   return state;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "solver/direct_term.hpp"
 #include "solver/one_lambda.hpp"
 #include "solver/stationarity.hpp"
 #include "yosida/solver/bounds.hpp"
@@ -25,17 +26,18 @@ const std::vector<Setting<MyHpo1::Settings>>& MyHpo1::table() {
 
 MyHpo1::State MyHpo1::init(const BilevelProblem& problem, const Start& start) const {
   require_one_lambda(problem, name);
+  require_loss_of_any_weights(problem, name);
   State state;
   state.range = start;
   state.lambda = start.lambda;
-  state.w = state.phi1 = state.g = state.product = state.scratch = Vector::Zero(problem.weights());
-  problem.fit_intercept(state.w);
+  state.phi1 = state.g = state.product = state.scratch = Vector::Zero(problem.weights());
+  state.w = starting_weights(problem);
   return state;
 }
 
 void MyHpo1::step(const BilevelProblem& problem, State& state) const {
   if (state.curvature == 0.0) {
-    state.curvature = largest_curvature(problem);
+    state.curvature = largest_curvature(problem, state.lambda);
     if (!state.range.is_bounded()) state.range = with_bounds(problem, state.range);
   }
   Vector& v = state.w;
@@ -52,9 +54,9 @@ void MyHpo1::step(const BilevelProblem& problem, State& state) const {
   const double turn = state.scratch.norm();
   state.phi1 -= alpha * (state.product + state.scratch);
   // λ⁺ = argmin of L_V on the tangent + the proximal term, inside the bounds
-  const double validation = problem.validation_gradient(v, state.g);
-  const double slope = state.g.dot(state.phi1);
-  problem.validation_hessian_product(v, state.phi1, state.product);
+  const double validation = problem.validation_gradient(v, state.lambda, state.g);
+  const double slope = state.g.dot(state.phi1) + direct_slope(problem, v, state.lambda);
+  problem.validation_hessian_product(v, state.lambda, state.phi1, state.product);
   const double bend = state.phi1.dot(state.product);
   const double prox = settings.rho * bend * (1.0 + settings.epsilon);
   const double move = bend + prox > 0.0 ? -slope / (bend + prox) : 0.0;

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "solver/direct_term.hpp"
 #include "solver/one_lambda.hpp"
 #include "solver/residuals.hpp"
 #include "solver/simplified.hpp"
 #include "yosida/linalg/function_ref.hpp"
+#include "yosida/response/mean_anchored.hpp"
 
 namespace yosida {
 namespace {
@@ -60,7 +62,7 @@ void MyHpoBt::step(const BilevelProblem& problem, State& state) const {
   };
   v -= backtrack(train, alpha, train_gradient * train_gradient, state.skipped_steps) * g;
   problem.fit_intercept(v);
-  phi.anchor(problem, v, lambda);
+  anchor_at_mean(problem, v, lambda, phi);
 
   // w⁺ = w − t [∇L_T + u + ρ (w − v⁺)], t from β on down until L_T(w, λ) + uᵀ(w − v⁺) + ρ/2 ‖w − v⁺‖² falls
   w_direction(problem, w_gradient, rho, state);
@@ -74,14 +76,17 @@ void MyHpoBt::step(const BilevelProblem& problem, State& state) const {
   w -= backtrack(augmented_train, beta, p.squaredNorm(), state.skipped_steps) * p;
   problem.fit_intercept(w);
 
-  // λ⁺ = λ − t φ₁ᵀ [∇L_V(v⁺) − u − ρ (w⁺ − v⁺)], t from δ on down until
+  // λ⁺ = λ − t (φ₁ᵀ [∇L_V(v⁺) − u − ρ (w⁺ − v⁺)] + ∂L_V/∂λ), t from δ on down until
   // L_V(λφ₁ + φ₀) + uᵀ(w⁺ − λφ₁ − φ₀) + ρ/2 ‖w⁺ − λφ₁ − φ₀‖² falls
-  problem.validation_gradient(v, g);
-  const double slope = phi.phi1.dot(g) - phi.phi1.dot(u) - rho * (phi.phi1.dot(w) - phi.phi1.dot(v));
+  problem.validation_gradient(v, state.lambda, g);
+  const double slope = phi.phi1.dot(g) - phi.phi1.dot(u) - rho * (phi.phi1.dot(w) - phi.phi1.dot(v)) +
+                       direct_slope(problem, v, state.lambda);
+  Vector& trial_lambda = state.trial_lambda;
   const auto moved = [&](double t) { return state.range.clamped(lambda - t * slope, 0); };
   const auto augmented_validation = [&](double t) {
-    phi.respond(moved(t), trial);
-    const double loss = problem.validation_loss(trial);
+    trial_lambda[0] = moved(t);
+    phi.respond(trial_lambda[0], trial);
+    const double loss = problem.validation_loss(trial, trial_lambda);
     trial = w - trial;
     drop_intercept(problem, trial);
     return loss + u.dot(trial) + 0.5 * rho * trial.squaredNorm();

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "solver/direct_term.hpp"
 #include "solver/one_lambda.hpp"
 #include "solver/residuals.hpp"
 #include "solver/simplified.hpp"
+#include "yosida/response/mean_anchored.hpp"
 
 namespace yosida {
 
@@ -35,16 +37,17 @@ void MyHpoC::step(const BilevelProblem& problem, State& state) const {
   const double train_gradient = g.norm();
   v -= alpha * g;
   problem.fit_intercept(v);
-  phi.anchor(problem, v, lambda);
+  anchor_at_mean(problem, v, lambda, phi);
 
   // w⁺ = w − β [∇L_T + u + ρ (w − v⁺)]
   w_direction(problem, w_gradient, rho, state);
   w -= beta * state.p;
   problem.fit_intercept(w);
 
-  // λ⁺ = λ − δ φ₁ᵀ [∇L_V(v⁺) − u − ρ (w⁺ − v⁺)]
-  problem.validation_gradient(v, g);
-  const double slope = phi.phi1.dot(g) - phi.phi1.dot(u) - rho * (phi.phi1.dot(w) - phi.phi1.dot(v));
+  // λ⁺ = λ − δ (φ₁ᵀ [∇L_V(v⁺) − u − ρ (w⁺ − v⁺)] + ∂L_V/∂λ)
+  problem.validation_gradient(v, state.lambda, g);
+  const double slope = phi.phi1.dot(g) - phi.phi1.dot(u) - rho * (phi.phi1.dot(w) - phi.phi1.dot(v)) +
+                       direct_slope(problem, v, state.lambda);
   state.lambda[0] = state.range.clamped(lambda - delta * slope, 0);
 
   // u⁺ = u + ρ (w⁺ − λ⁺φ₁ − φ₀)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "solver/direct_term.hpp"
 #include "solver/one_lambda.hpp"
 #include "solver/residuals.hpp"
 #include "yosida/solver/bounds.hpp"
@@ -18,16 +19,18 @@ double minimise_lambda(const BilevelProblem& problem, MyHpoFull::State& state, d
   const Vector& phi1 = state.phi.phi1;
   const auto slope_at = [&](double lambda) {  // leaves the response at λ in state.response
     state.phi.respond(lambda, state.response);
-    problem.validation_gradient(state.response, state.g);
+    state.trial_lambda[0] = lambda;
+    problem.validation_gradient(state.response, state.trial_lambda, state.g);
     state.r = state.w - state.response;
-    return phi1.dot(state.g) - phi1.dot(state.u) - rho * phi1.dot(state.r);
+    return phi1.dot(state.g) - phi1.dot(state.u) - rho * phi1.dot(state.r) +
+           direct_slope(problem, state.response, state.trial_lambda);
   };
   double lambda = state.lambda[0];
   double slope = slope_at(lambda);
   // What rounding leaves of the three terms' difference.
   const double tolerance = 1e-14 * phi1.norm() * (state.g.norm() + state.u.norm() + rho * state.w.norm());
   for (int iteration = 0; iteration < 50 && std::abs(slope) > tolerance; ++iteration) {
-    problem.validation_hessian_product(state.response, phi1, state.curvature);
+    problem.validation_hessian_product(state.response, state.trial_lambda, phi1, state.curvature);
     double move = -slope / (phi1.dot(state.curvature) + rho * phi1.squaredNorm());
     double trial_slope = slope_at(lambda + move);
     // The derivative is increasing (the objective is convex): a step that overshoots is halved.
@@ -59,15 +62,16 @@ const std::vector<Setting<MyHpoFull::Settings>>& MyHpoFull::table() {
 
 MyHpoFull::State MyHpoFull::init(const BilevelProblem& problem, const Start& start) const {
   require_one_lambda(problem, name);
+  require_loss_of_any_weights(problem, name);
   if (settings.response == ResponseKind::mean_anchored) require_off_pole(start, name);
   State state;
   state.range = start;
   state.final_is_best = settings.response != ResponseKind::mean_anchored;
-  state.lambda = start.lambda;
-  state.u = state.v = state.w = state.r = state.response = state.g = state.curvature =
-      Vector::Zero(problem.weights());
-  state.phi.phi0 = state.phi.phi1 = state.w;
-  problem.fit_intercept(state.w);
+  state.lambda = state.trial_lambda = start.lambda;
+  state.u = state.r = state.response = state.g = state.curvature = Vector::Zero(problem.weights());
+  state.phi.phi0 = state.phi.phi1 = state.u;
+  state.v = state.w = starting_weights(problem);
+  state.v.tail(problem.intercepts()).setZero();  // the inner solve finds them
   return state;
 }
 

@@ -6,6 +6,7 @@
 
 #include "solver/along_line.hpp"
 #include "solver/box_quadratic.hpp"
+#include "solver/direct_term.hpp"
 #include "solver/my_hpo_one.hpp"
 #include "solver/stationarity.hpp"
 #include "yosida/solver/bounds.hpp"
@@ -61,10 +62,10 @@ double evaluate(const BilevelProblem& problem, State& state, const Vector& lambd
   const InnerReport inner =
       problem.inner_solve(lambda, {.proximal = {}, .tolerance = state.many.tolerance}, w);
   if (!inner.converged) ++state.inexact_solves;
-  return problem.validation_gradient(w, state.g);
+  return problem.validation_gradient(w, lambda, state.g);
 }
 
-/// Φ₁ = −H⁻¹ C, ∇h = Φ₁ᵀ ∇L_V and the Gauss–Newton curvature Φ₁ᵀ ∇²L_V Φ₁.
+/// Φ₁ = −H⁻¹ C, ∇h = Φ₁ᵀ ∇L_V + ∂L_V/∂λ and the Gauss–Newton curvature Φ₁ᵀ ∇²L_V Φ₁.
 void respond_by_matrix(const BilevelProblem& problem, State& state) {
   auto& many = state.many;
   const Index count = state.lambda.size();
@@ -79,12 +80,8 @@ void respond_by_matrix(const BilevelProblem& problem, State& state) {
            .converged)
     ++state.inexact_solves;
   many.g = many.phi1.transpose() * state.g;
-  Matrix turned(problem.weights(), count);
-  for (Index j = 0; j < count; ++j) {
-    problem.validation_hessian_product(state.w, many.phi1.col(j), column);
-    turned.col(j) = column;
-  }
-  many.curvature = many.phi1.transpose() * turned;
+  add_direct_term(problem, state.w, state.lambda, many.g);
+  problem.validation_curvature(state.w, state.lambda, many.phi1, many.curvature);
   if (many.kappa.size() == 0) return;
   // Penalties e^λ on squares: ∇²_wλ L_T is linear in w, and of the second derivative of w* only what the data
   // term's third derivative would add is left out:  ∇L_Vᵀ ∂²w*/∂λ_i∂λ_j = −qᵀ(C_i Φ_j + C_j Φ_i) + δ_ij
@@ -110,7 +107,7 @@ void respond_by_matrix(const BilevelProblem& problem, State& state) {
   }
 }
 
-/// ∇h = −Cᵀ q, H q = ∇L_V: one linear solve, however many hyperparameters.
+/// ∇h = ∂L_V/∂λ − Cᵀ q, H q = ∇L_V: one linear solve, however many hyperparameters.
 void respond_by_adjoint(const BilevelProblem& problem, State& state) {
   auto& many = state.many;
   if (many.q.size() == 0) many.q = Vector::Zero(problem.weights());
@@ -119,6 +116,7 @@ void respond_by_adjoint(const BilevelProblem& problem, State& state) {
     ++state.inexact_solves;
   problem.cross_product_transposed(state.w, state.lambda, many.q, many.g);
   many.g = -many.g;
+  add_direct_term(problem, state.w, state.lambda, many.g);
 }
 
 /// The same matrix with the sizes of its eigenvalues: where h curves down, a step is held back as much as
@@ -347,7 +345,7 @@ bool snap_to_bounds(const BilevelProblem& problem, const MyHpo::Settings& settin
     take(lambda);
   }
   if (!dense) take(together);
-  problem.validation_gradient(state.w, state.g);
+  problem.validation_gradient(state.w, state.lambda, state.g);
   respond(problem, state, dense);
   return moved;
 }
@@ -374,7 +372,7 @@ std::shared_ptr<MyHpo::Lines> lines_of(const BilevelProblem& problem, const Stat
   auto lines = std::make_shared<MyHpo::Lines>();
   lines->range = state.range;
   lines->range.lambda = Vector::Constant(1, state.range.lambda.mean());
-  const std::optional<Bounds> own = problem.own_bounds();
+  const std::optional<Bounds>& own = problem.traits().bounds;
   if (state.range.is_bounded() && !own) {
     lines->range.low = Vector::Constant(1, state.range.low.maxCoeff());
     lines->range.high = Vector::Constant(1, state.range.high.minCoeff());
@@ -432,7 +430,7 @@ bool step_lines(const MyHpo::Settings& settings, State& state) {
 /// An elastic net has narrow valleys: once more along its ℓ₁ penalty through the answer, finely, and along
 /// its ℓ₂ one.
 bool checks_along_line(const BilevelProblem& problem, State& state) {
-  if (!problem.own_bounds() || state.lambda.size() != 2 || state.many.line_checks >= kMaxLineChecks)
+  if (!problem.traits().bounds || state.lambda.size() != 2 || state.many.line_checks >= kMaxLineChecks)
     return false;
   const Index along = state.many.line_checks % 2;  // by turns
   ++state.many.line_checks;
@@ -465,8 +463,8 @@ void begin(const BilevelProblem& problem, State& state, bool dense, bool is_firs
   }
   state.range.clamp(state.lambda);
   many.g = Vector::Zero(state.lambda.size());
-  many.tolerance = problem.factors_cheaply() ? kExact : dense ? kFirstTolerance : kFirstInner;
-  many.adjoint_tolerance = std::min(kFirstAdjoint, problem.factors_cheaply() ? kExact : 1.0);
+  many.tolerance = problem.traits().factors_cheaply ? kExact : dense ? kFirstTolerance : kFirstInner;
+  many.adjoint_tolerance = std::min(kFirstAdjoint, problem.traits().factors_cheaply ? kExact : 1.0);
   many.validation = evaluate(problem, state, state.lambda, state.w);
   if (is_first && given != state.lambda) {
     Vector w = state.w;
@@ -476,7 +474,7 @@ void begin(const BilevelProblem& problem, State& state, bool dense, bool is_firs
       state.w = w;
       many.validation = validation;
     }
-    problem.validation_gradient(state.w, state.g);
+    problem.validation_gradient(state.w, state.lambda, state.g);
   }
   state.low = state.range.low;
   state.high = state.range.high;
@@ -546,7 +544,8 @@ void take_the_better(const BilevelProblem& problem, State& state, bool dense) {
 }  // namespace
 
 void step_many(const BilevelProblem& problem, const MyHpo::Settings& settings, State& state) {
-  const bool dense = state.lambda.size() <= (problem.factors_cheaply() ? kMaxDenseFactored : kMaxDense);
+  const bool dense =
+      state.lambda.size() <= (problem.traits().factors_cheaply ? kMaxDenseFactored : kMaxDense);
   const bool is_first = state.many.g.size() == 0;
   if (is_first && !state.lines) state.lines = lines_of(problem, state);
   bool has_ended = false;
@@ -564,7 +563,7 @@ void step_many(const BilevelProblem& problem, const MyHpo::Settings& settings, S
   }
   if (checks_along_line(problem, state)) {
     state.converged = state.stalled = false;
-  } else if (problem.own_bounds()) {
+  } else if (problem.traits().bounds) {
     take_the_better(problem, state, dense);
   }
 }

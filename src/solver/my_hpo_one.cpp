@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "solver/direct_term.hpp"
 #include "solver/stationarity.hpp"
 #include "yosida/solver/bounds.hpp"
 
@@ -77,14 +78,15 @@ constexpr double kBlurOfValue = 0.03;
 constexpr double kNoLoss = 1e-9;
 
 bool is_exact(const BilevelProblem& problem) {
-  return problem.has_closed_form() || problem.factors_cheaply();
+  return problem.traits().has_closed_form || problem.traits().factors_cheaply;
 }
 
 double spacing_of(const BilevelProblem& problem, const MyHpo::Settings& settings) {
-  const double width = settings.spacing * problem.feature_width();
-  if (problem.has_closed_form()) return kClosedFormSpacing * width;
-  if (!problem.factors_cheaply()) return width;
-  return (problem.own_bounds() ? kKinkedSpacing : kFactoredSpacing) * width;
+  const ProblemTraits& traits = problem.traits();
+  const double width = settings.spacing * traits.feature_width;
+  if (traits.has_closed_form) return kClosedFormSpacing * width;
+  if (!traits.factors_cheaply) return width;
+  return (traits.bounds ? kKinkedSpacing : kFactoredSpacing) * width;
 }
 
 /// The visited point nearest to λ: where an inner solve starts.
@@ -112,7 +114,7 @@ struct Exactness {
 
 /// h(λ) and, where asked for, its slope, by an inner solve.
 Sample evaluate(const BilevelProblem& problem, State& state, double lambda, const Exactness& wanted) {
-  if (problem.has_closed_form()) {
+  if (problem.traits().has_closed_form) {
     const CurvePoint point = problem.closed_form(lambda);
     if (!std::isfinite(point.value) || !std::isfinite(point.slope))
       return {lambda, BasinSearch::kUnresolved, {}, 0.0};
@@ -131,7 +133,8 @@ Sample evaluate(const BilevelProblem& problem, State& state, double lambda, cons
   } else {
     point.v = state.w;
   }
-  const InnerReport inner = problem.inner_solve(Vector::Constant(1, lambda),
+  const Vector at = Vector::Constant(1, lambda);
+  const InnerReport inner = problem.inner_solve(at,
                                                 {.proximal = {},
                                                  .tolerance = wanted.tolerance,
                                                  .blur = wanted.tau,
@@ -144,15 +147,15 @@ Sample evaluate(const BilevelProblem& problem, State& state, double lambda, cons
   }
   Sample sample{lambda, 0.0, {}, std::max(wanted.tau, inner.blur)};
   if (wanted.with_slope) {
-    // Φ₁ = −H⁻¹ C;  h′(λ) = ∇L_V(v)ᵀ Φ₁
-    sample.value = problem.validation_gradient(point.v, state.g);
+    // Φ₁ = −H⁻¹ C;  h′(λ) = ∇L_V(v)ᵀ Φ₁ + ∂L_V/∂λ
+    sample.value = problem.validation_gradient(point.v, at, state.g);
     const double tolerance = wanted.tau > 0.0   ? std::max(wanted.tau, kLeastTau)
                              : wanted.is_glance ? kGlanceSlope
                                                 : kExact;
     if (!point.anchor(problem, tolerance).converged && !wanted.is_glance) ++state.inexact_solves;
-    sample.slope = state.g.dot(point.phi1);
+    sample.slope = state.g.dot(point.phi1) + direct_slope(problem, point.v, at);
   } else {
-    sample.value = problem.validation_loss(point.v);
+    sample.value = problem.validation_loss(point.v, at);
     point.phi1.resize(0);
   }
   if (!std::isfinite(sample.value) || !std::isfinite(sample.slope.value_or(0.0)))
@@ -166,7 +169,7 @@ void scan(const BilevelProblem& problem, const MyHpo::Settings& settings, State&
   BasinSearch& search = *state.search;
   const double lambda = search.propose(kWorthwhile, kNearest, kBlurOfValue)->x;
   if (is_exact(problem)) {
-    const bool has_kinks = problem.own_bounds().has_value();
+    const bool has_kinks = problem.traits().bounds.has_value();
     const Sample sample = evaluate(
         problem, state, lambda,
         {.tau = 0.0, .tolerance = has_kinks ? kGlance : kExact, .with_slope = true, .is_glance = has_kinks});
@@ -225,8 +228,8 @@ void refine(const BilevelProblem& problem, State& state) {
   }
   state.is_confirming = false;
   // A valley of an ℓ₁ penalty ends in a kink: inexact slopes do not tell on which side of it they are.
-  const bool exact = is_exact(problem) || problem.own_bounds();
-  const bool is_glance = state.is_looking_between && problem.own_bounds();
+  const bool exact = is_exact(problem) || problem.traits().bounds;
+  const bool is_glance = state.is_looking_between && problem.traits().bounds;
   state.is_looking_between = false;
   search.add(evaluate(problem, state, lambda,
                       {.tau = exact ? 0.0 : tau,
@@ -241,12 +244,12 @@ void refine(const BilevelProblem& problem, State& state) {
 /// Where h may have valleys narrower than the scan could see and costs little: the middle of an interval
 /// whose ends are nearly as low as the best.
 std::optional<double> closer_look(const BilevelProblem& problem, const State& state) {
-  if (!problem.factors_cheaply() || problem.feature_width() >= BilevelProblem::kSmoothWidth ||
+  if (!problem.traits().factors_cheaply || problem.traits().feature_width >= ProblemTraits::kSmoothWidth ||
       state.looks_between >= kMaxLooksBetween)
     return {};
   const auto& samples = state.search->samples();
   const double level = (1.0 + kNearlyBest) * state.search->best_value();
-  double widest = kLookSpacing * problem.feature_width();
+  double widest = kLookSpacing * problem.traits().feature_width;
   std::optional<double> middle;
   for (std::size_t i = 0; i + 1 < samples.size(); ++i) {
     const Sample &a = samples[i], &b = samples[i + 1];
@@ -280,7 +283,7 @@ const Sample& settled(const BasinSearch& search) {
 void take(const BilevelProblem& problem, State& state, const Sample& best) {
   if (const auto at = state.visited.find(best.x); at != state.visited.end()) {
     state.w = at->second.v;
-  } else if (problem.has_closed_form()) {
+  } else if (problem.traits().has_closed_form) {
     problem.inner_solve(Vector::Constant(1, best.x), {}, state.w);
   } else {
     return;
@@ -326,7 +329,8 @@ bool reaches_further(const BilevelProblem& problem, const MyHpo::Settings& setti
   double& high = state.range.high[0];
   const bool is_low = best.x <= low + kNearest;
   // Where a problem states its bounds no weight is left above them.
-  if (!state.has_own_bounds || (!is_low && (problem.own_bounds() || best.x < high - kNearest))) return false;
+  const bool has_stated = problem.traits().bounds.has_value();
+  if (!state.has_own_bounds || (!is_low && (has_stated || best.x < high - kNearest))) return false;
   double& last = is_low ? state.value_at_low_end : state.value_at_high_end;
   if (!(last - best.value > kWorthwhile * std::abs(best.value)) ||
       best.value <= kNoLoss * state.value_of_zero)
@@ -338,7 +342,7 @@ bool reaches_further(const BilevelProblem& problem, const MyHpo::Settings& setti
   const double from = end;
   end = std::clamp(end + (is_low ? -kFurther : kFurther), -kFarthest, kFarthest);
   if (end == from) return false;
-  if (is_low && problem.factors_cheaply()) state.moved_from = from;
+  if (is_low && problem.traits().factors_cheaply) state.moved_from = from;
   state.search->extend(from, end, is_exact(problem) ? spacing_of(problem, settings) : kFurther);
   return true;
 }
@@ -377,7 +381,7 @@ void begin(const BilevelProblem& problem, const MyHpo::Settings& settings, State
   state.range = with_bounds(problem, state.range);
   state.search.emplace(state.range.low[0], state.range.high[0], spacing_of(problem, settings),
                        state.range.lambda[0]);
-  state.value_of_zero = problem.validation_loss(state.w);  // that of the start
+  state.value_of_zero = problem.validation_loss(state.w, state.lambda);  // that of the start
   const auto least = problem.least_curvatures();
   state.has_one_scale =
       state.has_own_bounds && least && std::log((*least)[0] / kOneScale) > state.range.high[0];
@@ -393,8 +397,8 @@ void step_one(const BilevelProblem& problem, const MyHpo::Settings& settings, St
     int points = 0;
     do {
       scan(problem, settings, state);
-    } while (search.scanning() &&
-             (problem.has_closed_form() || (problem.factors_cheaply() && ++points < kPointsAStep)));
+    } while (search.scanning() && (problem.traits().has_closed_form ||
+                                   (problem.traits().factors_cheaply && ++points < kPointsAStep)));
     if (state.moved_from && !search.scanning()) forget_rounding(state, *state.moved_from);
     if (!search.scanning()) state.moved_from.reset();
   } else {
@@ -423,7 +427,7 @@ void step_one(const BilevelProblem& problem, const MyHpo::Settings& settings, St
   if (reaches_further(problem, settings, state, best)) return;
   // No basin promises more: stop on the certificate, or look closer, as long as rounding lets it.
   const Sample* neighbour = downhill_neighbour(search);
-  const bool has_kinks = problem.feature_width() < BilevelProblem::kSmoothWidth;
+  const bool has_kinks = problem.traits().feature_width < ProblemTraits::kSmoothWidth;
   const double certificate = certificate_of(problem, state, best);
   if (certificate <= settings.tolerance || (has_kinks && is_at_kink(best, neighbour))) {
     if (best.blur > kLeastTau && best.blur > final_tau(problem, state)) {

@@ -16,13 +16,11 @@ constexpr double kPromising = 1.05;  // valleys up to 5 % above the lowest are p
 
 class Path {
  public:
-  explicit Path(const BilevelProblem& problem) : problem_(problem), w_(Vector::Zero(problem.weights())) {
-    problem_.fit_intercept(w_);
-  }
+  explicit Path(const BilevelProblem& problem) : problem_(problem), w_(starting_weights(problem)) {}
   double operator()(double lambda) {
     lambda_[0] = lambda;
     if (!problem_.inner_solve(lambda_, {}, w_).converged) ++inexact_solves_;
-    const double value = problem_.validation_loss(w_);
+    const double value = problem_.validation_loss(w_, lambda_);
     return std::isfinite(value) ? value : std::numeric_limits<double>::infinity();
   }
   std::int64_t inexact_solves() const { return inexact_solves_; }
@@ -98,6 +96,9 @@ Oracle find_oracle(const BilevelProblem& problem, double low, double high) {
   return best;
 }
 
-double validation_at(const BilevelProblem& problem, double lambda) { return Path(problem)(lambda); }
+double validation_at(const BilevelProblem& problem, double lambda) {
+  require_one_lambda(problem, "validation_at");
+  return Path(problem)(lambda);
+}
 
 }  // namespace yosida

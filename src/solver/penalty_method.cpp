@@ -1,7 +1,8 @@
 #include "yosida/solver/penalty_method.hpp"
 
-#include "setting_rules.hpp"
+#include "solver/direct_term.hpp"
 #include "solver/lambda_range.hpp"
+#include "yosida/setting_rules.hpp"
 
 namespace yosida {
 namespace {
@@ -15,14 +16,14 @@ void update_multiplier(const BilevelProblem& problem, PenaltyMethod::State& stat
 /// 1/L of the objective in w, whose Hessian is ∇²L_V + ρH² + μH where L_T is quadratic.
 double w_step_size(const BilevelProblem& problem, PenaltyMethod::State& state) {
   if (!state.curvature.has_begun()) {
-    problem.validation_gradient(state.w, state.g);
+    problem.validation_gradient(state.w, state.lambda, state.g);
     state.curvature.begin(state.g);
   }
-  const Vector zero = Vector::Zero(problem.weights());
+  const Vector zero = starting_weights(problem);
   Vector h(problem.weights());
   Vector second(problem.weights());
   const double curvature = state.curvature.of([&](const Vector& p, Vector& out) {
-    problem.validation_hessian_product(zero, p, out);
+    problem.validation_hessian_product(zero, state.lambda, p, out);
     problem.hessian_product(zero, state.lambda, p, h);
     problem.hessian_product(zero, state.lambda, h, second);
     out += state.rho * second + state.mu * h;
@@ -58,15 +59,15 @@ const std::vector<Setting<PenaltyMethod::Settings>>& PenaltyMethod::table() {
 }
 
 PenaltyMethod::State PenaltyMethod::init(const BilevelProblem& problem, const Start& start) const {
+  require_loss_of_any_weights(problem, name);
   State state;
   state.range = with_bounds(problem, start);
   state.lambda = start.lambda;
   state.mu = settings.mu;
   state.epsilon = settings.epsilon;
-  state.w = state.nu = state.train = state.multiplier = state.g = state.product =
-      Vector::Zero(problem.weights());
+  state.nu = state.train = state.multiplier = state.g = state.product = Vector::Zero(problem.weights());
   state.lambda_slope = Vector::Zero(problem.hyperparameters());
-  problem.fit_intercept(state.w);
+  state.w = starting_weights(problem);
   return state;
 }
 
@@ -86,7 +87,7 @@ void PenaltyMethod::step(const BilevelProblem& problem, State& state) const {
   double validation_slope = 0.0;
   for (std::int64_t t = 0; t < settings.steps; ++t) {
     update_multiplier(problem, state);
-    validation = problem.validation_gradient(w, g);
+    validation = problem.validation_gradient(w, state.lambda, g);
     validation_slope = g.stableNorm();
     problem.hessian_product(w, state.lambda, state.multiplier, state.product);
     g += state.product + state.mu * state.train;
@@ -94,10 +95,11 @@ void PenaltyMethod::step(const BilevelProblem& problem, State& state) const {
   }
   const double w_slope = g.stableNorm();
 
-  // λ ← P(λ − β Cᵀ (ν + ρ∇L_T) / L_V)
+  // λ ← P(λ − β [∂L_V/∂λ + Cᵀ (ν + ρ∇L_T)] / L_V)
   // Deviation: over L_V, so that the scale of the targets does not matter to β.
   update_multiplier(problem, state);
   problem.cross_product_transposed(w, state.lambda, state.multiplier, state.lambda_slope);
+  add_direct_term(problem, w, state.lambda, state.lambda_slope);
   if (validation > 0.0) descend_lambda(state.range, settings.beta * state.lambda_slope / validation, state);
 
   // Where both gradients are small: ν ← ν + ρ∇L_T, ρ ← growth ρ, ε and μ shrink

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "solver/direct_term.hpp"
 #include "solver/lambda_range.hpp"
 #include "solver/unrolled.hpp"
 
@@ -9,6 +10,8 @@ namespace yosida {
 
 double reverse_hypergradient(const BilevelProblem& problem, const Vector& lambda, double alpha,
                              std::int64_t steps, Vector& w, Vector& gradient) {
+  require_sizes(problem, w, lambda);
+  gradient.resize(lambda.size());
   Vector g(w.size());
   Vector c(lambda.size());
   std::vector<Vector> path;  // w_0 … w_{T−1}
@@ -20,10 +23,12 @@ double reverse_hypergradient(const BilevelProblem& problem, const Vector& lambda
     w -= alpha * g;
   }
 
-  // a_T = ∇L_V(w_T);  back along the path: dλ += −α C(w_t)ᵀ a_{t+1},  a_t = a_{t+1} − α H(w_t) a_{t+1}
+  // a_T = ∇L_V(w_T);  dλ = ∂L_V/∂λ;  back along the path: dλ += −α C(w_t)ᵀ a_{t+1},  a_t = a_{t+1} − α H(w_t)
+  // a_{t+1}
   Vector a(w.size());
-  const double validation = problem.validation_gradient(w, a);
+  const double validation = problem.validation_gradient(w, lambda, a);
   gradient.setZero();
+  add_direct_term(problem, w, lambda, gradient);
   for (auto w_t = path.rbegin(); w_t != path.rend(); ++w_t) {
     problem.cross_product_transposed(*w_t, lambda, a, c);
     gradient -= alpha * c;
@@ -35,7 +40,7 @@ double reverse_hypergradient(const BilevelProblem& problem, const Vector& lambda
 }
 
 Reverse::State Reverse::init(const BilevelProblem& problem, const Start& start) const {
-  return unrolled_init(problem, start);
+  return unrolled_init(problem, start, name);
 }
 
 // The algorithm's loop, begun at its last line: so the w of an iterate was trained under its λ.

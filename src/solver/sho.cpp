@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "solver/direct_term.hpp"
 #include "solver/one_lambda.hpp"
 
 namespace yosida {
@@ -45,6 +46,7 @@ const std::vector<Setting<Sho::Settings>>& Sho::table() {
 
 Sho::State Sho::init(const BilevelProblem& problem, const Start& start) const {
   require_one_lambda(problem, name);
+  require_loss_of_any_weights(problem, name);
   State state;
   state.range = start;
   state.random = Random(start.seed);
@@ -55,6 +57,8 @@ Sho::State Sho::init(const BilevelProblem& problem, const Start& start) const {
     for (Index j = 0; j < penalised; ++j) state.phi1[j] = settings.phi_scale * state.random.normal();
     for (Index j = 0; j < penalised; ++j) state.phi0[j] = settings.phi_scale * state.random.normal();
   }
+  if (const Vector& given = problem.traits().start; given.size() > 0)
+    state.phi0.head(penalised) += given.head(penalised);
   respond(problem, state, state.lambda[0], state.w);
   return state;
 }
@@ -74,10 +78,10 @@ void Sho::step(const BilevelProblem& problem, State& state) const {
   state.phi1 -= alpha * lambda_hat * state.g;
   state.phi0 -= alpha * state.g;
 
-  // λ ← λ − β φ₁ᵀ ∇L_V(G_φ(λ))
+  // λ ← λ − β [φ₁ᵀ ∇L_V(G_φ(λ)) + ∂L_V/∂λ]
   respond(problem, state, lambda, state.w);
-  problem.validation_gradient(state.w, state.g);
-  const double slope = state.phi1.dot(state.g);
+  problem.validation_gradient(state.w, state.lambda, state.g);
+  const double slope = state.phi1.dot(state.g) + direct_slope(problem, state.w, state.lambda);
   lambda -= lambda_optimizer == Optimizer::adam ? adam_step(state, slope, beta) : beta * slope;
   lambda = state.range.clamped(lambda, 0);
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "solver/direct_term.hpp"
 #include "solver/one_lambda.hpp"
 
 namespace yosida {
@@ -9,13 +10,13 @@ namespace yosida {
 SimplifiedState simplified_init(const BilevelProblem& problem, const Start& start, const char* method) {
   require_one_lambda(problem, method);
   require_off_pole(start, method);
+  require_loss_of_any_weights(problem, method);
   SimplifiedState state;
   state.range = start;
-  state.lambda = start.lambda;
-  state.v = state.u = state.g = state.p = state.r = state.trial = Vector::Zero(problem.weights());
-  state.phi.phi0 = state.phi.phi1 = state.v;
-  problem.fit_intercept(state.v);
-  state.w = state.v;
+  state.lambda = state.trial_lambda = start.lambda;
+  state.u = state.g = state.p = state.r = state.trial = Vector::Zero(problem.weights());
+  state.phi.phi0 = state.phi.phi1 = state.u;
+  state.v = state.w = starting_weights(problem);
   return state;
 }
 

@@ -5,8 +5,9 @@
 #include <chrono>
 #include <cmath>
 
+#include "problem/counted_problem.hpp"
 #include "yosida/error.hpp"
-#include "yosida/problem/counted_problem.hpp"
+#include "yosida/solver/bounds.hpp"
 
 namespace yosida {
 namespace {
@@ -21,8 +22,14 @@ class Stopwatch {
   template <typename F>
   void time(F&& work) {
     const Clock::time_point begin = Clock::now();
-    work();
-    seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
+    const auto add = [&] { seconds_ += std::chrono::duration<double>(Clock::now() - begin).count(); };
+    try {
+      work();
+    } catch (...) {  // a step that is dropped has taken its time
+      add();
+      throw;
+    }
+    add();
   }
   double seconds() const { return seconds_; }
 
@@ -47,7 +54,7 @@ struct Snapshot {
     return {.lambda = lambda,
             .w = problem.expand(w),
             .point = w,
-            .loss = problem.losses(w),
+            .loss = problem.losses(w, lambda),
             .iteration = iteration};
   }
 };
@@ -64,11 +71,32 @@ Losses validation_only(double value) {
   return losses;
 }
 
-double validation_loss_of_zero(const BilevelProblem& problem) {
-  Vector zero = Vector::Zero(problem.weights());
-  problem.fit_intercept(zero);
-  return problem.validation_loss(zero);
+StopReason stop_reason(const RunEnded& ended) {
+  switch (ended.reason()) {
+    case RunEnded::Reason::work_limit:
+      return StopReason::work_limit;
+    case RunEnded::Reason::time_limit:
+      return StopReason::time_limit;
+    case RunEnded::Reason::stopped:
+      break;
+  }
+  return StopReason::stopped;
 }
+
+/// A run that was stopped before it could begin: its one iterate is the start.
+class NotBegun final : public Run {
+ public:
+  NotBegun(const BilevelProblem& problem, const Start& start) {
+    start_.w = starting_weights(problem);
+    start_.lambda = start.lambda;
+    start_.untrained = true;
+  }
+  void step() override {}
+  const Iterate& iterate() const override { return start_; }
+
+ private:
+  Iterate start_;
+};
 
 std::string sentence(const Outcome& outcome, const Budget& budget, bool non_finite, bool flat_response) {
   std::string text;
@@ -123,6 +151,10 @@ void check(const SolveOptions& options, const BilevelProblem& problem) {
       (start.is_bounded() && start.low.size() != start.lambda.size()))
     throw InputError(fmt::format("bounds: {} lower and {} upper for {} hyperparameters", start.low.size(),
                                  start.high.size(), start.lambda.size()));
+  if (!(options.budget.seconds >= 0.0))
+    throw InputError(fmt::format("budget.seconds = {}: must be >= 0", options.budget.seconds));
+  if (options.trace_every < 0)
+    throw InputError(fmt::format("trace_every = {}: must be >= 0", options.trace_every));
   for (Index j = 0; j < start.lambda.size(); ++j) {
     const double value = start.lambda[j];
     if (!std::isfinite(value)) throw InputError(fmt::format("lambda0 = {}: must be finite", value));
@@ -136,26 +168,47 @@ void check(const SolveOptions& options, const BilevelProblem& problem) {
   }
 }
 
+/// What is not said: a start, and a limit.
+SolveOptions completed(SolveOptions options, const Solver& solver, const BilevelProblem& problem) {
+  if (options.start.lambda.size() == 0) {
+    options.start.lambda = default_start(problem);
+    if (options.start.low.size() == options.start.lambda.size() &&
+        options.start.high.size() == options.start.lambda.size())
+      options.start.clamp(options.start.lambda);
+  }
+  const Budget none;
+  Budget& budget = options.budget;
+  if (budget.iterations == none.iterations && budget.gradients == none.gradients &&
+      budget.seconds == none.seconds)
+    budget.iterations = solver.default_iterations();
+  return options;
+}
+
 /// One run, from the start of the solver to its outcome.
 class Loop {
  public:
   Loop(const Solver& solver, const BilevelProblem& problem, const SolveOptions& options)
       : problem_(problem), options_(options), counted_(problem, options.budget.gradients) {
-    loss_of_zero_ = validation_loss_of_zero(problem);
+    const Vector& lambda = options.start.lambda;
+    needs_optimum_ = problem.traits().validation_needs_optimum;
+    if (!needs_optimum_) loss_of_zero_ = problem.validation_loss(starting_weights(problem), lambda);
     if (!std::isfinite(loss_of_zero_))
       throw InputError(fmt::format(
           "the validation loss of w = 0 is {}: must be finite; the targets are too large", loss_of_zero_));
     try {
       Start start = options.start;
       start.budget = options.budget;
-      clock_.time([&] { run_ = solver.start(counted_, start); });
-    } catch (const BudgetSpent&) {
-      throw InputError(
-          fmt::format("budget of {} gradient computations: too small for the start of this method",
-                      options.budget.gradients));
+      within_limits([&] { run_ = solver.start(counted_, start); });
+    } catch (const RunEnded& ended) {
+      if (ended.reason() == RunEnded::Reason::work_limit)
+        throw InputError(
+            fmt::format("budget of {} gradient computations: too small for the start of this method",
+                        options.budget.gradients));
+      run_ = std::make_unique<NotBegun>(problem, options.start);
+      end_by(ended);
     }
-    const double first = problem.validation_loss(run_->iterate().w);
-    if (!std::isfinite(first))
+    const double first = validation_of(run_->iterate());
+    if (!std::isfinite(first) && !needs_optimum_)
       throw InputError(
           fmt::format("lambda0 = {}: the validation loss of the first iterate is {}: must be finite",
                       options.start.lambda[0], first));
@@ -165,13 +218,12 @@ class Loop {
   Outcome run() {
     while (!ended()) {
       try {
-        clock_.time([&] { run_->step(); });
-      } catch (const BudgetSpent&) {  // the step is not whole: the last iterate stands
-        outcome_.status = StopReason::work_limit;
+        within_limits([&] { run_->step(); });
+      } catch (const RunEnded& ended) {  // the step is not whole: the last iterate stands
+        end_by(ended);
         break;
       }
-      const double validation =
-          is_usable(run_->iterate()) ? problem_.validation_loss(run_->iterate().w) : std::nan("");
+      const double validation = is_usable(run_->iterate()) ? validation_of(run_->iterate()) : std::nan("");
       if (!std::isfinite(validation)) {
         outcome_.status = StopReason::diverged;
         non_finite_ = true;
@@ -184,14 +236,38 @@ class Loop {
   }
 
  private:
+  double validation_of(const Iterate& iterate) const {
+    return problem_.validation_loss(iterate.w, iterate.lambda);
+  }
+
+  /// Does a part of the run, on the clock; it throws RunEnded where its time is over.
+  template <typename F>
+  void within_limits(F&& work) {
+    StopToken stop = options_.stop;
+    if (std::isfinite(options_.budget.seconds)) {
+      constexpr double kLongest = 1e9;  // seconds; more would overflow the clock
+      const std::chrono::duration<double> left(
+          std::min(options_.budget.seconds - clock_.seconds(), kLongest));
+      stop = stop.with_deadline(Clock::now() + std::chrono::duration_cast<Clock::duration>(left));
+    }
+    counted_.stop_by(std::move(stop));
+    clock_.time(std::forward<F>(work));
+  }
+
+  void end_by(const RunEnded& ended) {
+    outcome_.status = stop_reason(ended);
+    was_ended_ = true;
+  }
+
   /// Whether a limit is met, or the solver or an observer has had enough; sets the status.
   bool ended() {
     const Budget& budget = options_.budget;
+    if (was_ended_) return true;
     if (run_->iterate().converged) {
       outcome_.status = StopReason::converged;
     } else if (run_->iterate().stalled) {
       outcome_.status = StopReason::stalled;
-    } else if (stop_asked_) {
+    } else if (stop_asked_ || options_.stop.stop_requested()) {
       outcome_.status = StopReason::stopped;
     } else if (outcome_.iterations >= budget.iterations) {
       outcome_.status = StopReason::iteration_limit;
@@ -213,7 +289,7 @@ class Loop {
     last_.take(iterate, validation, outcome_.iterations);
     if (validation < best_.validation || best_is_untrained_) {
       best_.take(iterate, validation, outcome_.iterations);
-      best_is_untrained_ = iterate.untrained;
+      best_is_untrained_ = iterate.untrained || (needs_optimum_ && outcome_.iterations == 0);
     }
     outcome_.primal_residual = iterate.primal_residual;
     outcome_.dual_residual = iterate.dual_residual;
@@ -226,7 +302,8 @@ class Loop {
     const bool keep = options_.trace_every > 0 && (outcome_.iterations < options_.trace_every ||
                                                    outcome_.iterations % options_.trace_every == 0);
     if (!keep && options_.observers.empty()) return;
-    TracePoint point = last_point(keep ? problem_.losses(iterate.w) : validation_only(validation));
+    TracePoint point =
+        last_point(keep ? problem_.losses(iterate.w, iterate.lambda) : validation_only(validation));
     for (const Observer& observer : options_.observers) stop_asked_ |= observer(point) == Watch::stop;
     if (keep) outcome_.trace.push_back(std::move(point));
   }
@@ -275,6 +352,8 @@ class Loop {
   bool non_finite_ = false;
   bool flat_response_ = false;
   bool best_is_untrained_ = false;
+  bool needs_optimum_ = false;
+  bool was_ended_ = false;
   Outcome outcome_;
 };
 
@@ -303,8 +382,9 @@ std::string_view to_string(StopReason reason) {
 }
 
 Outcome solve(const Solver& solver, const BilevelProblem& problem, const SolveOptions& options) {
-  check(options, problem);
-  return Loop(solver, problem, options).run();
+  const SolveOptions all = completed(options, solver, problem);
+  check(all, problem);
+  return Loop(solver, problem, all).run();
 }
 
 }  // namespace yosida

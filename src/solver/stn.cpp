@@ -2,8 +2,9 @@
 
 #include <cmath>
 
-#include "setting_rules.hpp"
+#include "solver/direct_term.hpp"
 #include "solver/lambda_range.hpp"
+#include "yosida/setting_rules.hpp"
 
 namespace yosida {
 namespace {
@@ -45,12 +46,13 @@ const std::vector<Setting<Stn::Settings>>& Stn::table() {
 }
 
 Stn::State Stn::init(const BilevelProblem& problem, const Start& start) const {
+  require_loss_of_any_weights(problem, name);
   State state;
   state.range = with_bounds(problem, start);
   state.random = Random(start.seed);
   state.lambda = state.lambda_hat = state.previous = start.lambda;
-  state.w = state.w_hat = state.g = Vector::Zero(problem.weights());
-  problem.fit_intercept(state.w);
+  state.w_hat = state.g = Vector::Zero(problem.weights());
+  state.w = starting_weights(problem);
   state.phi1 = Matrix::Zero(problem.weights(), problem.hyperparameters());
   state.log_scale = Vector::Constant(problem.hyperparameters(), std::log(settings.sigma));
   state.epsilon = state.slope = Vector::Zero(problem.hyperparameters());
@@ -76,9 +78,11 @@ void Stn::step(const BilevelProblem& problem, State& state) const {
 
   // (λ, s) ← (λ, s) − ∂/∂(λ, s) [log L_V(ŵ(λ + ε)) − τ H(ε)],  H(ε) = Σ s + a constant
   perturb(state);
-  const double validation = problem.validation_gradient(state.w_hat, g);
+  state.lambda_hat = state.lambda + epsilon;
+  const double validation = problem.validation_gradient(state.w_hat, state.lambda_hat, g);
   if (!(validation > 0.0)) return;
   slope.noalias() = state.phi1.transpose() * g;
+  add_direct_term(problem, state.w_hat, state.lambda_hat, slope);
   slope /= validation;
   state.log_scale -= settings.gamma * (slope.cwiseProduct(epsilon).array() - settings.tau).matrix();
   state.previous = state.lambda;

@@ -1,7 +1,8 @@
 #include "solver/unrolled.hpp"
 
-#include "setting_rules.hpp"
+#include "solver/direct_term.hpp"
 #include "solver/lambda_range.hpp"
+#include "yosida/setting_rules.hpp"
 
 namespace yosida {
 
@@ -20,13 +21,13 @@ const std::vector<Setting<UnrolledSettings>>& unrolled_table() {
   return rows;
 }
 
-UnrolledState unrolled_init(const BilevelProblem& problem, const Start& start) {
+UnrolledState unrolled_init(const BilevelProblem& problem, const Start& start, const char* method) {
+  require_loss_of_any_weights(problem, method);
   UnrolledState state;
   state.range = with_bounds(problem, start);
   state.lambda = start.lambda;
   state.hypergradient = Vector::Zero(problem.hyperparameters());
-  state.w = Vector::Zero(problem.weights());
-  problem.fit_intercept(state.w);
+  state.w = starting_weights(problem);
   return state;
 }
 

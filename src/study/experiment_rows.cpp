@@ -1,36 +1,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "yosida/data/catalog.hpp"
 #include "yosida/data/gtsrb.hpp"
 #include "yosida/data/reader.hpp"
 #include "yosida/data/spectra.hpp"
+#include "yosida/data/split.hpp"
 #include "yosida/error.hpp"
 #include "yosida/random.hpp"
 #include "yosida/study/experiments.hpp"
 
 namespace yosida::study {
 namespace {
-
-/// The rows named, in that order, as a copy.
-Dataset take_rows(const Dataset& data, const std::vector<Index>& rows) {
-  const auto count = static_cast<Index>(rows.size());
-  DenseDesign x(count, data.features());
-  Dataset taken{.x = {},
-                .y = Vector(count),
-                .feature_names = data.feature_names,
-                .target_name = data.target_name,
-                .source = data.source};
-  for (Index i = 0; i < count; ++i) {
-    const Index row = rows[static_cast<std::size_t>(i)];
-    std::copy_n(data.x.dense().row(row), data.features(), x.row(i));
-    taken.y[i] = data.y[row];
-  }
-  taken.x = x;
-  return taken;
-}
 
 /// 70 of the 72 doughs: samples 23 and 61, counted from 1, are the outliers known of this data.
 Dataset cookie_rows(const std::vector<std::filesystem::path>& files) {
@@ -41,7 +23,7 @@ Dataset cookie_rows(const std::vector<std::filesystem::path>& files) {
   std::vector<Index> kept;
   for (Index row = 0; row < all.rows(); ++row)
     if (row != 22 && row != 60) kept.push_back(row);
-  return take_rows(all, kept);
+  return select_rows(all, kept);
 }
 
 /// The 60 000 training images, pixels from 0 to 1.
@@ -49,7 +31,7 @@ Dataset mnist_rows(const std::vector<std::filesystem::path>& files) {
   ReadOptions options;
   options.target_file = files.at(1);
   Dataset all = read_dataset(files.at(0), options);
-  all.x.dense().matrix() /= 255.0;
+  all.x = all.x.mapped({.scale = Vector::Constant(all.features(), 255.0)});
   return all;
 }
 
@@ -87,10 +69,8 @@ Split partition(const Experiment& experiment, const Dataset& rows, std::uint64_t
       order.insert(order.end(), group.begin() + drawn, group.begin() + drawn + count);
     drawn += count;
   }
-  Dataset taken = take_rows(rows, order);
-  std::iota(order.begin(), order.end(), Index{0});
   const auto all = static_cast<Index>(groups.size());
-  return split_rows(std::move(taken), order, all * train, all * validation);
+  return split_rows(rows, order, all * train, all * validation);
 }
 
 }  // namespace yosida::study

@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <tuple>
 #include <unordered_map>
 
 #include "csv_field.hpp"
+#include "work_columns.hpp"
 #include "yosida/error.hpp"
 
 namespace yosida::study {
@@ -24,30 +25,31 @@ json number(double value) { return std::isfinite(value) ? json(value) : json(nul
 
 /// A quantity of a point; λ stands apart, since there may be several.
 struct TraceColumn {
-  const char* name;
-  json (*value)(const TracePoint&);
+  std::string name;
+  std::function<json(const TracePoint&)> value;
 };
-constexpr const char* kSeconds = "seconds";
-const std::array kTraceColumns = {
-    TraceColumn{"train", [](const TracePoint& p) { return number(p.loss.train); }},
-    TraceColumn{"validation", [](const TracePoint& p) { return number(p.loss.validation); }},
-    TraceColumn{"test",
-                [](const TracePoint& p) { return p.loss.test ? number(*p.loss.test) : json(nullptr); }},
-    TraceColumn{"primal", [](const TracePoint& p) { return number(p.primal_residual); }},
-    TraceColumn{"dual", [](const TracePoint& p) { return number(p.dual_residual); }},
-    TraceColumn{"train_gradients", [](const TracePoint& p) { return json(p.work.train_gradients); }},
-    TraceColumn{"validation_gradients",
-                [](const TracePoint& p) { return json(p.work.validation_gradients); }},
-    TraceColumn{"hessian_products", [](const TracePoint& p) { return json(p.work.hessian_products); }},
-    TraceColumn{"loss_evaluations", [](const TracePoint& p) { return json(p.work.loss_evaluations); }},
-    TraceColumn{"inner_solves", [](const TracePoint& p) { return json(p.work.inner_solves); }},
-    TraceColumn{"paper_count", [](const TracePoint& p) { return json(p.work.paper_count()); }},
-    TraceColumn{"gradient_equivalents",
-                [](const TracePoint& p) { return number(p.work.gradient_equivalents()); }},
-    TraceColumn{kSeconds, [](const TracePoint& p) { return number(p.seconds); }}};
 
-bool is_wanted(const TraceColumn& column, bool without_times) {
-  return !(without_times && column.name == std::string_view(kSeconds));
+const std::vector<TraceColumn>& trace_columns(bool without_times) {
+  static const std::vector<TraceColumn> untimed = [] {
+    std::vector<TraceColumn> columns = {
+        {"train", [](const TracePoint& p) { return number(p.loss.train); }},
+        {"validation", [](const TracePoint& p) { return number(p.loss.validation); }},
+        {"test", [](const TracePoint& p) { return p.loss.test ? number(*p.loss.test) : json(nullptr); }},
+        {"primal", [](const TracePoint& p) { return number(p.primal_residual); }},
+        {"dual", [](const TracePoint& p) { return number(p.dual_residual); }}};
+    for (const auto& [name, count] : kWorkCounts)
+      columns.push_back({name, [count = count](const TracePoint& p) { return json(p.work.*count); }});
+    columns.push_back({kPaperCount, [](const TracePoint& p) { return json(p.work.paper_count()); }});
+    columns.push_back(
+        {kGradientEquivalents, [](const TracePoint& p) { return number(p.work.gradient_equivalents()); }});
+    return columns;
+  }();
+  static const std::vector<TraceColumn> all = [] {
+    std::vector<TraceColumn> columns = untimed;
+    columns.push_back({"seconds", [](const TracePoint& p) { return number(p.seconds); }});
+    return columns;
+  }();
+  return without_times ? untimed : all;
 }
 
 json array_of(const Vector& values) {
@@ -84,7 +86,7 @@ struct TraceShape {
   }
 };
 
-json trace_columns(const Trace& trace, bool without_times) {
+json to_json(const Trace& trace, bool without_times) {
   TraceShape shape;
   shape.hold(trace);
   json columns = {{"iteration", json::array()}, {"lambda", json::array()}};
@@ -95,8 +97,7 @@ json trace_columns(const Trace& trace, bool without_times) {
     columns["tried"].push_back(array_of(point.tried));
     columns["tried_validation"].push_back(number(point.tried_validation));
   }
-  for (const TraceColumn& column : kTraceColumns) {
-    if (!is_wanted(column, without_times)) continue;
+  for (const TraceColumn& column : trace_columns(without_times)) {
     json& values = columns[column.name] = json::array();
     for (const TracePoint& point : trace) values.push_back(column.value(point));
   }
@@ -122,8 +123,7 @@ std::string names_of(const char* name, Index count) {
 std::string trace_header(const TraceShape& shape, bool without_times) {
   shape.require_filled();
   std::string text = "iteration" + names_of("lambda", shape.lambdas);
-  for (const TraceColumn& column : kTraceColumns)
-    if (is_wanted(column, without_times)) text += fmt::format(",{}", column.name);
+  for (const TraceColumn& column : trace_columns(without_times)) text += fmt::format(",{}", column.name);
   if (shape.has_trials) text += names_of("tried", shape.lambdas) + ",tried_validation";
   return text + "\n";
 }
@@ -143,8 +143,8 @@ std::string values_of(const Vector& values, Index count) {
 
 std::string trace_line(const TracePoint& point, const TraceShape& shape, bool without_times) {
   std::string text = std::to_string(point.iteration) + values_of(point.lambda, shape.lambdas);
-  for (const TraceColumn& column : kTraceColumns)
-    if (is_wanted(column, without_times)) text += fmt::format(",{}", csv_value(column.value(point)));
+  for (const TraceColumn& column : trace_columns(without_times))
+    text += fmt::format(",{}", csv_value(column.value(point)));
   if (shape.has_trials)
     text += values_of(point.tried, shape.lambdas) + "," + csv_value(number(point.tried_validation));
   return text + "\n";
@@ -302,7 +302,7 @@ void export_objects(const Store& store, const std::vector<Record>& records, cons
   std::string before = "[\n";
   for (const Record& record : records) {
     json run = to_json(record, options);
-    if (options.traces) run["trace"] = trace_columns(trace_of(store, record, options), options.without_times);
+    if (options.traces) run["trace"] = to_json(trace_of(store, record, options), options.without_times);
     write(before + run.dump(-1, ' ', false, json::error_handler_t::replace));
     before = ",\n";
   }

@@ -8,8 +8,6 @@
 #include <fstream>
 #include <thread>
 
-#include "yosida/data/sha256.hpp"
-
 namespace yosida::study {
 namespace {
 
@@ -24,8 +22,6 @@ std::string processor(const utsname& system) {
 }
 
 }  // namespace
-
-std::string RunSpec::key() const { return sha256_of_text(json); }
 
 std::string utc_now() {
   const std::time_t now = std::time(nullptr);

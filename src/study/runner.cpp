@@ -22,7 +22,7 @@ constexpr std::chrono::milliseconds kLookAgain{150};
 constexpr std::chrono::milliseconds kTick{100};
 
 struct Task {
-  const RunSpec* spec;
+  const SpecText* spec;
   std::string key;
 };
 
@@ -32,10 +32,11 @@ enum class Look { done_here, done_elsewhere, claimed_elsewhere, given_up };
 /// One call of run_study. Workers take tasks; the caller's thread watches.
 class Study {
  public:
-  Study(Store& store, const std::vector<RunSpec>& specs, const RunFunction& run, const RunnerOptions& options)
+  Study(Store& store, const std::vector<SpecText>& specs, const RunFunction& run,
+        const RunnerOptions& options)
       : store_(store), run_(run), options_(options) {
     std::set<std::string> keys;
-    for (const RunSpec& spec : specs) {
+    for (const SpecText& spec : specs) {
       const std::string key = spec.key();
       if (!keys.insert(key).second) continue;
       if (store.has(key)) {
@@ -214,7 +215,7 @@ class Study {
 
 }  // namespace
 
-RunnerReport run_study(Store& store, const std::vector<RunSpec>& specs, const RunFunction& run,
+RunnerReport run_study(Store& store, const std::vector<SpecText>& specs, const RunFunction& run,
                        const RunnerOptions& options) {
   if (options.jobs < 1) throw InputError(fmt::format("jobs = {}: must be 1 or more", options.jobs));
   return Study(store, specs, run, options).run();

@@ -12,6 +12,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "work_columns.hpp"
 #include "yosida/error.hpp"
 
 namespace yosida::study {
@@ -36,16 +37,9 @@ void for_each_quantity(Visit visit) {
       "primal_residual", [](auto& point) -> auto& { return point.primal_residual; });
   visit(
       "dual_residual", [](auto& point) -> auto& { return point.dual_residual; });
-  visit(
-      "train_gradients", [](auto& point) -> auto& { return point.work.train_gradients; });
-  visit(
-      "validation_gradients", [](auto& point) -> auto& { return point.work.validation_gradients; });
-  visit(
-      "hessian_products", [](auto& point) -> auto& { return point.work.hessian_products; });
-  visit(
-      "loss_evaluations", [](auto& point) -> auto& { return point.work.loss_evaluations; });
-  visit(
-      "inner_solves", [](auto& point) -> auto& { return point.work.inner_solves; });
+  for (const auto& [name, count] : kWorkCounts)
+    visit(
+        name, [count = count](auto& point) -> auto& { return point.work.*count; });
   visit(
       "factorisations", [](auto& point) -> auto& { return point.work.factorisations; });
   visit(

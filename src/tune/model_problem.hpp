@@ -11,7 +11,8 @@ namespace yosida {
 /// A problem collapsed when it is first asked for, and once for all who ask.
 class CollapseOnce {
  public:
-  std::shared_ptr<const BilevelProblem> of(const std::shared_ptr<const LinearProblem>& problem);
+  std::shared_ptr<const BilevelProblem> of(const std::shared_ptr<const LinearProblem>& problem,
+                                           const StopToken& stop);
 
  private:
   std::once_flag once_;
@@ -25,8 +26,9 @@ struct ModelProblem {
   std::shared_ptr<const LinearProblem> linear;  // the same where the penalty is ℓ₂ alone, else null
   std::shared_ptr<CollapseOnce> collapsed = std::make_shared<CollapseOnce>();
 
-  /// In its cheapest form for so many iterations.
-  std::shared_ptr<const BilevelProblem> cheapest(double iterations, Coordinates coordinates) const;
+  /// In its cheapest form for so many iterations. Throws RunEnded where making it is stopped.
+  std::shared_ptr<const BilevelProblem> cheapest(double iterations, Coordinates coordinates,
+                                                 const StopToken& stop) const;
 };
 ModelProblem make_problem(Split split, const Prepared& data, const Penalty& penalty, bool intercept);
 

@@ -96,6 +96,7 @@ SolveOptions solve_options(const TuneOptions& options) {
   }
   result.observers = options.observers;
   result.trace_every = options.trace_every;
+  result.stop = options.stop;
   return result;
 }
 

@@ -1,45 +1,31 @@
 #include "yosida/tune/part_report.hpp"
 
 #include "tune/reports.hpp"
-#include "yosida/model/metrics.hpp"
 #include "yosida/problem/linear_problem.hpp"
 
 namespace yosida {
 namespace {
 
-constexpr Measure kMeasures[] = {{"scaled_loss", "scaled loss", &PartReport::scaled_loss},
-                                 {"r_squared", "R squared", &PartReport::r_squared},
-                                 {"accuracy", "accuracy", &PartReport::accuracy},
-                                 {"area_under_roc", "ROC area", &PartReport::area_under_roc}};
-
 PartReport report_part(const Dataset& data, const Loss& loss, bool intercept, const Vector& w) {
-  Vector m = margins(data, intercept, w, loss.outputs());
-  PartReport report{.loss = mean_loss(data, loss, intercept, w)};
-  if (loss.outputs() > 1) {
-    report.accuracy = accuracy(data.y, m, loss.outputs());
-  } else if (loss.is_classification()) {
-    report.accuracy = accuracy(data.y, m);
-    report.area_under_roc = area_under_roc(data.y, m);
-  } else {
-    if (loss.name() == "poisson") m = m.array().exp();
-    report.r_squared = r_squared(data.y, m, data.weight);
-    if (const double spread = variance(data.y, data.weight); loss.is_quadratic() && spread > 0.0)
-      report.scaled_loss = report.loss / spread;
-  }
+  const Vector m = margins(data, intercept, w, loss.outputs());
+  const Predicted rows{
+      .data = data, .loss = loss, .margins = m, .mean_loss = mean_loss(data, loss, intercept, w)};
+  PartReport report;
+  for (std::size_t i = 0; i < measures().size(); ++i)
+    if (const Measure& measure = measures()[i]; measure.exists(loss)) report.values[i] = measure.value(rows);
   return report;
 }
 
 PartReport mean_part(const std::vector<const PartReport*>& parts, const std::vector<double>& share) {
-  PartReport mean{.loss = 0.0};
-  for (std::size_t k = 0; k < parts.size(); ++k) mean.loss += share[k] * parts[k]->loss;
-  for (const Measure& measure : kMeasures) {
+  PartReport mean;
+  for (std::size_t i = 0; i < mean.values.size(); ++i) {
     double sum = 0.0;
     bool everywhere = true;
     for (std::size_t k = 0; k < parts.size(); ++k) {
-      everywhere &= (parts[k]->*measure.value).has_value();
-      sum += share[k] * (parts[k]->*measure.value).value_or(0.0);
+      everywhere &= parts[k]->values[i].has_value();
+      sum += share[k] * parts[k]->values[i].value_or(0.0);
     }
-    if (everywhere) mean.*measure.value = sum;
+    if (everywhere) mean.values[i] = sum;
   }
   return mean;
 }
@@ -72,7 +58,5 @@ Report mean_report(const std::vector<Report>& folds, const std::vector<double>& 
   }
   return mean;
 }
-
-std::span<const Measure> measures() { return kMeasures; }
 
 }  // namespace yosida

@@ -19,27 +19,13 @@ std::vector<Dataset*> parts_of(Rows& rows) {
   return parts;
 }
 
-/// Pretreatment writes to the rows, so numbers that anyone else holds are copied first. Parts of one split
-/// share a buffer, which is theirs where no others do.
-void own(Rows& rows) {
-  std::vector<DenseDesign*> dense;
-  for (Dataset* part : parts_of(rows))
-    if (!part->x.is_sparse()) dense.push_back(&part->x.dense());
-  const bool are_alone = std::all_of(dense.begin(), dense.end(), [&](const DenseDesign* each) {
-    return each->sharers() <= std::count_if(dense.begin(), dense.end(), [&](const DenseDesign* other) {
-             return each->shares_buffer_with(*other);
-           });
-  });
-  if (are_alone) return;
-  for (DenseDesign* each : dense) *each = each->unshared();
-}
-
 /// Here, and not only where the problem is made: rows still stand where the file has them.
 void require_targets(const Dataset& data, const Model& model) {
   if (data.y.size() == 0)
     throw InputError(fmt::format("{}: no target: each row needs one to train and to judge by", data.source));
   if (model.code) return;
-  const Loss& loss = model.loss(0);
+  const SharedLoss own = model.loss(0);
+  const Loss& loss = own;
   for (Index i = 0; i < data.y.size(); ++i)
     if (!std::isnan(data.y[i]) && !loss.accepts(data.y[i]))
       throw InputError(fmt::format("{}: row {} has target {}: must be {} for --model {}", data.source, i + 1,
@@ -74,8 +60,7 @@ void verify_rows(Rows& rows, const TuneOptions& options, const Model& model) {
 void align(Rows& rows) {
   Index most = 0;
   for (const Dataset* part : parts_of(rows)) most = std::max(most, part->features());
-  for (Dataset* part : parts_of(rows))
-    if (part->x.is_sparse()) part->x.sparse().columns = most;
+  for (Dataset* part : parts_of(rows)) part->x = part->x.widened(most);
   for (Dataset* part : parts_of(rows))
     if (part != &rows.train)
       align_features(*part, rows.train.feature_names, rows.train.features(), rows.train.source, false);
@@ -90,13 +75,13 @@ Split split_of(Rows rows, const TuneOptions& options, bool has_folds, bool strat
             .test = std::move(rows.test)};
   Split split;
   if (!has_folds) {
-    split = split_rows(std::move(rows.train), {.validation_fraction = validation.fraction.value_or(0.25),
-                                               .test_fraction = validation.test_fraction,
-                                               .stratified = stratified,
-                                               .seed = options.seed});
+    split = split_rows(rows.train, {.validation_fraction = validation.fraction.value_or(0.25),
+                                    .test_fraction = validation.test_fraction,
+                                    .stratified = stratified,
+                                    .seed = options.seed});
   } else if (validation.test_fraction != 0.0) {
     Split drawn = split_rows(
-        std::move(rows.train),
+        rows.train,
         {.validation_fraction = validation.test_fraction, .stratified = stratified, .seed = options.seed});
     split = {.train = std::move(drawn.train), .validation = {}, .test = std::move(drawn.validation)};
   } else {
@@ -130,16 +115,16 @@ void label(Prepared& prepared) {
   if (code) {
     prepared.labels = find_labels(split.train, *code);
     require_classes(prepared.folds, *prepared.labels);
-    map_labels(split, *code);
+    split = map_labels(*prepared.labels, *code, std::move(split));
     for (Split& fold : prepared.folds) {
-      map_labels(*prepared.labels, *code, fold.train);
-      map_labels(*prepared.labels, *code, fold.validation);
+      fold.train = map_labels(*prepared.labels, *code, std::move(fold.train));
+      fold.validation = map_labels(*prepared.labels, *code, std::move(fold.validation));
     }
   } else {
     require_varying_target(split.train);
     for (const Split& fold : prepared.folds) require_varying_target(fold.train);
   }
-  prepared.loss = &prepared.model->loss(prepared.labels ? prepared.labels->classes() : 0);
+  prepared.loss = prepared.model->loss(prepared.labels ? prepared.labels->classes() : 0);
 }
 
 void weigh(Prepared& prepared, const std::string& class_weights) {
@@ -149,21 +134,43 @@ void weigh(Prepared& prepared, const std::string& class_weights) {
   for (Split& fold : prepared.folds) weigh_rows(fold, classes);
 }
 
-/// Each fold by its own training rows. With folds, the split holds the same rows twice, in one buffer.
+/// Each fold by its own training rows. With folds, the split holds the same rows twice.
 void pretreat(Prepared& prepared, const TuneOptions& options) {
   const std::vector<XStep> x_steps = parse_x_steps(options.x);
-  const auto fit = [&](Dataset& train) {
-    return fit_pretreatment(train, x_steps, prepared.y_step, options.fill_missing);
+  const auto treat = [&](Split& split) {
+    Pretreatment fitted = fit_pretreatment(split.train, x_steps, prepared.y_step, options.fill_missing);
+    split.train = fitted.apply(std::move(split.train));
+    return fitted;
   };
-  for (Split& fold : prepared.folds) fit(fold.train).apply(fold.validation);
+  for (Split& fold : prepared.folds) fold.validation = treat(fold).apply(std::move(fold.validation));
   Split& split = prepared.split;
-  prepared.pretreatment = fit(split.train);
-  if (prepared.folds.empty()) {
-    prepared.pretreatment.apply(split.validation);
-  } else {
-    split.validation = split.train;
+  prepared.pretreatment = treat(split);
+  if (prepared.folds.empty()) split.validation = prepared.pretreatment.apply(std::move(split.validation));
+  if (split.test) split.test = prepared.pretreatment.apply(std::move(*split.test));
+}
+
+/// Rows are read where they are, in whatever order, and their pretreatment is carried in the products. A copy
+/// of them, packed and pretreated, is read faster: rows of 50 numbers in random order take 1.4 times as long,
+/// of 10 numbers 2.3 times, of 784 hardly longer. It is made where all copies together are so small that
+/// nobody misses their memory. The copies of K folds are K times the data; where each row is in one part only
+/// they may be larger, and larger still where rows are short.
+void pack_where_it_pays(Prepared& prepared, std::optional<double> most) {
+  constexpr double kMostOfFolds = 8e6, kMost = 64e6, kMostOfShortRows = 512e6;  // bytes
+  constexpr double kShortRow = 512.0;
+  std::vector<Dataset*> parts = {&prepared.split.train};
+  if (prepared.folds.empty()) parts.push_back(&prepared.split.validation);
+  if (prepared.split.test) parts.push_back(&*prepared.split.test);
+  for (Split& fold : prepared.folds) parts.insert(parts.end(), {&fold.train, &fold.validation});
+  double bytes = 0.0;
+  double rows = 0.0;
+  for (const Dataset* part : parts) {
+    bytes += part->x.bytes_to_pack();
+    rows += static_cast<double>(part->rows());
   }
-  if (split.test) prepared.pretreatment.apply(*split.test);
+  const double each_once = bytes <= kShortRow * rows ? kMostOfShortRows : kMost;
+  if (bytes > most.value_or(prepared.folds.empty() ? each_once : kMostOfFolds)) return;
+  for (Dataset* part : parts)
+    if (part->x.bytes_to_pack() > 0.0) part->x = part->x.packed();
 }
 
 }  // namespace
@@ -175,7 +182,6 @@ Prepared prepare(Rows rows, const TuneOptions& options) {
   prepared.y_step = options.y ? parse_y_step(*options.y) : prepared.model->y;
   verify_rows(rows, options, *prepared.model);
   align(rows);
-  own(rows);
   const bool has_folds = options.validation.folds || rows.train.fold.size() > 0;
   const bool stratified = prepared.model->code.has_value();
   prepared.split = split_of(std::move(rows), options, has_folds, stratified);
@@ -187,9 +193,12 @@ Prepared prepare(Rows rows, const TuneOptions& options) {
   label(prepared);
   weigh(prepared, options.class_weights);
   pretreat(prepared, options);
-  if (train.x.is_sparse() && options.x == "standardize")
+  pack_where_it_pays(prepared, options.copy_bytes);
+  if (has_folds) prepared.split.validation = prepared.split.train;
+  if (train.x.omits_zeros() && options.x == "standardize")
     prepared.note =
-        "the sparse features are scaled without centring, so that zeros stay zeros; --dense centres them too";
+        "the sparse features are scaled without centring, so that zeros stay zeros; --x center,standardize "
+        "centres them too";
   return prepared;
 }
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "linalg/unit_scale.hpp"
 #include "yosida/error.hpp"
-#include "yosida/linalg/unit_scale.hpp"
 #include "yosida/settings.hpp"
 
 namespace yosida {

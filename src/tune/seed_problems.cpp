@@ -8,6 +8,10 @@
 
 namespace yosida {
 
+std::string sha256_of_files(const std::map<std::string, std::string>& files) {
+  return sha256_of_text(nlohmann::json(files).dump());
+}
+
 StudyData::StudyData(DataFiles files, TuneOptions options)
     : where_(std::move(files)), options_(std::move(options)) {
   const std::pair<const char*, const std::string&> named[] = {{"train", where_.train},
@@ -33,10 +37,11 @@ StudyData::StudyData(DataFiles files, TuneOptions options)
               .written = std::filesystem::last_write_time(path, none),
               .size = std::filesystem::file_size(path, none)};
     sha256_of_flag_[flag] = file.sha256 = sha256_of_file(path);
+    name_of_flag_[flag] = std::filesystem::path(path).filename().string();
     files_.push_back(std::move(file));
   }
   if (!where_.built_in.empty()) sha256_of_flag_["built-in"] = where_.built_in;
-  sha256_ = sha256_of_text(nlohmann::json(sha256_of_flag_).dump());
+  sha256_ = sha256_of_files(sha256_of_flag_);
 }
 
 void StudyData::require_unchanged() const {
@@ -71,9 +76,9 @@ TuneProblem StudyData::problem(std::uint64_t seed) try {
   throw;
 }
 
-std::shared_ptr<const SeedProblem> SeedProblems::of(std::uint64_t seed) {
+std::shared_ptr<const SeedProblem> SeedProblems::of(std::uint64_t seed, const StopToken& stop) {
   const std::shared_ptr<Slot> slot = slot_of(seed);
-  std::call_once(slot->once, [&] { slot->made = make(seed); });
+  std::call_once(slot->once, [&] { slot->made = make(seed, stop); });
   return slot->made;
 }
 
@@ -85,9 +90,13 @@ std::shared_ptr<SeedProblems::Slot> SeedProblems::slot_of(std::uint64_t seed) {
   return slots_.emplace_back(std::make_shared<Slot>(seed));
 }
 
-std::shared_ptr<const SeedProblem> SeedProblems::make(std::uint64_t seed) const {
+std::shared_ptr<const SeedProblem> SeedProblems::make(std::uint64_t seed, const StopToken& stop) const {
   auto made = std::make_shared<SeedProblem>(SeedProblem{.problem = options_.make(seed), .oracle = {}});
-  if (options_.oracle) made->oracle = find_oracle(made->problem, *options_.oracle);
+  if (options_.oracle) {
+    TuneOptions bounds = *options_.oracle;
+    bounds.stop = stop;
+    made->oracle = find_oracle(made->problem, bounds);
+  }
   return made;
 }
 

@@ -9,12 +9,6 @@ Coordinates coordinates_of(const Method& method, const Solver& solver) {
   return method.only_solves ? Coordinates::any : Coordinates::row_space;
 }
 
-Vector default_start(const BilevelProblem& problem, const Method& method) {
-  constexpr double kFromHigh = 0.3;
-  if (const auto own = problem.own_bounds()) return own->high + kFromHigh * (own->low - own->high);
-  return Vector::Constant(problem.hyperparameters(), method.lambda0);
-}
-
 Start judged_inside(const BilevelProblem& problem, const Start& start, const Method& method,
                     const Outcome& outcome) {
   if (start.is_bounded()) return start;
@@ -23,7 +17,7 @@ Start judged_inside(const BilevelProblem& problem, const Start& start, const Met
   own.low = outcome.low;
   own.high = outcome.high;
   if (own.is_bounded()) return own;
-  own.lambda = default_start(problem, method);
+  own.lambda = default_start(problem, method.lambda0);
   own = with_bounds(problem, own);
   const bool is_inside =
       (lambda.array() >= own.low.array()).all() && (lambda.array() <= own.high.array()).all();

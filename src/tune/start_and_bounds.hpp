@@ -8,10 +8,6 @@ namespace yosida {
 /// The coordinates in which a method may see its problem.
 Coordinates coordinates_of(const Method& method, const Solver& solver);
 
-/// Where to start where nobody says: the method's own λ or, for a problem that knows where its λ lie, a place
-/// among these, nearer to the larger penalties.
-Vector default_start(const BilevelProblem& problem, const Method& method);
-
 /// The bounds that a λ is judged in: those asked for or those the run has kept to, else the data's own, which
 /// most methods keep to by themselves. A λ outside these has been held by nothing.
 Start judged_inside(const BilevelProblem& problem, const Start& start, const Method& method,

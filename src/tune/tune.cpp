@@ -7,10 +7,10 @@
 #include <limits>
 #include <new>
 
+#include "problem/counted_problem.hpp"
 #include "tune/solve_options.hpp"
 #include "tune/start_and_bounds.hpp"
 #include "yosida/linalg/function_ref.hpp"
-#include "yosida/problem/bilevel_problem.hpp"
 
 namespace yosida {
 namespace {
@@ -47,13 +47,21 @@ struct ReadyRun {
     Start& start = options.start;
     start.lambda = Vector::Constant(tuned.hyperparameters(), start.lambda[0]);
     if (start.is_bounded()) start.bound(start.low[0], start.high[0]);
-    problem = tuned.bilevel(expected_iterations(options.budget, method), coordinates_of(method, *solver));
+    problem = tuned.bilevel(expected_iterations(options.budget, method), coordinates_of(method, *solver),
+                            wanted.stop);
     if (!wanted.lambda0) {
-      start.lambda = default_start(*problem, method);
+      start.lambda = default_start(*problem, method.lambda0);
       start.clamp(start.lambda);
     }
   }
 };
+
+/// A certificate may take longer than a run that has had its time: it is given a moment.
+StopToken stop_of_certificate(const Outcome& outcome, const TuneOptions& options) {
+  constexpr std::chrono::milliseconds kMoment{150};
+  return outcome.status == StopReason::time_limit ? options.stop.with_deadline(Clock::now() + kMoment)
+                                                  : options.stop;
+}
 
 /// Does what is extra; a failure there must not cost the answer that is already found.
 void try_extra(Tuned& tuned, const char* what, FunctionRef<void()> extra) {
@@ -84,11 +92,13 @@ FittedModel fitted_model(const TuneProblem& problem, const TuneOptions& options,
 }
 
 Equivalents equivalents_on(const Dataset& rows, const TuneProblem& problem, const Vector& lambda) {
-  if (problem.data().model->penalty != PenaltyForm::l2)
-    return l1_equivalents(lambda, rows, problem.has_intercept());
-  return problem.penalty().is_shared()
-             ? equivalents(*problem.data().loss, lambda[0], rows, problem.has_intercept())
-             : Equivalents();
+  const Prepared& data = problem.data();
+  const bool has_one_for_all = data.model->penalty != PenaltyForm::l2 || problem.penalty().is_shared();
+  if (data.model->equivalents == nullptr || !has_one_for_all) return {};
+  return data.model->equivalents({.lambda = lambda,
+                                  .train = rows,
+                                  .intercept = problem.has_intercept(),
+                                  .classes = data.labels ? data.labels->classes() : 0});
 }
 
 Tuned tune_rows(Rows rows, const TuneOptions& options) {
@@ -132,12 +142,14 @@ Tuned run_method(const TuneProblem& problem, const TuneOptions& options) {
   tuned.outcome = solve(*run.solver, *run.problem, run.options);
   tuned.start = run.options.start;
   const Solution& best = tuned.outcome.best;
-  tuned.best = problem.report(*run.problem, best);
-  tuned.final = problem.report(*run.problem, tuned.outcome.final);
+  tuned.best = problem.report(best);
+  tuned.final = problem.report(tuned.outcome.final);
   if (tuned.outcome.status != StopReason::stopped)
     try_extra(tuned, "the certificate", [&] {
+      const CountedProblem watched(*run.problem, std::numeric_limits<std::int64_t>::max(),
+                                   stop_of_certificate(tuned.outcome, options));
       tuned.certificate =
-          certify(*run.problem, best, judged_inside(*run.problem, tuned.start, run.method, tuned.outcome));
+          certify(watched, best, judged_inside(watched, tuned.start, run.method, tuned.outcome));
     });
   // A search for a stationary λ that says it has one, and the certificate does not: both cannot be.
   if (tuned.certificate && tuned.outcome.status == StopReason::converged &&
@@ -161,11 +173,13 @@ void complete(Tuned& tuned, const TuneProblem& problem, const TuneOptions& optio
   // Whoever has stopped the run wants its result now.
   const bool was_stopped = tuned.outcome.status == StopReason::stopped;
   if (options.oracle && !was_stopped)
-    try_extra(tuned, "--oracle", [&] { tuned.add_oracle(problem.gap(problem.oracle(tuned.start), best)); });
+    try_extra(tuned, "--oracle", [&] {
+      tuned.add_oracle(problem.gap(problem.oracle(tuned.start, options.stop), best, options.stop));
+    });
   if (problem.has_folds() || (options.refit && !was_stopped))
     try_extra(tuned, problem.has_folds() ? "the refit on all rows" : "--refit", [&] {
       const Dataset rows = problem.has_folds() ? split.train : train_and_validation(split);
-      w = problem.refit(rows, best.lambda);
+      w = problem.refit(rows, best.lambda, options.stop);
       tuned.refit = problem.report(*w);
       if (problem.has_folds()) tuned.refit->validation.reset();
       tuned.refit_equivalents = equivalents_on(rows, problem, best.lambda);
@@ -177,15 +191,14 @@ void complete(Tuned& tuned, const TuneProblem& problem, const TuneOptions& optio
 void try_start(const TuneProblem& problem, const TuneOptions& options) {
   verify_run(options);
   ReadyRun run(problem, options);
-  run.options.budget.seconds = 0.0;  // ends before the first step
   run.options.trace_every = 0;
-  run.options.observers.clear();
+  run.options.observers = {[](const TracePoint&) { return Watch::stop; }};  // before the first step
   solve(*run.solver, *run.problem, run.options);
 }
 
 Oracle find_oracle(const TuneProblem& problem, const TuneOptions& options) {
   verify_run(options);
-  return problem.oracle(solve_options(options).start);
+  return problem.oracle(solve_options(options).start, options.stop);
 }
 
 }  // namespace yosida

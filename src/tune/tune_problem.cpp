@@ -4,11 +4,12 @@
 
 #include <limits>
 
+#include "problem/collapsed_least_squares.hpp"
+#include "problem/counted_problem.hpp"
 #include "tune/model_problem.hpp"
 #include "tune/penalty_groups.hpp"
 #include "tune/reports.hpp"
 #include "yosida/error.hpp"
-#include "yosida/problem/collapsed_least_squares.hpp"
 #include "yosida/problem/k_fold_problem.hpp"
 #include "yosida/random.hpp"
 #include "yosida/solver/bounds.hpp"
@@ -17,6 +18,11 @@ namespace yosida {
 namespace {
 
 constexpr double kManyIterations = std::numeric_limits<double>::infinity();
+
+/// The problem, each of whose calls throws RunEnded where it is told to stop.
+CountedProblem stoppable(const BilevelProblem& problem, const StopToken& stop) {
+  return CountedProblem(problem, std::numeric_limits<std::int64_t>::max(), stop);
+}
 
 }  // namespace
 
@@ -41,18 +47,24 @@ TuneProblem::TuneProblem(TuneProblem&&) noexcept = default;
 
 const Split& TuneProblem::split() const { return has_folds() ? data_.split : *problems_[0].split; }
 
-std::shared_ptr<const BilevelProblem> TuneProblem::bilevel(double iterations, Coordinates coordinates) const {
+std::shared_ptr<const BilevelProblem> TuneProblem::bilevel(double iterations, Coordinates coordinates,
+                                                           const StopToken& stop) const {
   std::vector<std::shared_ptr<const BilevelProblem>> all;
-  for (const ModelProblem& model : problems_) all.push_back(model.cheapest(iterations, coordinates));
+  for (const ModelProblem& model : problems_) all.push_back(model.cheapest(iterations, coordinates, stop));
   return all.size() == 1 ? all[0] : std::make_shared<const KFoldProblem>(std::move(all), validation_share_);
 }
 
-Report TuneProblem::report(const BilevelProblem& problem, const Solution& solution) const {
-  const auto* folds = dynamic_cast<const KFoldProblem*>(&problem);
-  if (folds == nullptr) return report(solution.w);
+Report TuneProblem::report(const Solution& solution) const {
+  if (!has_folds()) return report(solution.w);
   std::vector<Report> reports;
-  for (Index k = 0; k < folds->folds(); ++k) {
-    const Vector w = folds->fold(k).expand(folds->weights_of_fold(k, solution.point));
+  // The weights of one fold after the other, then the intercepts of one after the other.
+  const auto folds = static_cast<Index>(problems_.size());
+  const Index intercepts = problems_[0].problem->intercepts();
+  const Index penalised = solution.w.size() / folds - intercepts;
+  Vector w(penalised + intercepts);
+  for (Index k = 0; k < folds; ++k) {
+    w << solution.w.segment(k * penalised, penalised),
+        solution.w.segment(folds * penalised + k * intercepts, intercepts);
     reports.push_back(report_all(*problems_[static_cast<std::size_t>(k)].split, data_, intercept_, w));
   }
   return mean_report(reports, validation_share_);
@@ -65,15 +77,17 @@ void TuneProblem::require_one_lambda() const {
     throw InputError(fmt::format("--oracle: searches one lambda; here are {} of them", hyperparameters()));
 }
 
-Oracle TuneProblem::oracle(const Start& start) const {
+Oracle TuneProblem::oracle(const Start& start, const StopToken& stop) const {
   require_one_lambda();
-  const auto tightly = bilevel(kManyIterations);
-  const Start bounds = with_bounds(*tightly, start);
-  return find_oracle(*tightly, bounds.low[0], bounds.high[0]);
+  const auto tightly = bilevel(kManyIterations, Coordinates::any, stop);
+  const CountedProblem watched = stoppable(*tightly, stop);
+  const Start bounds = with_bounds(watched, start);
+  return find_oracle(watched, bounds.low[0], bounds.high[0]);
 }
 
-OracleGap TuneProblem::gap(Oracle oracle, const Solution& solution) const {
-  const double at_solution = validation_at(*bilevel(kManyIterations), solution.lambda[0]);
+OracleGap TuneProblem::gap(Oracle oracle, const Solution& solution, const StopToken& stop) const {
+  const auto tightly = bilevel(kManyIterations, Coordinates::any, stop);
+  const double at_solution = validation_at(stoppable(*tightly, stop), solution.lambda[0]);
   if (at_solution <
       oracle.validation) {  // a λ from outside the bounds may be the better one: then it is the truth
     oracle.validation = at_solution;
@@ -84,14 +98,13 @@ OracleGap TuneProblem::gap(Oracle oracle, const Solution& solution) const {
           .lambda_gap = at_solution / oracle.validation - 1.0};
 }
 
-Vector TuneProblem::refit(const Dataset& rows, const Vector& lambda) const {
+Vector TuneProblem::refit(const Dataset& rows, const Vector& lambda, const StopToken& stop) const {
   Split all = split();
   all.train = rows;
   const auto joined = make_problem(std::move(all), data_, penalty_.penalty, intercept_)
-                          .cheapest(kManyIterations, Coordinates::any);
-  Vector w = Vector::Zero(joined->weights());
-  joined->fit_intercept(w);
-  joined->inner_solve(lambda, {}, w);
+                          .cheapest(kManyIterations, Coordinates::any, stop);
+  Vector w = starting_weights(*joined);
+  stoppable(*joined, stop).inner_solve(lambda, {}, w);
   return joined->expand(w);
 }
 

@@ -320,12 +320,21 @@ class Sparse(Cli):
         x[np.abs(x) < 1] = 0
         self.write_libsvm("data.libsvm", x, y)
 
-    def test_centring_needs_dense(self):
-        for mode in ["center", "minmax", "difference", "difference,minmax"]:
+    def test_differences_need_dense(self):
+        for mode in ["difference", "difference,minmax"]:
             with self.subTest(mode):
                 self.tune_refused("--train", "data.libsvm", "--x", mode,
-                                  names=["data.libsvm", mode.split(",")[0], "sparse", "--dense"])
+                                  names=["data.libsvm", "difference", "sparse", "--dense"])
                 self.tune("--train", "data.libsvm", "--x", mode, "--dense")
+
+    def test_centring_is_that_of_dense_rows(self):
+        for mode, same in [("center", "center"), ("minmax", "minmax"), ("center,standardize", "standardize")]:
+            with self.subTest(mode):
+                for folds in [[], ["--folds", "3"]]:
+                    sparse = self.model("--train", "data.libsvm", "--x", mode, *folds)
+                    dense = self.model("--train", "data.libsvm", "--x", same, "--dense", *folds)
+                    np.testing.assert_allclose(sparse["lambda"], dense["lambda"], atol=1e-5)
+                    np.testing.assert_allclose(sparse["weights"], dense["weights"], rtol=1e-5)
 
     def test_standardising_scales_and_says_so(self):
         self.assertIn("without centring", self.yosida("tune", "--train", "data.libsvm").stdout)

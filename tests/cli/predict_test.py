@@ -103,7 +103,8 @@ class Ridge(PredictCase):
         x, y = regression(60)
         x[np.abs(x) < 1] = 0
         self.write_libsvm("train.libsvm", x, y)
-        for mode, dense in [("raw", []), ("standardize", []), ("standardize", ["--dense"]), ("minmax", ["--dense"]),
+        for mode, dense in [("raw", []), ("standardize", []), ("center", []), ("minmax", []),
+                            ("center,standardize", []), ("standardize", ["--dense"]), ("minmax", ["--dense"]),
                             ("difference", ["--dense"])]:
             with self.subTest(f"{mode} {dense}"):
                 model = self.model("--train", "train.libsvm", "--x", mode, *dense)

@@ -195,8 +195,8 @@ class Shapes(Report):
         self.assertIn("accuracy", problem["measures"])
         self.assertIsNone(problem["oracle"])
         sha256 = hashlib.sha256((self.folder / "train.csv").read_bytes()).hexdigest()
-        self.assertEqual(problem["files"], [["train", sha256]])
-        self.assertEqual(problem["name"], f"data {sha256[:8]}")
+        self.assertEqual(problem["files"], [["train train.csv", sha256]])
+        self.assertEqual(problem["name"], "train.csv")
 
     def test_two_problems_in_one_study(self):
         self.compare("--methods", "my-hpo")

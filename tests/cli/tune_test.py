@@ -299,7 +299,7 @@ class Output(TuneCase):
     def test_text_says_what_was_found(self):
         text = self.yosida("tune", *self.with_test, "--oracle").stdout
         result = self.tune(*self.with_test, "--oracle")
-        for part in ["lambda", "sklearn_ridge_alpha", "glmnet_lambda", "validation", "R squared", "gradient comp",
+        for part in ["lambda", "sklearn_ridge_alpha", "glmnet_lambda", "validation", "R²", "gradient comp",
                      "oracle", result["status"], result["message"], f"{result['lambda'][0]:.6g}",
                      f"{result['loss']['test']:.6g}", "60 training", "30 validation", "40 test"]:
             self.assertIn(part, text)

@@ -13,12 +13,12 @@ namespace {
 /// Row i holds (i, 10 i) and y = i.
 Dataset counted(Index rows) {
   Dataset data;
-  DenseDesign x(rows, 2);
+  Matrix x(rows, 2);
   for (Index i = 0; i < rows; ++i) {
-    x.row(i)[0] = static_cast<double>(i);
-    x.row(i)[1] = 10.0 * static_cast<double>(i);
+    x(i, 0) = static_cast<double>(i);
+    x(i, 1) = 10.0 * static_cast<double>(i);
   }
-  data.x = x;
+  data.x = Design(x);
   data.y = Vector::LinSpaced(rows, 0.0, static_cast<double>(rows - 1));
   data.source = "counted";
   return data;
@@ -59,7 +59,7 @@ TEST(Folds, EachIsHeldOutOnceAndRowsStayWhole) {
     EXPECT_FALSE(splits[k].test);
     for (const Dataset* part : {&splits[k].train, &splits[k].validation})
       for (Index i = 0; i < part->rows(); ++i) {
-        EXPECT_EQ(part->x.dense().row(i)[1], 10.0 * part->y[i]);
+        EXPECT_EQ(to_matrix(part->x)(i, 1), 10.0 * part->y[i]);
         EXPECT_EQ(fold[static_cast<std::size_t>(part->y[i])] == static_cast<Index>(k),
                   part == &splits[k].validation);
       }
@@ -69,12 +69,15 @@ TEST(Folds, EachIsHeldOutOnceAndRowsStayWhole) {
   EXPECT_TRUE(std::equal(held_out.begin(), held_out.end(), data.y.begin(), data.y.end()));
 }
 
-TEST(Folds, AreCopies) {
-  const Dataset data = counted(6);
-  auto splits = fold_splits(data, {0, 1, 0, 1, 0, 1});
-  splits[0].train.x.dense().row(0)[0] = 99.0;
-  EXPECT_EQ(splits[1].validation.x.dense().row(0)[0], 1.0);
-  EXPECT_EQ(data.x.dense().row(1)[0], 1.0);
+// Not one of them copies a row: what changes in the caller's numbers is seen in all.
+TEST(Folds, AreViews) {
+  Matrix rows = to_matrix(counted(6).x);
+  Dataset data = counted(6);
+  data.x = dense_view(rows.data(), 6, 2, 2, nullptr);
+  const auto splits = fold_splits(data, {0, 1, 0, 1, 0, 1});
+  rows(1, 0) = 99.0;
+  EXPECT_EQ(to_matrix(splits[0].train.x)(0, 0), 99.0);
+  EXPECT_EQ(to_matrix(splits[1].validation.x)(0, 0), 99.0);
 }
 
 TEST(Folds, OfTheDataItselfAreItsDistinctValues) {

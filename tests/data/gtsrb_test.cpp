@@ -232,7 +232,7 @@ TEST_F(Hog, SignsAreCutOutInTheOrderOfTheirTables) {
     hog::function()(region.data(), bottom - top, right - left, 3 * static_cast<std::size_t>(right - left),
                     features.data());
     for (Index j = 0; j < hog::features; ++j)
-      ASSERT_EQ(data.x.dense().row(row)[j], features[static_cast<std::size_t>(j)]) << "row " << row;
+      ASSERT_EQ(to_matrix(data.x)(row, j), features[static_cast<std::size_t>(j)]) << "row " << row;
   };
   expect_row(0, ppm(50, 45, 2), 3, 4, 47, 40);
   expect_row(1, ppm(41, 42, 1), 0, 0, 41, 42);
@@ -263,7 +263,7 @@ TEST_F(Hog, WhatDoesNotFitTogetherIsRefused) {
 class Kept : public testing::Test {
  protected:
   Kept() : folder(files.directory() / "new/folder"), cache(folder, "of the archive", "in this way") {
-    data.x = DenseDesign(matrix({{0.5, 0.25, 1.0F / 3.0F}, {-1.0, 0.0, 7.0}}));
+    data.x = Design(matrix({{0.5, 0.25, 1.0F / 3.0F}, {-1.0, 0.0, 7.0}}));
     data.y = vector({-1.0, 1.0});
   }
   void write(const std::string& name, const std::string& bytes) const {

@@ -2,16 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+
+#include "linalg/factor.hpp"
 #include "yosida/data/spectra.hpp"
 #include "yosida/error.hpp"
-#include "yosida/linalg/factor.hpp"
 
 namespace yosida {
 namespace {
 
 Dataset with_targets(std::initializer_list<double> y) {
   Dataset data;
-  data.x = DenseDesign(Matrix::Ones(static_cast<Index>(y.size()), 2));
+  data.x = Design(Matrix::Ones(static_cast<Index>(y.size()), 2));
   data.y = Eigen::Map<const Vector>(y.begin(), static_cast<Index>(y.size()));
   data.source = "file";
   return data;
@@ -19,7 +21,8 @@ Dataset with_targets(std::initializer_list<double> y) {
 
 TEST(Labels, AnyTwoNumbersAreMappedTheSmallerToMinusOne) {
   Split split{with_targets({7, 3, 3}), with_targets({3, 7}), with_targets({7})};
-  const Labels labels = map_labels(split, ClassCode::signs);
+  const Labels labels = find_labels(split.train, ClassCode::signs);
+  split = map_labels(labels, ClassCode::signs, split);
   EXPECT_EQ(labels.negative(), 3.0);
   EXPECT_EQ(labels.positive(), 7.0);
   EXPECT_EQ(split.train.y, Vector(Eigen::Vector3d(1, -1, -1)));
@@ -28,7 +31,9 @@ TEST(Labels, AnyTwoNumbersAreMappedTheSmallerToMinusOne) {
 
 TEST(Labels, SeveralClassesAreNumberedInRisingOrder) {
   Split split{with_targets({7, -1, 2.5, 7, -1, 2.5}), with_targets({2.5, 7}), with_targets({-1})};
-  EXPECT_EQ(map_labels(split, ClassCode::indices).values, (std::vector<double>{-1, 2.5, 7}));
+  const Labels labels = find_labels(split.train, ClassCode::indices);
+  EXPECT_EQ(labels.values, (std::vector<double>{-1, 2.5, 7}));
+  split = map_labels(labels, ClassCode::indices, split);
   EXPECT_EQ(split.train.y.head(3), Eigen::Vector3d(2, 0, 1));
   EXPECT_EQ(split.validation.y, Vector(Eigen::Vector2d(1, 2)));
   EXPECT_EQ(split.test->y, Vector::Zero(1));
@@ -37,36 +42,35 @@ TEST(Labels, SeveralClassesAreNumberedInRisingOrder) {
 }
 
 TEST(Labels, OneClassThreeClassesAndStrangersAreRefused) {
-  Split one{with_targets({1, 1}), with_targets({1, 0}), {}};
-  EXPECT_THROW(map_labels(one, ClassCode::signs), InputError);
-  Split three{with_targets({0, 1, 2}), with_targets({1, 0}), {}};
-  EXPECT_THROW(map_labels(three, ClassCode::signs), InputError);
-  Split stranger{with_targets({0, 1}), with_targets({1, 5}), {}};
-  EXPECT_THROW(map_labels(stranger, ClassCode::signs), InputError);
-  Split lopsided{with_targets({0, 1}), with_targets({1, 1}), {}};
-  EXPECT_THROW(map_labels(lopsided, ClassCode::signs), InputError);
+  EXPECT_THROW(find_labels(with_targets({1, 1}), ClassCode::signs), InputError);
+  EXPECT_THROW(find_labels(with_targets({0, 1, 2}), ClassCode::signs), InputError);
+  const Labels labels = find_labels(with_targets({0, 1}), ClassCode::signs);
+  const Split stranger{with_targets({0, 1}), with_targets({1, 5}), {}};
+  EXPECT_THROW(std::ignore = map_labels(labels, ClassCode::signs, stranger), InputError);
+  const Split lopsided{with_targets({0, 1}), with_targets({1, 1}), {}};
+  EXPECT_THROW(std::ignore = map_labels(labels, ClassCode::signs, lopsided), InputError);
   EXPECT_THROW(require_varying_target(with_targets({4, 4, 4})), InputError);
 }
 
 TEST(AlignFeatures, MatchesColumnsByName) {
   Dataset data;
-  data.x = DenseDesign((Matrix(1, 3) << 1, 2, 3).finished());
+  data.x = Design((Matrix(1, 3) << 1, 2, 3).finished());
   data.feature_names = {"c", "a", "b"};
   data.source = "new.csv";
   Dataset extra = data;
   align_features(data, {"a", "b", "c"}, 3, "train.csv", false);
-  EXPECT_EQ(Matrix(data.x.dense().matrix()), (Matrix(1, 3) << 2, 3, 1).finished());
+  EXPECT_EQ(Matrix(to_matrix(data.x)), (Matrix(1, 3) << 2, 3, 1).finished());
   align_features(extra, {"a", "b"}, 2, "the model", true);
-  EXPECT_EQ(Matrix(extra.x.dense().matrix()), (Matrix(1, 2) << 2, 3).finished());
+  EXPECT_EQ(Matrix(to_matrix(extra.x)), (Matrix(1, 2) << 2, 3).finished());
   EXPECT_THROW(align_features(data, {"a", "z", "c"}, 3, "train.csv", false), InputError);
   EXPECT_THROW(align_features(data, {"a", "b"}, 2, "train.csv", false), InputError);
 }
 
 TEST(AlignFeatures, WithoutNamesTheCountMustAgreeAndSparseIsWidened) {
   Dataset data;
-  data.x = DenseDesign(Matrix::Ones(1, 3));
+  data.x = Design(Matrix::Ones(1, 3));
   EXPECT_THROW(align_features(data, {}, 4, "train.npy", false), InputError);
-  SparseDesign sparse;
+  SparseRows sparse;
   sparse.columns = 3;
   data.x = sparse;
   align_features(data, {}, 5, "train.libsvm", false);
@@ -82,7 +86,7 @@ TEST(Spectra, IsWhatItSaysAndIllConditioned) {
   EXPECT_EQ(split.train.features(), 699);
   EXPECT_EQ(split.train.y, built_in("spectra", 0).train.y);
   EXPECT_NE(split.train.y, built_in("spectra", 1).train.y);
-  Matrix x = split.train.x.dense().matrix();
+  Matrix x = to_matrix(split.train.x);
   x.rowwise() -= x.colwise().mean().eval();
   const Vector s = svd(x, false).s;
   EXPECT_GT(s[0] / s[32], 1e2);  // of what 34 centred rows span; squared in every gradient
@@ -92,22 +96,22 @@ TEST(Spectra, IsWhatItSaysAndIllConditioned) {
 
 TEST(Labels, NeedATarget) {
   Dataset data;
-  data.x = DenseDesign(Matrix::Ones(2, 1));
+  data.x = Design(Matrix::Ones(2, 1));
   EXPECT_THROW(find_labels(data, ClassCode::signs), InputError);
   EXPECT_THROW(require_varying_target(data), InputError);
 }
 
 TEST(AlignFeatures, RefusesNamesThatAreNotOnePerColumn) {
   Dataset data;
-  data.x = DenseDesign(Matrix::Ones(1, 3));
+  data.x = Design(Matrix::Ones(1, 3));
   data.feature_names = {"a", "b"};
   EXPECT_THROW(align_features(data, {"b", "a"}, 2, "train.csv", false), InputError);
   data.feature_names = {"a", "b", "c"};
   EXPECT_THROW(align_features(data, {"b", "a"}, 3, "train.csv", true), InputError);
-  SparseDesign sparse;
-  sparse.columns = 3;
-  data.x = sparse;
-  EXPECT_THROW(align_features(data, {"c", "b", "a"}, 3, "train.libsvm", false), InputError);
+  data.x = SparseRows{.row_start = {0, 2}, .column = {0, 2}, .value = {5.0, 7.0}, .columns = 3};
+  align_features(data, {"c", "b", "a"}, 3, "train.libsvm", false);
+  EXPECT_TRUE(data.x.omits_zeros());
+  EXPECT_EQ(to_matrix(data.x), (Matrix(1, 3) << 7.0, 0.0, 5.0).finished());
 }
 
 }  // namespace

@@ -18,11 +18,9 @@ TEST_F(Libsvm, Rows) {
   const std::string text = "# a comment\n+1 1:0.5 3:-2e1\n\n-1\t2:+4 4:0 # the rest\r\n2.5\n0 5:0";
   for (const std::string name : {"data.libsvm", "data.svm", "data.t", "data"}) {
     const Dataset data = read_dataset(files_.write(name, text));
-    ASSERT_TRUE(data.x.is_sparse());
-    const SparseDesign& x = data.x.sparse();
-    EXPECT_EQ(x.row_start, (std::vector<std::int64_t>{0, 2, 3, 3, 3}));
-    EXPECT_EQ(x.column, (std::vector<std::int32_t>{0, 2, 1}));
-    EXPECT_EQ(x.value, (std::vector<double>{0.5, -20, 4}));
+    ASSERT_TRUE(data.x.omits_zeros());
+    EXPECT_EQ(dense(data), matrix({{0.5, 0, -20, 0, 0}, {0, 4, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}}));
+    EXPECT_EQ(data.x.product_flops(), 6.0);  // zeros are not stored
     EXPECT_EQ(data.features(), 5);
     EXPECT_EQ(data.y, vector({1, -1, 2.5, 0}));
     EXPECT_TRUE(data.feature_names.empty());

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <fstream>
 #include <limits>
 
 #include "data/test_files.hpp"
@@ -81,6 +82,95 @@ TEST_F(Npy, LargerThanAChunk) {
   EXPECT_EQ(dense(read(npy("<f8", "(1000, 123)", bytes_of(values)))), values);
   const Eigen::MatrixXd by_column = values;
   EXPECT_EQ(dense(read(npy("<f8", "(1000, 123)", bytes_of(by_column), true))), values);
+}
+
+/// Whether this process has the file mapped into its memory.
+bool is_mapped(const std::filesystem::path& file) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);)
+    if (line.ends_with(file.string())) return true;
+  return false;
+}
+
+/// As NumPy writes it since 1.14: the numbers start at a multiple of 64 bytes.
+std::string aligned_npy(const std::string& type, const std::string& shape, std::string_view number_bytes,
+                        bool by_column = false) {
+  std::string bytes = npy(type, shape, "", by_column);
+  bytes.insert(bytes.size() - 1, 128 - bytes.size(), ' ');
+  bytes.replace(8, 2, little_endian(bytes.size() - 10, 2));
+  return bytes.append(number_bytes);
+}
+
+class MappedNpy : public Npy {
+ protected:
+  static constexpr Index kSide = 400;  // more numbers than a file has that is copied for being small
+
+  MappedNpy() {
+    for (Index i = 0; i < values_.size(); ++i) values_.data()[i] = static_cast<double>(i) / 7;
+  }
+  std::string_view bytes() const {
+    return {reinterpret_cast<const char*>(values_.data()), values_.size() * sizeof(double)};
+  }
+  /// Writes the bytes to a file, reads it, and expects the values and whether it is mapped.
+  void expect_read(const std::string& file_bytes, bool mapped, const Matrix& values) {
+    const std::filesystem::path file = files_.write("data.npy", file_bytes);
+    const Dataset data = read_dataset(file);
+    EXPECT_EQ(is_mapped(file), mapped);
+    EXPECT_EQ(dense(data), values);
+  }
+
+  Matrix values_{kSide, kSide};
+};
+
+TEST_F(MappedNpy, DoublesRowByRowAreNotCopied) {
+  const std::string file_bytes = aligned_npy("<f8", "(400, 400)", bytes());
+  ASSERT_EQ((file_bytes.size() - bytes().size()) % 64, 0);
+  expect_read(file_bytes, true, values_);
+  expect_read(aligned_npy("<f8", "(4, 100, 400)", bytes()), true,
+              values_.reshaped<Eigen::RowMajor>(4, 40000));
+}
+
+TEST_F(MappedNpy, LivesAsLongAsTheDataAndLongerThanTheName) {
+  const std::filesystem::path file = files_.write("data.npy", aligned_npy("<f8", "(400, 400)", bytes()));
+  {
+    const Dataset data = read_dataset(file);
+    std::filesystem::remove(file);
+    EXPECT_EQ(dense(data), values_);
+    EXPECT_TRUE(is_mapped(file.string() + " (deleted)"));
+  }
+  EXPECT_FALSE(is_mapped(file.string() + " (deleted)"));
+}
+
+TEST_F(MappedNpy, OtherLayoutsAreCopied) {
+  expect_read(npy("<f8", "(400, 400)", bytes()), false, values_);  // starts at byte 118
+  const Eigen::MatrixXd by_column = values_;
+  const std::string_view column_bytes(reinterpret_cast<const char*>(by_column.data()), bytes().size());
+  expect_read(aligned_npy("<f8", "(400, 400)", column_bytes, true), false, values_);
+  const Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> floats = values_.cast<float>();
+  const std::string_view float_bytes(reinterpret_cast<const char*>(floats.data()), bytes().size() / 2);
+  expect_read(aligned_npy("<f4", "(400, 400)", float_bytes), false, floats.cast<double>());
+  const std::filesystem::path packed =
+      files_.write("data.npy.gz", gzipped(aligned_npy("<f8", "(400, 400)", bytes())));
+  EXPECT_EQ(dense(read_dataset(packed)), values_);
+  EXPECT_FALSE(is_mapped(packed));
+}
+
+TEST_F(MappedNpy, ATargetAmongTheColumnsIsTakenOutOfACopy) {
+  const std::filesystem::path file = files_.write("data.npy", aligned_npy("<f8", "(400, 400)", bytes()));
+  const Dataset data = read_dataset(file, {.target = "-1", .target_file = {}});
+  EXPECT_FALSE(is_mapped(file));
+  EXPECT_EQ(dense(data), values_.leftCols(kSide - 1));
+  EXPECT_EQ(data.y, values_.col(kSide - 1));
+}
+
+TEST_F(MappedNpy, FaultsAreThoseOfACopy) {
+  const std::string whole = aligned_npy("<f8", "(400, 400)", bytes());
+  expect_error(whole.substr(0, whole.size() - 8), {},
+               {"truncated", "expected 1280000 bytes", "found 1279992"});
+  expect_error(whole + "12345678", {}, {"goes on behind the 1280000 bytes"});
+  values_(399, 7) = nan_value;
+  expect_error(aligned_npy("<f8", "(400, 400)", bytes()), {}, {"row 399, column 7 (counted from 0) is NaN"});
+  expect_error(whole, {.max_memory = 1'000'000}, {"its table of 400 x 400 numbers", "--max-memory"});
 }
 
 TEST_F(Npy, Shapes) {

@@ -90,9 +90,8 @@ TEST_F(Reader, RowsAreDroppedFromDataAndTargetAlike) {
   const auto sparse = files_.write("x.svm", "0 1:1 2:2\n0 1:3\n0 1:9 2:9 3:9\n0\n0 2:5\n");
   const Dataset kept = read_dataset(sparse, with_target(y, Missing::drop));
   EXPECT_EQ(kept.y, vector({10, 20, 40, 50}));
-  EXPECT_EQ(kept.x.sparse().row_start, (std::vector<std::int64_t>{0, 2, 3, 3, 4}));
-  EXPECT_EQ(kept.x.sparse().column, (std::vector<std::int32_t>{0, 1, 0, 1}));
-  EXPECT_EQ(kept.x.sparse().value, (std::vector<double>{1, 2, 3, 5}));
+  EXPECT_EQ(dense(kept), matrix({{1, 2, 0}, {3, 0, 0}, {0, 0, 0}, {0, 5, 0}}));
+  EXPECT_EQ(kept.x.product_flops(), 8.0);
   EXPECT_EQ(kept.features(), 3);
 }
 
@@ -111,7 +110,7 @@ TEST_F(Reader, ANameWithoutAnEndingLeavesTheFormatToTheContents) {
   // A row of zeros is a label alone.
   for (const char* text : {"1 1:2 3:4\n-1 2:1\n", "# sparse\n1\n-1 3:5 # rest\n", "1\t3:5\r\n-1\t1:1\r\n"}) {
     const Dataset sparse = read_dataset(files_.write("sparse", text));
-    EXPECT_TRUE(sparse.x.is_sparse()) << text;
+    EXPECT_TRUE(sparse.x.omits_zeros()) << text;
     EXPECT_EQ(sparse.y, vector({1, -1})) << text;
     EXPECT_EQ(sparse.features(), 3) << text;
   }

@@ -15,42 +15,42 @@ namespace {
 /// Row i holds (i, 10 i, 100 i) and y = i: a row that lost its target, or half of itself, is seen.
 Dataset counted(Index rows) {
   Dataset data;
-  DenseDesign x(rows, 3);
+  Matrix x(rows, 3);
   data.y.resize(rows);
   for (Index i = 0; i < rows; ++i) {
     const auto value = static_cast<double>(i);
-    x.row(i)[0] = value;
-    x.row(i)[1] = 10.0 * value;
-    x.row(i)[2] = 100.0 * value;
+    x.row(i) << value, 10.0 * value, 100.0 * value;
     data.y[i] = value;
   }
-  data.x = x;
+  data.x = Design(x);
   data.source = "counted";
   return data;
 }
 
-Dataset sparse_form(const Dataset& data) {
-  SparseDesign x;
+SparseRows sparse_rows(const Dataset& data) {
+  const Matrix from = to_matrix(data.x);
+  SparseRows x;
   x.columns = data.features();
   for (Index i = 0; i < data.rows(); ++i) {
     for (Index j = 0; j < data.features(); ++j) {
       x.column.push_back(static_cast<std::int32_t>(j));
-      x.value.push_back(data.x.dense().row(i)[j]);
+      x.value.push_back(from(i, j));
     }
     x.row_start.push_back(static_cast<std::int64_t>(x.value.size()));
   }
+  return x;
+}
+
+Dataset sparse_form(const Dataset& data) {
   Dataset result = data;
-  result.x = x;
+  result.x = sparse_rows(data);
   return result;
 }
 
 void expect_whole_rows(const Dataset& data) {
-  const Design dense = to_dense(data.x);
-  for (Index i = 0; i < data.rows(); ++i) {
-    EXPECT_EQ(dense.dense().row(i)[0], data.y[i]);
-    EXPECT_EQ(dense.dense().row(i)[1], 10.0 * data.y[i]);
-    EXPECT_EQ(dense.dense().row(i)[2], 100.0 * data.y[i]);
-  }
+  const Matrix x = to_matrix(data.x);
+  for (Index i = 0; i < data.rows(); ++i)
+    EXPECT_EQ(x.row(i), data.y[i] * Eigen::RowVector3d(1.0, 10.0, 100.0));
 }
 
 TEST(Split, EveryRowGoesToOnePartAndStaysWhole) {
@@ -68,19 +68,19 @@ TEST(Split, EveryRowGoesToOnePartAndStaysWhole) {
   EXPECT_EQ(seen.size(), 103u);
 }
 
-TEST(Split, DensePartsAreViewsThatAdjoin) {
-  const Split split = split_rows(counted(40), {.seed = 1});
-  EXPECT_TRUE(split.train.x.dense().adjoins(split.validation.x.dense()));
-  const Dataset both = train_and_validation(split);
-  EXPECT_EQ(both.x.dense().row(0), split.train.x.dense().row(0));
-  expect_whole_rows(both);
-}
-
-TEST(Split, LeavesADesignThatIsSharedAlone) {
-  const Dataset data = counted(20);
-  const Split split = split_rows(data, {.seed = 1});
+// The numbers are the caller's: what changes there is seen in every part.
+TEST(Split, PartsAreViews) {
+  Matrix rows(40, 3);
+  for (Index i = 0; i < 40; ++i) rows.row(i) = static_cast<double>(i) * Eigen::RowVector3d(1.0, 10.0, 100.0);
+  Dataset data = counted(40);
+  data.x = dense_view(rows.data(), 40, 3, 3, nullptr);
+  Split split = split_rows(data, {.seed = 1});
   expect_whole_rows(data);
-  for (Index i = 0; i < 20; ++i) EXPECT_EQ(data.x.dense().row(i)[0], static_cast<double>(i));
+  expect_whole_rows(train_and_validation(split));
+  rows *= 2.0;
+  split.train.y *= 2.0;
+  split.validation.y *= 2.0;
+  expect_whole_rows(train_and_validation(split));
 }
 
 TEST(Split, SparseAndDenseDrawTheSameRows) {
@@ -136,7 +136,7 @@ TEST(Split, CarriesTheWeightsOfRows) {
     if (sparse) {
       data.x = test::sparse_of(x);
     } else {
-      data.x = DenseDesign(x);
+      data.x = Design(x);
     }
     data.y = data.weight = x.col(0);
     Split split = split_rows(data, {3, 1, 0, 2}, 2, 1);
@@ -173,17 +173,18 @@ TEST(Split, RefusesDataThatIsNotWhole) {
   EXPECT_THROW(split_rows(not_a_number, {.stratified = true}), InputError);
 }
 
-TEST(Split, RefusesASparseDesignWhoseEntriesLieOutsideIt) {
+TEST(Split, RefusesSparseRowsWhoseEntriesLieOutside) {
   const auto split = [](const auto& damage) {
-    Dataset data = sparse_form(counted(10));
-    damage(data.x.sparse());
-    split_rows(std::move(data), {});
+    Dataset data = counted(10);
+    SparseRows x = sparse_rows(data);
+    damage(x);
+    data.x = x;
   };
-  EXPECT_THROW(split([](SparseDesign& x) { x.column[4] = 3; }), InputError);
-  EXPECT_THROW(split([](SparseDesign& x) { x.column[4] = -1; }), InputError);
-  EXPECT_THROW(split([](SparseDesign& x) { x.value.pop_back(); }), InputError);
-  EXPECT_THROW(split([](SparseDesign& x) { x.column.pop_back(); }), InputError);
-  EXPECT_THROW(split([](SparseDesign& x) { x.row_start[2] = 99; }), InputError);
+  EXPECT_THROW(split([](SparseRows& x) { x.column[4] = 3; }), InputError);
+  EXPECT_THROW(split([](SparseRows& x) { x.column[4] = -1; }), InputError);
+  EXPECT_THROW(split([](SparseRows& x) { x.value.pop_back(); }), InputError);
+  EXPECT_THROW(split([](SparseRows& x) { x.column.pop_back(); }), InputError);
+  EXPECT_THROW(split([](SparseRows& x) { x.row_start[2] = 99; }), InputError);
 }
 
 TEST(Split, RefusesRowsAndCountsThatAreNotThere) {
@@ -204,7 +205,7 @@ TEST(Split, RefusesRowsAndCountsThatAreNotThere) {
 TEST(Split, RefusesToJoinPartsThatDoNotFitTogether) {
   const Split split = split_rows(counted(10), {});
   Split other = split;
-  other.validation.x = DenseDesign(Matrix::Ones(other.validation.rows(), 2));
+  other.validation.x = Design(Matrix::Ones(other.validation.rows(), 2));
   EXPECT_THROW(train_and_validation(other), InputError);
   other = split;
   other.validation = sparse_form(other.validation);

@@ -67,7 +67,7 @@ inline void expect_refused(const std::filesystem::path& file, const ReadOptions&
   }
 }
 
-inline Matrix dense(const Dataset& data) { return data.x.dense().matrix(); }
+inline Matrix dense(const Dataset& data) { return to_matrix(data.x); }
 
 inline Matrix matrix(std::initializer_list<std::initializer_list<double>> rows) {
   Matrix values(static_cast<Index>(rows.size()), static_cast<Index>(rows.begin()->size()));

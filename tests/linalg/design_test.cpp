@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+#include <tuple>
+
 #include "support/random_split.hpp"
+#include "yosida/error.hpp"
 
 namespace yosida {
 namespace {
@@ -12,106 +16,205 @@ using test::random_design;
 using test::random_matrix;
 
 /// 10 × 3, row i holding 3i, 3i + 1, 3i + 2.
-DenseDesign counting() {
-  DenseDesign x(10, 3);
+Matrix counting() {
+  Matrix x(10, 3);
   for (Index i = 0; i < 10; ++i)
-    for (Index j = 0; j < 3; ++j) x.row(i)[j] = static_cast<double>(3 * i + j);
+    for (Index j = 0; j < 3; ++j) x(i, j) = static_cast<double>(3 * i + j);
   return x;
 }
 
-TEST(DenseDesign, CopiesAMatrixToAnAlignedBuffer) {
-  Random random(1);
-  const Matrix m = random_matrix(7, 5, random);
-  const DenseDesign x(m);
-  EXPECT_EQ(x.matrix(), m);
-  EXPECT_NE(x.row(0), m.data());
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(x.row(0)) % 64, 0U);
+TEST(Design, HasRowsOfItsOwn) {
+  Matrix m = counting();
+  const Design x(m);
+  m.setZero();
+  EXPECT_EQ(to_matrix(x), counting());
 }
 
-TEST(DenseDesign, TakesOverABuffer) {
-  const std::shared_ptr<double> buffer(new double[6]{1, 2, 3, 4, 5, 6}, std::default_delete<double[]>());
-  const DenseDesign x(buffer, 2, 3);
-  EXPECT_EQ(x.row(1), buffer.get() + 3);
-  EXPECT_EQ(x.row(1)[2], 6.0);
-  EXPECT_EQ(buffer.use_count(), 2);
-}
-
-TEST(DenseDesign, RangesAreViewsThatKeepTheBufferAlive) {
-  DenseDesign view;
-  {
-    const DenseDesign x = counting();
-    view = x.row_range(4, 3);
-    EXPECT_EQ(view.row(0), x.row(4));
-  }
-  EXPECT_EQ(view.rows(), 3);
-  EXPECT_EQ(view.matrix()(2, 1), 19.0);
-  EXPECT_EQ(view.row_range(1, 1).matrix()(0, 0), 15.0);
-}
-
-TEST(DenseDesign, AdjoinsWhatFollowsInTheSameBuffer) {
-  const DenseDesign x = counting();
-  const DenseDesign upper = x.row_range(0, 4);
-  const DenseDesign lower = x.row_range(4, 6);
-  EXPECT_TRUE(upper.adjoins(lower));
-  EXPECT_FALSE(lower.adjoins(upper));
-  EXPECT_FALSE(upper.adjoins(x.row_range(5, 5)));           // a row is missing between
-  EXPECT_FALSE(upper.adjoins(counting().row_range(4, 6)));  // another buffer
-  EXPECT_FALSE(upper.adjoins(lower.narrowed(2)));
-  EXPECT_FALSE(DenseDesign().adjoins(DenseDesign()));
-  const DenseDesign joined = upper.joined(lower);
-  EXPECT_EQ(joined.row(0), x.row(0));
-  EXPECT_EQ(joined.matrix(), x.matrix());
-}
-
-TEST(DenseDesign, UnsharedCopiesOnlyWhatOthersHold) {
-  DenseDesign x = counting();
-  const double* const before = x.row(0);
-  x = x.unshared();
-  EXPECT_EQ(x.row(0), before);
-  const DenseDesign other = x.row_range(8, 2);
-  DenseDesign copy = x.unshared();
-  EXPECT_NE(copy.row(0), before);
-  EXPECT_EQ(copy.matrix(), x.matrix());
-  copy.row(8)[0] = -1.0;
-  EXPECT_EQ(other.row(0)[0], 24.0);
-}
-
-TEST(DenseDesign, NarrowedReadsTheSameBufferWithFewerColumns) {
-  const DenseDesign x = counting();
-  const DenseDesign narrow = x.narrowed(2);
-  EXPECT_EQ(narrow.cols(), 2);
-  EXPECT_EQ(narrow.rows(), 10);
-  EXPECT_EQ(narrow.row(1), x.row(0) + 2);
+TEST(Design, SharesAMatrix) {
+  auto m = std::make_shared<Matrix>(counting());
+  const Design x{std::shared_ptr<const Matrix>(m)};
+  (*m)(2, 1) = -1.0;
+  EXPECT_EQ(to_matrix(x)(2, 1), -1.0);
 }
 
 TEST(Design, KnowsItsShapeAndCost) {
   Random random(2);
   const Design dense = random_design(6, 4, 1.0, random);
-  EXPECT_FALSE(dense.is_sparse());
+  EXPECT_FALSE(dense.omits_zeros());
   EXPECT_EQ(dense.product_flops(), 48.0);
   Matrix m = Matrix::Zero(3, 5);
   m(0, 4) = m(2, 1) = 1.0;
   const Design sparse = test::sparse_of(m);
-  EXPECT_TRUE(sparse.is_sparse());
+  EXPECT_TRUE(sparse.omits_zeros());
   EXPECT_EQ(sparse.rows(), 3);
   EXPECT_EQ(sparse.cols(), 5);
   EXPECT_EQ(sparse.product_flops(), 4.0);
+  EXPECT_EQ(sparse.row_range(1, 2).product_flops(), 2.0);
+  EXPECT_EQ(to_matrix(sparse), m);
   EXPECT_EQ(Design().rows(), 0);
+  EXPECT_EQ(Design().cols(), 0);
 }
 
-TEST(StackRows, IsAViewWhereDenseRowsAdjoin) {
-  const DenseDesign x = counting();
-  const Design both = stack_rows(Design(x.row_range(2, 3)), Design(x.row_range(5, 2)));
-  EXPECT_EQ(both.dense().row(0), x.row(2));
-  EXPECT_EQ(both.dense().matrix(), x.matrix().middleRows(2, 5));
+TEST(DenseView, ReadsTheCallersNumbersWithTheirStride) {
+  Matrix numbers = counting();
+  const Design x = dense_view(numbers.data() + 1, 10, 2, 3, nullptr);
+  EXPECT_EQ(to_matrix(x), numbers.rightCols(2));
+  numbers(4, 2) = 99.0;
+  EXPECT_EQ(to_matrix(x)(4, 1), 99.0);
 }
 
-TEST(StackRows, CopiesWhereTheyDoNot) {
-  const DenseDesign x = counting();
-  const Design both = stack_rows(Design(x.row_range(5, 2)), Design(x.row_range(2, 3)));
-  Matrix expected(5, 3);
-  expected << x.matrix().middleRows(5, 2), x.matrix().middleRows(2, 3);
-  EXPECT_EQ(both.dense().matrix(), expected);
+TEST(DenseView, KeepsTheOwnerOfTheNumbersAlive) {
+  std::weak_ptr<const Matrix> watched;
+  Design part;
+  {
+    const auto owner = std::make_shared<const Matrix>(counting());
+    watched = owner;
+    part = dense_view(owner->data(), 10, 3, 3, owner).row_range(4, 3).mapped({.shift = Vector::Ones(3)});
+  }
+  EXPECT_FALSE(watched.expired());
+  EXPECT_EQ(to_matrix(part)(2, 1), 18.0);
+  part = Design();
+  EXPECT_TRUE(watched.expired());
+}
+
+TEST(DenseView, RefusesWhatWouldBeReadOutOfBounds) {
+  const Matrix m = counting();
+  EXPECT_THROW(dense_view(m.data(), -1, 3, 3, nullptr), InputError);
+  EXPECT_THROW(dense_view(m.data(), 10, -3, 3, nullptr), InputError);
+  EXPECT_THROW(dense_view(m.data(), 10, 3, 2, nullptr), InputError);
+  EXPECT_THROW(dense_view(m.data(), 10, 3, -3, nullptr), InputError);
+  EXPECT_THROW(dense_view(nullptr, 10, 3, 3, nullptr), InputError);
+  EXPECT_THROW(dense_view(m.data(), std::numeric_limits<Index>::max() / 4, 3, 3, nullptr), InputError);
+  EXPECT_EQ(dense_view(nullptr, 0, 3, 3, nullptr).cols(), 3);
+  EXPECT_EQ(dense_view(nullptr, 4, 0, 0, nullptr).rows(), 4);
+}
+
+struct Csr {
+  std::vector<std::int64_t> row_start = {0, 2, 2, 5};
+  std::vector<std::int32_t> column = {0, 2, 0, 1, 2};
+  std::vector<double> value = {1, 2, 3, 4, 5};
+  Index cols = 3;
+
+  Design view() const { return sparse_view(row_start, column, value, cols, nullptr); }
+};
+
+TEST(SparseView, ReadsTheCallersNumbers) {
+  Csr csr;
+  const Design x = csr.view();
+  EXPECT_EQ(to_matrix(x), (Matrix(3, 3) << 1, 0, 2, 0, 0, 0, 3, 4, 5).finished());
+  csr.value[3] = 9.0;
+  EXPECT_EQ(to_matrix(x)(2, 1), 9.0);
+  csr.row_start = {2, 5};  // rows of a larger array
+  EXPECT_EQ(to_matrix(csr.view()), (Matrix(1, 3) << 3, 9, 5).finished());
+}
+
+TEST(SparseView, RefusesWhatWouldBeReadOutOfBounds) {
+  const auto refused = [](auto damage) {
+    Csr csr;
+    damage(csr);
+    try {
+      std::ignore = csr.view();
+      return false;
+    } catch (const InputError&) {
+      return true;
+    }
+  };
+  EXPECT_FALSE(refused([](Csr&) {}));
+  EXPECT_TRUE(refused([](Csr& x) { x.row_start.clear(); }));
+  EXPECT_TRUE(refused([](Csr& x) { x.row_start[1] = -1; }));
+  EXPECT_TRUE(refused([](Csr& x) { x.row_start[1] = 3; }));
+  EXPECT_TRUE(refused([](Csr& x) { x.row_start[3] = 6; }));
+  EXPECT_TRUE(refused([](Csr& x) { x.column[1] = 3; }));
+  EXPECT_TRUE(refused([](Csr& x) { x.column[1] = -1; }));
+  EXPECT_TRUE(refused([](Csr& x) { x.column.pop_back(); }));
+  EXPECT_TRUE(refused([](Csr& x) { x.value.pop_back(); }));
+  EXPECT_TRUE(refused([](Csr& x) { x.cols = -1; }));
+  EXPECT_TRUE(refused([](Csr& x) { x.column[3] = 0; }));                      // twice: which one counts?
+  EXPECT_TRUE(refused([](Csr& x) { std::swap(x.column[2], x.column[3]); }));  // not in order
+}
+
+TEST(Design, SelectionsCompose) {
+  for (const bool sparse : {false, true}) {
+    const Matrix m = counting();
+    const Design x = sparse ? Design(test::sparse_of(m)) : Design(m);
+    const std::vector<Index> first = {9, 0, 3, 3, 5, 7}, second = {4, 1, 2};
+    const Design twice = x.select_rows(first).select_rows(second);
+    EXPECT_EQ(to_matrix(twice), Matrix(m(std::vector<Index>{5, 0, 3}, Eigen::all)));
+    EXPECT_EQ(to_matrix(x.select_rows(first).row_range(1, 3)),
+              Matrix(m(std::vector<Index>{0, 3, 3}, Eigen::all)));
+    EXPECT_EQ(to_matrix(x.row_range(2, 5).select_rows(second)),
+              Matrix(m(std::vector<Index>{6, 3, 4}, Eigen::all)));
+    EXPECT_EQ(x.row_range(3, 0).rows(), 0);
+    EXPECT_EQ(x.select_rows({}).rows(), 0);
+    for (const Index bad : {-1, 10}) EXPECT_THROW(x.select_rows(std::vector<Index>{2, bad}), InputError);
+    EXPECT_THROW(x.row_range(8, 3), InputError);
+    EXPECT_THROW(x.row_range(-1, 3), InputError);
+    EXPECT_THROW(x.row_range(0, -1), InputError);
+    EXPECT_THROW(x.row_range(1, std::numeric_limits<Index>::max()), InputError);
+  }
+}
+
+TEST(Design, StepsAreDoneInTheirOrder) {
+  for (const bool sparse : {false, true}) {
+    const Matrix m = counting();
+    const Design x = (sparse ? Design(test::sparse_of(m)) : Design(m))
+                         .mapped({.shift = Eigen::Vector3d(1, 2, 3), .scale = Eigen::Vector3d(1, 2, 4)})
+                         .mapped({.differences = true})
+                         .mapped({.scale = Eigen::Vector2d(2, 8)});
+    EXPECT_EQ(x.cols(), 2);
+    const Matrix y =
+        (m.rowwise() - Eigen::RowVector3d(1, 2, 3)).array().rowwise() / Eigen::Array3d(1, 2, 4).transpose();
+    const Matrix expected =
+        (y.rightCols(2) - y.leftCols(2)).array().rowwise() / Eigen::Array2d(2, 8).transpose();
+    EXPECT_EQ(to_matrix(x), expected);
+    EXPECT_EQ(to_matrix(x.packed()), expected);
+    EXPECT_THROW(x.mapped({.shift = Vector::Ones(3)}), InputError);
+    EXPECT_THROW(x.mapped({.scale = Vector::Ones(1)}), InputError);
+    EXPECT_THROW(x.mapped({.differences = true}).mapped({.differences = true}), InputError);
+  }
+}
+
+TEST(Design, IsWidenedWhereZerosAreNotStored) {
+  const Csr csr;
+  const Design sparse = csr.view().select_rows(std::vector<Index>{2, 0}).widened(5);
+  EXPECT_EQ(to_matrix(sparse), (Matrix(2, 5) << 3, 4, 5, 0, 0, 1, 0, 2, 0, 0).finished());
+  EXPECT_EQ(sparse.widened(2).cols(), 5);
+  EXPECT_EQ(Design(counting()).widened(5).cols(), 3);
+}
+
+TEST(Design, PacksOnlyWhatIsNotPacked) {
+  const Design x(counting());
+  EXPECT_EQ(x.bytes_to_pack(), 0.0);
+  EXPECT_EQ(x.row_range(3, 4).bytes_to_pack(), 0.0);
+  EXPECT_EQ(x.select_rows(std::vector<Index>{4, 1}).bytes_to_pack(), 48.0);
+  EXPECT_EQ(x.mapped({.scale = Vector::Ones(3)}).bytes_to_pack(), 240.0);
+  EXPECT_EQ(x.select_rows(std::vector<Index>{4, 1}).packed().bytes_to_pack(), 0.0);
+  const Csr csr;
+  EXPECT_EQ(csr.view().bytes_to_pack(), 0.0);
+}
+
+TEST(Design, TakesColumnsInAnyOrder) {
+  Random random(5);
+  const std::vector<Index> list = {3, 0, 3, 2};
+  for (const double density : {1.0, 0.5}) {
+    const Design x = random_design(7, 4, density, random);
+    for (const Design& each : {x, x.mapped({.shift = Vector::Ones(4), .scale = Vector::Constant(4, 3.0)})})
+      EXPECT_EQ(to_matrix(each.with_columns(list)), Matrix(to_matrix(each)(Eigen::all, list)));
+    EXPECT_THROW(x.with_columns(std::vector<Index>{4}), InputError);
+  }
+}
+
+TEST(StackRows, IsAView) {
+  Matrix m = counting();
+  const Design x = dense_view(m.data(), 10, 3, 3, nullptr);
+  const Design adjoin = stack_rows(x.row_range(2, 3), x.row_range(5, 2));
+  const Design apart = stack_rows(x.row_range(5, 2), x.row_range(2, 3));
+  const Design chosen = stack_rows(x.select_rows(std::vector<Index>{8, 1}), x.row_range(2, 3));
+  m *= 2.0;
+  EXPECT_EQ(adjoin.bytes_to_pack(), 0.0) << "one piece";
+  EXPECT_EQ(to_matrix(adjoin), m.middleRows(2, 5));
+  EXPECT_EQ(to_matrix(apart), Matrix(m(std::vector<Index>{5, 6, 2, 3, 4}, Eigen::all)));
+  EXPECT_EQ(to_matrix(chosen), Matrix(m(std::vector<Index>{8, 1, 2, 3, 4}, Eigen::all)));
 }
 
 TEST(StackRows, JoinsSparseRows) {
@@ -122,15 +225,34 @@ TEST(StackRows, JoinsSparseRows) {
   Matrix expected(14, 6);
   expected << matrix_of(upper), matrix_of(lower);
   EXPECT_EQ(matrix_of(both), expected);
-  EXPECT_EQ(both.sparse().value.size(), upper.sparse().value.size() + lower.sparse().value.size());
+  EXPECT_EQ(both.product_flops(), upper.product_flops() + lower.product_flops());
 }
 
-TEST(ToDense, FillsWithZeros) {
-  Random random(4);
-  const Design sparse = random_design(8, 5, 0.4, random);
-  EXPECT_EQ(to_dense(sparse).dense().matrix(), matrix_of(sparse));
-  const Design dense = random_design(3, 2, 1.0, random);
-  EXPECT_EQ(to_dense(dense).dense().row(0), dense.dense().row(0));  // returned as it is
+TEST(StackRows, RefusesPiecesThatDoNotFit) {
+  const Design x(counting());
+  const Csr csr;
+  EXPECT_THROW(stack_rows(x, Design(Matrix::Ones(2, 2))), InputError);
+  EXPECT_THROW(stack_rows(x, csr.view()), InputError);
+  EXPECT_THROW(stack_rows(x, x.mapped({.shift = Vector::Ones(3)})), InputError);
+  EXPECT_THROW(stack_rows(x, x.mapped({.differences = true})), InputError);
+  EXPECT_NO_THROW(stack_rows(x.mapped({.shift = Vector::Ones(3)}), x.mapped({.shift = Vector::Ones(3)})));
+  EXPECT_EQ(stack_rows(x, Design(Matrix(0, 3))).rows(), 10);
+  EXPECT_EQ(stack_rows(std::span<const Design>()).rows(), 0);
+}
+
+TEST(Design, FillsWhatIsMissingInACopy) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  Matrix m = counting();
+  const Design whole = dense_view(m.data(), 10, 3, 3, nullptr);
+  m(4, 1) = nan;
+  const Design filled = whole.with_missing(Eigen::Vector3d(7, 8, 9));
+  EXPECT_TRUE(std::isnan(m(4, 1)));
+  EXPECT_EQ(to_matrix(filled)(4, 1), 8.0);
+  m(4, 1) = 13.0;
+  const Design as_it_is = whole.with_missing(Eigen::Vector3d(7, 8, 9));
+  m(0, 0) = -5.0;
+  EXPECT_EQ(to_matrix(as_it_is)(0, 0), -5.0) << "nothing was missing: no copy";
+  EXPECT_THROW(whole.with_missing(Vector::Ones(2)), InputError);
 }
 
 }  // namespace

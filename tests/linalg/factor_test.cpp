@@ -1,4 +1,4 @@
-#include "yosida/linalg/factor.hpp"
+#include "linalg/factor.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "linalg/gram.hpp"
 #include "linalg/kernels.hpp"
 #include "support/random_split.hpp"
 #include "support/threads_guard.hpp"
@@ -157,7 +158,7 @@ void check_fused_pass2(const Case& c) {
 
 void check_weighted_gram(const Case& c) {
   const Vector weight = c.y.cwiseAbs();
-  const Matrix gram = c.x.weighted_gram(view(weight));
+  const Matrix gram = weighted_gram(c.x, view(weight));
   const Matrix expected = c.plain.transpose() * weight.asDiagonal() * c.plain;
   EXPECT_LE((gram - expected).norm(), kTolerance * (expected.norm() + 1e-300));
   EXPECT_EQ(gram, Matrix(gram.transpose()));
@@ -287,49 +288,14 @@ TEST(Kernels, OfEveryInstructionSetAgree) {
         SCOPED_TRACE(testing::Message() << name << ", " << rows << " x " << cols);
         const Case c(rows, cols, 1.0, 5);
         Vector m = Vector::Constant(rows, 7.0);
-        table->row_products(c.x.dense().row(0), rows, cols, c.w.data(), m.data());
+        std::vector<const double*> row;
+        for (Index i = 0; i < rows; ++i) row.push_back(c.plain.row(i).data());
+        table->row_products(row.data(), rows, cols, c.w.data(), m.data());
         EXPECT_LE((m - c.plain * c.w).norm(), 1e-13 * c.product_scale());
         Vector out = c.out;
-        table->add_rows(c.x.dense().row(0), rows, cols, c.y.data(), out.data());
+        table->add_rows(row.data(), rows, cols, c.y.data(), out.data());
         EXPECT_LE((out - c.out - c.plain.transpose() * c.y).norm(), 1e-13 * c.transposed_scale(c.y));
       }
-  }
-}
-
-// The argument √5 r is rounded a few times, which e^(−√5 r) multiplies by √5 r; the rest is a few roundings
-// more.
-TEST(Kernels, MaternEqualsItsFormulaInLongNumbers) {
-  constexpr long kCount = 1003, kDimensions = 3, kStride = kCount + 2;
-  const double point[kDimensions] = {0.25, 0.5, 0.75};
-  const double inverse_lengths[kDimensions] = {0.5, 3.0, 20.0};
-  std::vector<double> others(kDimensions * kStride);
-  Random random(3);
-  for (double& each : others) each = std::pow(random.uniform(), 4.0) * 4.0;
-  for (long d = 0; d < kDimensions; ++d) others[d * kStride] = point[d];
-  for (const auto& [name, table] : kernel_tables()) {
-    std::vector<double> out(kCount);
-    table->matern52(point, others.data(), kStride, kDimensions, kCount, inverse_lengths, 1.5, out.data());
-    EXPECT_EQ(out[0], 1.5) << name;
-    for (long j = 0; j < kCount; ++j) {
-      long double square = 0.0L;
-      for (long d = 0; d < kDimensions; ++d)
-        square +=
-            std::pow((static_cast<long double>(point[d]) - others[d * kStride + j]) * inverse_lengths[d], 2);
-      const long double t = std::sqrt(5.0L * square);
-      const long double expected = 1.5L * (1.0L + t + t * t / 3.0L) * std::exp(-t);
-      EXPECT_LE(std::abs(out[j] - expected), (4.0L * t + 16.0L) * 1.2e-16L * expected)
-          << name << ", t = " << t;
-    }
-  }
-}
-
-TEST(Kernels, MaternIsZeroFarAway) {
-  const double point = 0.0, inverse_length = 1e6;
-  const std::vector<double> others = {1e-4, 1.0, 1e300};
-  for (const auto& [name, table] : kernel_tables()) {
-    std::vector<double> out(3, 7.0);
-    table->matern52(&point, others.data(), 3, 1, 3, &inverse_length, 1.0, out.data());
-    for (const double value : out) EXPECT_EQ(value, 0.0) << name;
   }
 }
 

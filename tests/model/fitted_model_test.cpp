@@ -39,7 +39,7 @@ FittedModel example() {
 
 Dataset row(double a, double b, double c) {
   Dataset data;
-  data.x = DenseDesign((Matrix(1, 3) << a, b, c).finished());
+  data.x = Design((Matrix(1, 3) << a, b, c).finished());
   return data;
 }
 
@@ -47,7 +47,7 @@ TEST(FittedModel, PredictsThroughPretreatmentInTheTargetsUnits) {
   // differences (3, 8) → ((3 − 1)/2, (8 − 2)/4) = (1, 1.5) → 2·1 − 1.5 + 0.5 = 1 → 3·1 + 10
   const Dataset data = row(1, 4, 12);
   EXPECT_DOUBLE_EQ(example().predict(data)(0, 0), 13.0);
-  EXPECT_EQ(data.x.dense().row(0)[0], 1.0);  // the caller's data is left alone
+  EXPECT_EQ(to_matrix(data.x)(0, 0), 1.0);  // the caller's data is left alone
 }
 
 TEST(FittedModel, CoefficientsAreInTheUnitsOfTheData) {
@@ -179,10 +179,10 @@ TEST(FittedModel, WithANumberThatIsNotFiniteIsNeitherSavedNorLoaded) {
 TEST(FittedModel, RefusesRowsItCannotPredict) {
   const FittedModel model = example();
   Dataset narrow;
-  narrow.x = DenseDesign(Matrix::Ones(1, 2));
+  narrow.x = Design(Matrix::Ones(1, 2));
   EXPECT_THROW(model.predict(narrow), InputError);
   Dataset wide;
-  wide.x = DenseDesign(Matrix::Ones(1, 4));
+  wide.x = Design(Matrix::Ones(1, 4));
   EXPECT_THROW(model.predict(wide), InputError);
   FittedModel broken = model;
   broken.weights = Eigen::Vector3d(1, 2, 3);

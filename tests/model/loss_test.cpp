@@ -40,6 +40,8 @@ double derivative(F f, double x) {
   return (f(x - 2 * h) - 8 * f(x - h) + 8 * f(x + h) - f(x + 2 * h)) / (12 * h);
 }
 
+const SharedLoss of_classes[] = {softmax(2), softmax(3), softmax(7)};
+
 struct Losses : testing::TestWithParam<const Loss*> {
   const Loss& loss = *GetParam();
   std::vector<double> targets() const {
@@ -57,7 +59,7 @@ struct Losses : testing::TestWithParam<const Loss*> {
 };
 INSTANTIATE_TEST_SUITE_P(All, Losses,
                          testing::Values(&least_squares(), &logistic(), &squared_hinge(), &huber(),
-                                         &poisson(), &softmax(2), &softmax(3), &softmax(7)),
+                                         &poisson(), &*of_classes[0], &*of_classes[1], &*of_classes[2]),
                          [](const auto& each) {
                            return std::string(each.param->name()) + std::to_string(each.param->outputs());
                          });
@@ -130,7 +132,9 @@ TEST_P(Losses, AreNumbersAtExtremeMargins) {
 }
 
 TEST_P(Losses, AreFoundByTheNameOfTheirModel) {
-  EXPECT_EQ(&loss_of_model(loss.name(), loss.outputs()), &loss);
+  const SharedLoss found = loss_of_model(loss.name(), loss.outputs());
+  EXPECT_EQ(found->name(), loss.name());
+  EXPECT_EQ(found->outputs(), loss.outputs());
 }
 
 TEST_P(Losses, AcceptOnlyTheirTargets) {
@@ -220,6 +224,35 @@ TEST(Logistic, IsLogTwoAtZero) {
   EXPECT_DOUBLE_EQ(slope(logistic(), 0.0, 1.0), -0.5);
   EXPECT_DOUBLE_EQ(slope(logistic(), 0.0, -1.0), 0.5);
   EXPECT_DOUBLE_EQ(curvature(logistic(), 0.0, 1.0), 0.25);
+}
+
+/// Where y has this mean, the loss is least at the margin whose link is the mean: what a margin says must
+/// agree with what training makes of it.
+TEST(Link, OfTheMarginOfLeastLossIsTheMean) {
+  for (const double p : {0.01, 0.3, 0.5, 0.97}) {
+    const double m = std::log(p / (1.0 - p));
+    EXPECT_EQ(logistic().link(), Link::probability);
+    EXPECT_NEAR(p * slope(logistic(), m, 1.0) + (1.0 - p) * slope(logistic(), m, -1.0), 0.0, 1e-15);
+    const Margins two = {std::log(1.0 - p), std::log(p)};
+    EXPECT_EQ(softmax(2)->link(), Link::softmax);
+    EXPECT_NEAR(p * row_slopes(softmax(2), two, 1.0)[1] + (1.0 - p) * row_slopes(softmax(2), two, 0.0)[1],
+                0.0, 1e-15);
+  }
+  for (const double y : {0.25, 1.0, 40.0}) {
+    EXPECT_NEAR(slope(poisson(), std::log(y), y), 0.0, 1e-13);
+    EXPECT_NEAR(expected_target(poisson().link(), Vector(Vector::Constant(1, std::log(y))))[0], y, 1e-13);
+    for (const Loss* loss : {&least_squares(), &huber()}) {
+      EXPECT_EQ(slope(*loss, y, y), 0.0);
+      EXPECT_EQ(expected_target(loss->link(), Vector(Vector::Constant(1, y)))[0], y);
+    }
+  }
+  EXPECT_EQ(squared_hinge().link(), Link::sign);
+}
+
+TEST(Link, SaysWhetherTheTargetIsAClass) {
+  for (const SharedLoss& loss : {SharedLoss(logistic()), SharedLoss(squared_hinge()), softmax(3)})
+    EXPECT_TRUE(loss->is_classification());
+  for (const Loss* loss : {&least_squares(), &huber(), &poisson()}) EXPECT_FALSE(loss->is_classification());
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "yosida/model/equivalents.hpp"
+#include "yosida/model/models.hpp"
 
 namespace yosida {
 namespace {
@@ -35,16 +35,20 @@ TEST(Metrics, AccuracyIsTheShareOfRightSigns) {
 
 TEST(Equivalents, FollowFromThePenaltyWithoutHalf) {
   Dataset train;
-  train.x = DenseDesign(Matrix::Ones(4, 1));
+  train.x = Design(Matrix::Ones(4, 1));
   train.y = vector({1, 2, 3, 6});  // mean 3, population variance 3.5, mean square 12.5
   const double penalty = 2.0 * std::exp(-2.0);
-  const auto ridge = equivalents(least_squares(), -2.0, train, true);
+  const Vector lambda = Vector::Constant(1, -2.0);
+  const auto of = [&](const char* name, bool intercept) {
+    return model(name).equivalents({.lambda = lambda, .train = train, .intercept = intercept, .classes = 0});
+  };
+  const auto ridge = of("ridge", true);
   EXPECT_EQ(ridge[0].first, "sklearn_ridge_alpha");
   EXPECT_DOUBLE_EQ(ridge[0].second, 4.0 * penalty);
   EXPECT_DOUBLE_EQ(ridge[1].second, penalty * std::sqrt(3.5));
-  EXPECT_DOUBLE_EQ(equivalents(least_squares(), -2.0, train, false)[1].second, penalty * std::sqrt(12.5));
-  const auto with = equivalents(logistic(), -2.0, train, true);
-  const auto without = equivalents(logistic(), -2.0, train, false);
+  EXPECT_DOUBLE_EQ(of("ridge", false)[1].second, penalty * std::sqrt(12.5));
+  const auto with = of("logistic", true);
+  const auto without = of("logistic", false);
   EXPECT_EQ(with.size(), 2u);  // liblinear would penalise the intercept
   EXPECT_EQ(without.size(), 3u);
   EXPECT_DOUBLE_EQ(without[2].second, 1.0 / (4.0 * penalty));

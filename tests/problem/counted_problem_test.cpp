@@ -1,4 +1,4 @@
-#include "yosida/problem/counted_problem.hpp"
+#include "problem/counted_problem.hpp"
 
 #include <gtest/gtest.h>
 
@@ -22,11 +22,11 @@ struct CountedProblemTest : testing::Test {
 TEST_F(CountedProblemTest, CountsEveryKindOfCallByItself) {
   const CountedProblem counted(problem);
   for (int i = 0; i < 2; ++i) counted.train_gradient(w, lambda, out);
-  for (int i = 0; i < 3; ++i) counted.validation_gradient(w, out);
+  for (int i = 0; i < 3; ++i) counted.validation_gradient(w, lambda, out);
   for (int i = 0; i < 5; ++i) counted.hessian_product(w, lambda, p, out);
-  for (int i = 0; i < 7; ++i) counted.validation_hessian_product(w, p, out);
+  for (int i = 0; i < 7; ++i) counted.validation_hessian_product(w, lambda, p, out);
   for (int i = 0; i < 11; ++i) counted.train_loss(w, lambda);
-  for (int i = 0; i < 13; ++i) counted.validation_loss(w);
+  for (int i = 0; i < 13; ++i) counted.validation_loss(w, lambda);
   EXPECT_EQ(counted.work().train_gradients, 2);
   EXPECT_EQ(counted.work().validation_gradients, 3);
   EXPECT_EQ(counted.work().hessian_products, 12);
@@ -42,14 +42,13 @@ TEST_F(CountedProblemTest, ForwardsWhatItCounts) {
   counted.train_gradient(p, lambda, out);
   EXPECT_EQ(out, expected);
   EXPECT_EQ(counted.train_loss(p, lambda), problem.train_loss(p, lambda));
-  EXPECT_EQ(counted.validation_loss(p), problem.validation_loss(p));
+  EXPECT_EQ(counted.validation_loss(p, lambda), problem.validation_loss(p, lambda));
 }
 
 TEST_F(CountedProblemTest, DoesNotCountWatching) {
   const CountedProblem counted(problem);
-  counted.losses(w);
+  counted.losses(w, lambda);
   counted.expand(w);
-  counted.ones();
   EXPECT_EQ(counted.work().gradient_equivalents(), 0.0);
 }
 
@@ -68,11 +67,8 @@ TEST_F(CountedProblemTest, ChargesTheInterceptsFitAsALoss) {
 // A penalty's cross products touch no data; those of other problems say what they cost.
 TEST_F(CountedProblemTest, ChargesCrossProductsWhatTheySay) {
   struct Dear : ForwardingProblem {
-    using ForwardingProblem::ForwardingProblem;
-    Work cross_work() const override {
-      Work work;
-      work.hessian_products = 1;
-      return work;
+    explicit Dear(const BilevelProblem& cheap) : ForwardingProblem(cheap) {
+      traits_.cross_work.hessian_products = 1;
     }
   };
   const CountedProblem counted(problem);
@@ -109,21 +105,21 @@ TEST_F(CountedProblemTest, StartsFromTheCostOfCollapsing) {
       std::make_shared<LinearProblem>(random_split(9, 5, 0, 40, 1, least_squares()), least_squares(), false);
   const CollapsedLeastSquares collapsed(direct);
   const CountedProblem counted(collapsed);
-  EXPECT_EQ(counted.work().factorisations, collapsed.setup_work());
+  EXPECT_EQ(counted.work().factorisations, collapsed.traits().setup_work);
   EXPECT_EQ(counted.work().paper_count(), 0);
 }
 
 TEST_F(CountedProblemTest, ThrowsBeforeTheCallThatWouldExceedItsLimit) {
   const CountedProblem counted(problem, 3);
   counted.train_gradient(w, lambda, out);
-  counted.validation_gradient(w, out);
+  counted.validation_gradient(w, lambda, out);
   counted.hessian_product(w, lambda, p, out);
-  EXPECT_THROW(counted.train_gradient(w, lambda, out), BudgetSpent);
-  EXPECT_THROW(counted.validation_gradient(w, out), BudgetSpent);
-  EXPECT_THROW(counted.hessian_product(w, lambda, p, out), BudgetSpent);
-  EXPECT_THROW(counted.validation_hessian_product(w, p, out), BudgetSpent);
+  EXPECT_THROW(counted.train_gradient(w, lambda, out), RunEnded);
+  EXPECT_THROW(counted.validation_gradient(w, lambda, out), RunEnded);
+  EXPECT_THROW(counted.hessian_product(w, lambda, p, out), RunEnded);
+  EXPECT_THROW(counted.validation_hessian_product(w, lambda, p, out), RunEnded);
   EXPECT_EQ(counted.work().paper_count(), 3);
-  EXPECT_NO_THROW(counted.validation_loss(w));  // losses are not in the paper's count
+  EXPECT_NO_THROW(counted.validation_loss(w, lambda));  // losses are not in the paper's count
 }
 
 TEST_F(CountedProblemTest, HoldsItsLimitAcrossInnerSolves) {
@@ -135,7 +131,7 @@ TEST_F(CountedProblemTest, HoldsItsLimitAcrossInnerSolves) {
         w.setZero();
         counted.inner_solve(lambda_of(-4.0 - repeat), {}, w);
       }
-    } catch (const BudgetSpent&) {
+    } catch (const RunEnded&) {
       spent = true;
     }
     EXPECT_TRUE(spent) << "limit " << limit;  // three solves from 0 take more than 12 gradients

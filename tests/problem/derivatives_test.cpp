@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
+#include "problem/forwarding_problem.hpp"
 #include "support/compare.hpp"
 #include "support/problem_case.hpp"
-#include "yosida/problem/forwarding_problem.hpp"
 #include "yosida/problem/gradient_check.hpp"
 
 namespace yosida {
@@ -44,7 +44,8 @@ TEST_P(Derivatives, MatchFiniteDifferences) {
 TEST_P(Derivatives, LossesEqualThePlainExpressions) {
   EXPECT_LE(relative_error(problem.train_loss(w, lambda_of(lambda)), built.plain.train_loss(full, lambda)),
             kRounding);
-  EXPECT_LE(relative_error(problem.validation_loss(w), built.plain.validation_loss(full)), kRounding);
+  EXPECT_LE(relative_error(problem.validation_loss(w, lambda_of(lambda)), built.plain.validation_loss(full)),
+            kRounding);
 }
 
 // A collapsed problem's derivatives are Bᵀ times the direct ones at B w.
@@ -64,9 +65,9 @@ TEST_P(Derivatives, TrainingOnesEqualThePlainExpressions) {
 
 TEST_P(Derivatives, ValidationOnesEqualThePlainExpressions) {
   const Eigen::MatrixXd& b = built.basis;
-  problem.validation_gradient(w, out);
+  problem.validation_gradient(w, lambda_of(lambda), out);
   EXPECT_LE(relative_error(out, b.transpose() * built.plain.validation_gradient(full)), kRounding);
-  problem.validation_hessian_product(w, p, out);
+  problem.validation_hessian_product(w, lambda_of(lambda), p, out);
   EXPECT_LE(relative_error(out, b.transpose() * built.plain.validation_hessian(full) * (b * p)), kRounding);
 }
 
@@ -74,13 +75,13 @@ TEST_P(Derivatives, ValidationOnesEqualThePlainExpressions) {
 TEST_P(Derivatives, CoordinatesKeepNormsAndMeans) {
   const Eigen::MatrixXd& b = built.basis;
   EXPECT_LE(relative_error(b.transpose() * b, Eigen::MatrixXd::Identity(size, size)), kRounding);
-  EXPECT_LE(relative_error(b * problem.ones(), built.plain.penalised), kRounding);
-  EXPECT_NEAR(problem.ones().dot(w), built.plain.penalised.dot(full),
+  EXPECT_LE(relative_error(b * problem.traits().ones, built.plain.penalised), kRounding);
+  EXPECT_NEAR(problem.traits().ones.dot(w), built.plain.penalised.dot(full),
               kRounding * full.norm() * std::sqrt(size));
 }
 
 TEST_P(Derivatives, LossesOnEverySplitAreDataTerms) {
-  const Losses losses = problem.losses(w);
+  const Losses losses = problem.losses(w, lambda_of(lambda));
   EXPECT_LE(
       relative_error(losses.train, built.plain.data_term(built.plain.x_train, built.plain.y_train, full)),
       kRounding);
@@ -116,13 +117,26 @@ class WrongProblem : public ForwardingProblem {
     problem_.cross_product_transposed(w, lambda, p, out);
     spoil("cross_product_transposed", out);
   }
-  double validation_gradient(const Vector& w, Vector& g) const override {
-    const double loss = problem_.validation_gradient(w, g);
+  double validation_gradient(const Vector& w, const Vector& lambda, Vector& g) const override {
+    const double loss = problem_.validation_gradient(w, lambda, g);
     spoil("validation_gradient", g);
     return loss;
   }
-  void validation_hessian_product(const Vector& w, const Vector& p, Vector& out) const override {
-    problem_.validation_hessian_product(w, p, out);
+  void train_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const override {
+    problem_.train_gradient_lambda(w, lambda, out);
+    spoil("train_gradient_lambda", out);
+  }
+  // Of a validation loss that is λ² larger.
+  double validation_loss(const Vector& w, const Vector& lambda) const override {
+    return problem_.validation_loss(w, lambda) + lambda.squaredNorm();
+  }
+  void validation_gradient_lambda(const Vector&, const Vector& lambda, Vector& out) const override {
+    out = 2.0 * lambda;
+    spoil("validation_gradient_lambda", out);
+  }
+  void validation_hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
+                                  Vector& out) const override {
+    problem_.validation_hessian_product(w, lambda, p, out);
     spoil("validation_hessian_product", out);
   }
 
@@ -136,7 +150,8 @@ class WrongProblem : public ForwardingProblem {
 class GradientChecker : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Every, GradientChecker,
                          testing::Values("train_gradient", "hessian_product", "cross_product",
-                                         "cross_product_transposed", "validation_gradient",
+                                         "cross_product_transposed", "train_gradient_lambda",
+                                         "validation_gradient", "validation_gradient_lambda",
                                          "validation_hessian_product"),
                          [](const auto& each) { return std::string(each.param); });
 
@@ -151,7 +166,8 @@ TEST_P(GradientChecker, CatchesADerivativeWrongByAThousandth) {
   bool checked = false;
   for (const GradientCheck& check : check_gradients(problem, w, lambda_of(-1.0), 5)) {
     const bool builds_on_it =
-        (wrong == "train_gradient" && check.name.find("validation") == std::string::npos) ||
+        (wrong == "train_gradient" && check.name.find("validation") == std::string::npos &&
+         check.name != "train_gradient_lambda") ||
         (wrong == "validation_gradient" && check.name == "validation_hessian_product");
     if (check.name == wrong) {
       checked = true;

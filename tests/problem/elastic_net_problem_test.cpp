@@ -144,7 +144,7 @@ TEST_P(ElasticNet, HypergradientMatchesFiniteDifferences) {
     const Vector at = lambda(below);
     const Vector w = solved(at);
     Vector q = Vector::Zero(size), slope(at.size());
-    problem.validation_gradient(w, out);
+    problem.validation_gradient(w, at, out);
     EXPECT_TRUE(problem.hessian_solve(w, at, out, {}, q).converged);
     problem.cross_product_transposed(w, at, q, slope);
     for (Index j = 0; j < at.size(); ++j) {
@@ -153,9 +153,9 @@ TEST_P(ElasticNet, HypergradientMatchesFiniteDifferences) {
       const Vector under = solved(at - step * Vector::Unit(at.size(), j));
       if (((above.array() == 0.0) != (under.array() == 0.0)).any()) continue;
       const double numerical =
-          (problem.validation_loss(above) - problem.validation_loss(under)) / (2.0 * step);
+          (problem.validation_loss(above, at) - problem.validation_loss(under, at)) / (2.0 * step);
       EXPECT_LE(std::abs(-slope[j] - numerical),
-                1e-5 * (std::abs(numerical) + 1e-2 * problem.validation_loss(w)))
+                1e-5 * (std::abs(numerical) + 1e-2 * problem.validation_loss(w, at)))
           << "lambda " << j << ", " << below << " below";
       ++compared;
     }
@@ -202,7 +202,8 @@ TEST_P(CorrelatedElasticNet, SolvesTightly) {
     Vector w = Vector::Zero(problem.weights());
     problem.fit_intercept(w);
     const double top = std::log(problem.largest_slope());
-    Vector at = Vector::Constant(problem.hyperparameters(), std::log(*problem.largest_curvature()) - 20.0);
+    Vector at =
+        Vector::Constant(problem.hyperparameters(), std::log(*problem.traits().largest_curvature) - 20.0);
     for (double below = 0.5; below <= 9.0; below += 0.5) {
       at[0] = top - below;
       const InnerReport report = problem.inner_solve(at, {}, w);
@@ -219,7 +220,7 @@ TEST(ElasticNetProblem, SolvesOnLargeSupports) {
     const Split split = test::random_split(4500, 10, 0, kMaxCholesky + 500, 6, *loss, 0.01);
     const ElasticNetProblem problem(split, *loss, true, Kind::elastic_net);
     Vector at(2);
-    at << std::log(problem.largest_slope()) - 7.0, std::log(*problem.largest_curvature()) - 5.0;
+    at << std::log(problem.largest_slope()) - 7.0, std::log(*problem.traits().largest_curvature) - 5.0;
     Vector w = Vector::Zero(problem.weights());
     const InnerReport report = problem.inner_solve(at, {.proximal = {}, .tolerance = 1e-9}, w);
     EXPECT_TRUE(report.converged) << loss->name() << ": " << report.gradient_norm;
@@ -260,7 +261,7 @@ TEST(ElasticNetProblem, SolvesFewRowsInTheirOwnSpace) {
           SCOPED_TRACE(testing::Message() << "intercept " << intercept << ", sparse " << sparse
                                           << ", weighted " << weighted << ", second " << second);
           Vector at(2);
-          at[1] = std::log(*problem.largest_curvature()) + second;
+          at[1] = std::log(*problem.traits().largest_curvature) + second;
           Vector w = Vector::Zero(problem.weights());
           Index largest_support = 0;
           for (const double below : {1.0, 5.0, 9.0, 12.0}) {
@@ -272,7 +273,7 @@ TEST(ElasticNetProblem, SolvesFewRowsInTheirOwnSpace) {
             EXPECT_LT(report.work.gradient_equivalents(), kMostWork);
             largest_support = std::max(largest_support, (w.array() != 0.0).count());
             Vector b(w.size()), x = Vector::Zero(w.size()), back(w.size());
-            problem.validation_gradient(w, b);
+            problem.validation_gradient(w, at, b);
             const LinearReport solve = problem.hessian_solve(w, at, b, {.tolerance = 1e-8}, x);
             EXPECT_TRUE(solve.converged) << solve.residual_norm;
             EXPECT_LT(solve.work.gradient_equivalents(), kMostWork);
@@ -303,22 +304,22 @@ TEST(ElasticNetProblem, HasBoundsOfItsOwn) {
   const Split split = test::random_split(30, 10, 0, 8, 1, least_squares());
   const ElasticNetProblem lasso(split, least_squares(), true, Kind::lasso);
   const ElasticNetProblem net(split, least_squares(), true, Kind::elastic_net);
-  ASSERT_TRUE(lasso.own_bounds());
-  EXPECT_EQ(lasso.own_bounds()->high.size(), 1);
+  ASSERT_TRUE(lasso.traits().bounds);
+  EXPECT_EQ(lasso.traits().bounds->high.size(), 1);
   // At the upper bound the first weight has left 0: there is a slope.
-  EXPECT_NEAR(lasso.own_bounds()->high[0], std::log(lasso.largest_slope()), 2e-3);
+  EXPECT_NEAR(lasso.traits().bounds->high[0], std::log(lasso.largest_slope()), 2e-3);
   Vector w = Vector::Zero(lasso.weights());
-  lasso.inner_solve(lasso.own_bounds()->high, {}, w);
+  lasso.inner_solve(lasso.traits().bounds->high, {}, w);
   EXPECT_EQ((w.head(8).array() != 0.0).count(), 1);
   const Eigen::MatrixXd x = test::matrix_of(split.train.x);
   const Eigen::MatrixXd centred = x.rowwise() - x.colwise().mean();
   const double curvature = std::pow(Eigen::JacobiSVD<Eigen::MatrixXd>(centred).singularValues()[0], 2) / 30.0;
-  EXPECT_NEAR(net.own_bounds()->high[1], std::log(10.0 * curvature), 0.2);
+  EXPECT_NEAR(net.traits().bounds->high[1], std::log(10.0 * curvature), 0.2);
   // Further down by the ratio of the columns' curvatures, for an ℓ₁ penalty by that of their scales.
   const Eigen::VectorXd columns = centred.colwise().squaredNorm();
   const double spread = std::log(columns.maxCoeff() / columns.minCoeff());
-  EXPECT_NEAR(net.own_bounds()->low[0], std::log(lasso.largest_slope()) - 14.0 - 0.5 * spread, 1e-12);
-  EXPECT_NEAR(net.own_bounds()->low[1], std::log(1e-12 * curvature) - spread, 0.2);
+  EXPECT_NEAR(net.traits().bounds->low[0], std::log(lasso.largest_slope()) - 14.0 - 0.5 * spread, 1e-12);
+  EXPECT_NEAR(net.traits().bounds->low[1], std::log(1e-12 * curvature) - spread, 0.2);
 }
 
 TEST(ElasticNetProblem, RefusesSeveralOutputs) {

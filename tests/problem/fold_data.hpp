@@ -6,8 +6,8 @@
 #include <numeric>
 #include <vector>
 
+#include "problem/collapsed_least_squares.hpp"
 #include "support/random_split.hpp"
-#include "yosida/problem/collapsed_least_squares.hpp"
 #include "yosida/problem/k_fold_problem.hpp"
 
 namespace yosida::test {
@@ -24,7 +24,7 @@ inline std::vector<Split> folds_of(const Dataset& data, Index k, std::uint64_t s
     for (std::size_t i = 0; i < order.size(); ++i)
       if (chosen(static_cast<Index>(i))) rows.push_back(order[i]);
     Dataset part;
-    part.x = DenseDesign(Matrix(x(rows, Eigen::all)));
+    part.x = Design(Matrix(x(rows, Eigen::all)));
     part.y = data.y(rows);
     part.source = "fold";
     return part;

@@ -1,10 +1,10 @@
 #include <gtest/gtest.h>
 
+#include "problem/counted_problem.hpp"
 #include "support/compare.hpp"
 #include "support/general_case.hpp"
 #include "yosida/error.hpp"
 #include "yosida/problem/collapse.hpp"
-#include "yosida/problem/counted_problem.hpp"
 #include "yosida/problem/gradient_check.hpp"
 
 namespace yosida {
@@ -75,7 +75,7 @@ TEST_P(General, InnerSolveEqualsADenseNewton) {
 TEST_P(General, HessianSolveEqualsADenseFactorisation) {
   const Vector w = 0.3 * random_vector(size, random);
   Vector b(size);
-  problem.validation_gradient(w, b);
+  problem.validation_gradient(w, lambda, b);
   Vector x = Vector::Zero(size);
   const LinearReport report = problem.hessian_solve(w, lambda, b, {}, x);
   EXPECT_LE(report.residual_norm, 1e-10 * b.norm());
@@ -146,7 +146,7 @@ TEST(RowWeights, OfTwoAreDoubledRows) {
           weighted.weight[3 * i] = 2.0;
         }
         weighted.weight *= static_cast<double>(n) / static_cast<double>(n + more);
-        doubled.x = sparse ? Design(test::sparse_of(x)) : Design(DenseDesign(x));
+        doubled.x = sparse ? Design(test::sparse_of(x)) : Design(Design(x));
       };
       double_every_third(once.train, twice.train);
       double_every_third(once.validation, twice.validation);
@@ -159,13 +159,13 @@ TEST(RowWeights, OfTwoAreDoubledRows) {
       const Vector lambda = Vector::Constant(1, -2.0);
       Vector left(w.size()), right(w.size());
       EXPECT_LE(relative_error(a.train_loss(w, lambda), b.train_loss(w, lambda)), 1e-14);
-      EXPECT_LE(relative_error(a.validation_loss(w), b.validation_loss(w)), 1e-14);
-      EXPECT_LE(relative_error(*a.losses(w).test, *b.losses(w).test), 1e-14);
+      EXPECT_LE(relative_error(a.validation_loss(w, lambda), b.validation_loss(w, lambda)), 1e-14);
+      EXPECT_LE(relative_error(*a.losses(w, lambda).test, *b.losses(w, lambda).test), 1e-14);
       a.train_gradient(w, lambda, left);
       b.train_gradient(w, lambda, right);
       EXPECT_LE(relative_error(left, right), 1e-13);
-      a.validation_gradient(w, left);
-      b.validation_gradient(w, right);
+      a.validation_gradient(w, lambda, left);
+      b.validation_gradient(w, lambda, right);
       EXPECT_LE(relative_error(left, right), 1e-13);
       a.hessian_product(w, lambda, p, left);
       b.hessian_product(w, lambda, p, right);
@@ -278,7 +278,7 @@ TEST(CleaningProblem, WithRowsTrustedOrNotIsTheProblemOfThoseRows) {
   const Split split = random_split(12, 5, 0, 4, 2, logistic());
   const CleaningProblem problem(split, logistic(), false, 0.1);
   Split half = split;
-  half.train.x = split.train.x.dense().row_range(0, 6);
+  half.train.x = split.train.x.row_range(0, 6);
   half.train.y = split.train.y.head(6);
   const LinearProblem rest(half, logistic(), false);
   Vector lambda = Vector::Constant(12, 800.0);

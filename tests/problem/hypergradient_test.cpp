@@ -21,7 +21,7 @@ TEST_P(Hypergradient, EqualsFiniteDifferencesOfTheValidationLoss) {
   Vector w = Vector::Zero(size);
   ASSERT_TRUE(problem->inner_solve(lambda, {.proximal = {}, .tolerance = 1e-12}, w).converged);
   Vector gradient(size);
-  problem->validation_gradient(w, gradient);
+  problem->validation_gradient(w, lambda, gradient);
   Vector adjoint = Vector::Zero(size);
   problem->hessian_solve(w, lambda, gradient, {.tolerance = 1e-12}, adjoint);
   Vector given(lambda.size());
@@ -33,7 +33,7 @@ TEST_P(Hypergradient, EqualsFiniteDifferencesOfTheValidationLoss) {
     at[j] += step;
     Vector moved = w;
     problem->inner_solve(at, {.proximal = {}, .tolerance = 1e-12}, moved);
-    return problem->validation_loss(moved);
+    return problem->validation_loss(moved, at);
   };
   Vector numerical(lambda.size());
   constexpr double step = 1e-3;

@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "problem/counted_problem.hpp"
 #include "problem/fold_data.hpp"
 #include "support/compare.hpp"
 #include "support/problem_case.hpp"
 #include "yosida/error.hpp"
-#include "yosida/problem/counted_problem.hpp"
 #include "yosida/problem/gradient_check.hpp"
 
 namespace yosida {
@@ -83,8 +83,8 @@ TEST_P(KFold, EqualsItsFoldsOneByOne) {
     const Vector p_k = problem.weights_of_fold(k, p);
     Vector own(fold.weights()), own_transposed(1);
     train += fold.train_loss(w_k, lambda);
-    validation += share * fold.validation_loss(w_k);
-    train_data += fold.losses(w_k).train / kFolds;
+    validation += share * fold.validation_loss(w_k, lambda);
+    train_data += fold.losses(w_k, lambda).train / kFolds;
     const auto expect = [&](const Vector& expected) { EXPECT_EQ(problem.weights_of_fold(k, out), expected); };
     problem.train_gradient(w, lambda, out);
     fold.train_gradient(w_k, lambda, own);
@@ -95,11 +95,11 @@ TEST_P(KFold, EqualsItsFoldsOneByOne) {
     problem.cross_product(w, lambda, lambda_of(0.7), out);
     fold.cross_product(w_k, lambda, lambda_of(0.7), own);
     expect(own);
-    problem.validation_gradient(w, out);
-    fold.validation_gradient(w_k, own);
+    problem.validation_gradient(w, lambda, out);
+    fold.validation_gradient(w_k, lambda, own);
     expect(share * own);
-    problem.validation_hessian_product(w, p, out);
-    fold.validation_hessian_product(w_k, p_k, own);
+    problem.validation_hessian_product(w, lambda, p, out);
+    fold.validation_hessian_product(w_k, lambda, p_k, own);
     expect(share * own);
     out = w;
     problem.fit_intercept(out);
@@ -108,17 +108,17 @@ TEST_P(KFold, EqualsItsFoldsOneByOne) {
     expect(own);
     fold.cross_product_transposed(w_k, lambda, p_k, own_transposed);
     transposed += own_transposed;
-    EXPECT_EQ(problem.weights_of_fold(k, problem.ones()), fold.ones());
+    EXPECT_EQ(problem.weights_of_fold(k, problem.traits().ones), fold.traits().ones);
   }
   Vector given(1);
   problem.cross_product_transposed(w, lambda, p, given);
   EXPECT_EQ(given, transposed);
   EXPECT_EQ(problem.train_loss(w, lambda), train);
-  EXPECT_EQ(problem.validation_loss(w), validation);
-  EXPECT_EQ(problem.validation_gradient(w, out), validation);
-  EXPECT_EQ(problem.losses(w).train, train_data);
-  EXPECT_LE(relative_error(problem.losses(w).validation, validation), 1e-12);
-  EXPECT_FALSE(problem.losses(w).test);
+  EXPECT_EQ(problem.validation_loss(w, lambda), validation);
+  EXPECT_EQ(problem.validation_gradient(w, lambda, out), validation);
+  EXPECT_EQ(problem.losses(w, lambda).train, train_data);
+  EXPECT_LE(relative_error(problem.losses(w, lambda).validation, validation), 1e-12);
+  EXPECT_FALSE(problem.losses(w, lambda).test);
 }
 
 TEST_P(KFold, SolvesEveryFold) {
@@ -158,12 +158,12 @@ TEST_P(KFold, HypergradientMatchesFiniteDifferences) {
   const auto h = [&](double at) {
     Vector solved = Vector::Zero(problem.weights());
     problem.inner_solve(lambda_of(at), {}, solved);
-    return problem.validation_loss(solved);
+    return problem.validation_loss(solved, lambda_of(at));
   };
   for (const double at : {-4.0, -1.0}) {
     Vector solved = Vector::Zero(problem.weights()), q = solved, slope(1);
     problem.inner_solve(lambda_of(at), {}, solved);
-    problem.validation_gradient(solved, out);
+    problem.validation_gradient(solved, lambda_of(at), out);
     problem.hessian_solve(solved, lambda_of(at), out, {}, q);
     problem.cross_product_transposed(solved, lambda_of(at), q, slope);
     const double step = 1e-3;
@@ -177,7 +177,9 @@ TEST_P(KFold, ExpandsToTheWeightsOfDirectFolds) {
   const KFoldProblem direct(test::problems_of(splits, *GetParam().loss, GetParam().intercept, false), shares);
   const Vector full = problem.expand(w);
   ASSERT_EQ(full.size(), direct.weights());
-  EXPECT_LE(relative_error(problem.validation_loss(w), direct.validation_loss(full)), 1e-11);
+  EXPECT_LE(relative_error(problem.validation_loss(w, lambda_of(-1.0)),
+                           direct.validation_loss(full, lambda_of(-1.0))),
+            1e-11);
 }
 
 // What all folds do once counts once.
@@ -211,15 +213,15 @@ TEST(KFoldProblem, KnowsWhatItsFoldsKnow) {
       test::folds_of(test::random_split(30, 1, 0, 9, 1, least_squares()).train, kFolds, 2);
   const auto collapsed = test::problems_of(splits, least_squares(), true, true);
   const KFoldProblem problem(collapsed, test::shares_of(splits));
-  EXPECT_TRUE(problem.has_closed_form());
+  EXPECT_TRUE(problem.traits().has_closed_form);
   double largest = 0.0, setup = 0.0;
   for (const auto& each : collapsed) {
-    largest = std::max(largest, *each->largest_curvature());
-    setup += each->setup_work() / kFolds;
+    largest = std::max(largest, *each->traits().largest_curvature);
+    setup += each->traits().setup_work / kFolds;
   }
-  EXPECT_EQ(problem.largest_curvature(), largest);
-  EXPECT_NEAR(problem.setup_work(), setup, 1e-12 * setup);
-  EXPECT_FALSE(problem.own_bounds());
+  EXPECT_EQ(problem.traits().largest_curvature, largest);
+  EXPECT_NEAR(problem.traits().setup_work, setup, 1e-12 * setup);
+  EXPECT_FALSE(problem.traits().bounds);
   Random random(1);
   const Vector w = random_vector(problem.weights(), random);
   Vector scale(1), own(1);
@@ -233,8 +235,8 @@ TEST(KFoldProblem, KnowsWhatItsFoldsKnow) {
   auto mixed = collapsed;
   mixed[1] = std::make_shared<LinearProblem>(splits[1], least_squares(), true);
   const KFoldProblem mix(mixed, test::shares_of(splits));
-  EXPECT_FALSE(mix.has_closed_form());
-  EXPECT_FALSE(mix.largest_curvature());
+  EXPECT_FALSE(mix.traits().has_closed_form);
+  EXPECT_FALSE(mix.traits().largest_curvature);
 }
 
 TEST(KFoldProblem, RefusesWhatDoesNotFitTogether) {

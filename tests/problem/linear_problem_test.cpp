@@ -35,7 +35,7 @@ TEST(LinearProblem, SaysWhatIsWrongWithItsData) {
   EXPECT_EQ(refusal(bad, least_squares()),
             "test rows (random test): 3 rows but 2 targets; each row needs one");
   bad = good;
-  bad.train.x = DenseDesign(0, 2);
+  bad.train.x = Design(Matrix(0, 2));
   bad.train.y.resize(0);
   EXPECT_EQ(refusal(bad, least_squares()),
             "training rows (random train): there are none; at least 1 is needed");
@@ -52,12 +52,12 @@ TEST(LinearProblem, RefusesNumbersThatAreNotFiniteOrTooLargeToSquare) {
         for (const bool first : {true, false}) {
           Split split = random_split(6, 4, 3, 2, 1, least_squares(), density);
           Dataset& data = split.validation;
-          double* numbers = density < 1.0 ? data.x.sparse().value.data() : data.x.dense().row(0);
-          const std::size_t count = density < 1.0 ? data.x.sparse().value.size() : 8;
           if (in_targets) {
             data.y[first ? 0 : data.y.size() - 1] = bad;
           } else {
-            numbers[first ? 0 : count - 1] = bad;
+            Matrix x = to_matrix(data.x);
+            x(first ? 0 : x.rows() - 1, first ? 0 : x.cols() - 1) = bad;
+            data.x = density < 1.0 ? Design(test::sparse_of(x)) : Design(x);
           }
           EXPECT_NE(refusal(split, least_squares()).find("not finite"), std::string::npos)
               << bad << (density < 1.0 ? ", sparse" : ", dense") << (in_targets ? ", target" : ", feature")
@@ -67,7 +67,7 @@ TEST(LinearProblem, RefusesNumbersThatAreNotFiniteOrTooLargeToSquare) {
 
 TEST(LinearProblem, RefusesDataWithoutFeatures) {
   Split bad;
-  bad.train.x = DenseDesign(3, 0);
+  bad.train.x = Design(Matrix(3, 0));
   bad.train.y = Vector::Ones(3);
   bad.train.source = "empty.csv";
   EXPECT_EQ(refusal(bad, least_squares()), "training rows (empty.csv): no features");
@@ -75,7 +75,7 @@ TEST(LinearProblem, RefusesDataWithoutFeatures) {
 
 TEST(LinearProblem, HasNoTestLossWithoutTestRows) {
   const LinearProblem problem(random_split(6, 4, 0, 2, 1, least_squares()), least_squares(), false);
-  EXPECT_FALSE(problem.losses(Vector::Zero(2)).test.has_value());
+  EXPECT_FALSE(problem.losses(Vector::Zero(2), test::lambda_of(0.0)).test.has_value());
 }
 
 TEST(Margins, AreProductsPlusTheIntercept) {
@@ -118,7 +118,8 @@ struct RotatedCase {
 // Where only solves are asked for, other losses are rotated: the same w*(λ), h(λ) and its slope, in no more
 // coordinates than the rows span.
 TEST(CollapseIfCheaper, RotatesSmallProblemsOfOtherLosses) {
-  for (const Loss* loss : {&logistic(), &softmax(3), &squared_hinge(), &poisson()})
+  const SharedLoss three = softmax(3);
+  for (const Loss* loss : {&logistic(), &*three, &squared_hinge(), &poisson()})
     for (const bool intercept : {false, true})
       for (const auto& [n, d] : {std::pair<Index, Index>{12, 40}, {60, 9}}) {
         SCOPED_TRACE(testing::Message() << loss->name() << " " << n << " x " << d << ", " << intercept);
@@ -128,7 +129,7 @@ TEST(CollapseIfCheaper, RotatesSmallProblemsOfOtherLosses) {
         ASSERT_NE(made.rotated, made.direct);
         const Index outputs = loss->outputs();
         EXPECT_LE(made.rotated->weights(), (std::min(n, d) + (intercept ? 1 : 0)) * outputs);
-        EXPECT_GT(made.rotated->setup_work(), 0.0);
+        EXPECT_GT(made.rotated->traits().setup_work, 0.0);
         const Vector lambda = test::lambda_of(-4.0);
         Vector a = Vector::Zero(made.rotated->weights());
         Vector w = Vector::Zero(made.direct->weights());
@@ -137,12 +138,15 @@ TEST(CollapseIfCheaper, RotatesSmallProblemsOfOtherLosses) {
         EXPECT_LE(relative_error(made.rotated->expand(a), w), 1e-7);
         EXPECT_LE(relative_error(made.rotated->train_loss(a, lambda), made.direct->train_loss(w, lambda)),
                   1e-12);
-        EXPECT_LE(relative_error(made.rotated->validation_loss(a), made.direct->validation_loss(w)), 1e-8);
-        EXPECT_LE(relative_error(*made.rotated->losses(a).test, *made.direct->losses(w).test), 1e-8);
+        EXPECT_LE(
+            relative_error(made.rotated->validation_loss(a, lambda), made.direct->validation_loss(w, lambda)),
+            1e-8);
+        EXPECT_LE(relative_error(*made.rotated->losses(a, lambda).test, *made.direct->losses(w, lambda).test),
+                  1e-8);
         const auto slope = [&](const BilevelProblem& problem, const Vector& at) {
           Vector g(problem.weights());
           Vector q = Vector::Zero(problem.weights());
-          problem.validation_gradient(at, g);
+          problem.validation_gradient(at, lambda, g);
           problem.hessian_solve(at, lambda, g, {}, q);
           Vector result(1);
           problem.cross_product_transposed(at, lambda, q, result);
@@ -158,9 +162,9 @@ TEST(CollapseIfCheaper, KeepsWhatSmallPenaltiesDecideOn) {
   Split split = random_split(40, 30, 0, 6, 5, least_squares());
   Random random(6);
   const auto repeat = [&](Dataset& data) {
-    Matrix x = data.x.dense().matrix();
+    Matrix x = to_matrix(data.x);
     x.col(5) = x.col(0) + 1e-9 * random_vector(x.rows(), random);
-    data.x = DenseDesign(x);
+    data.x = Design(x);
   };
   repeat(split.train);
   repeat(split.validation);
@@ -173,7 +177,9 @@ TEST(CollapseIfCheaper, KeepsWhatSmallPenaltiesDecideOn) {
   for (const double lambda : {-10.0, -30.0, -38.0, -42.0, -46.0, -60.0}) {
     made.rotated->inner_solve(test::lambda_of(lambda), {}, a);
     // Rounding of 1e-16 beside singular values of 1e-9.
-    EXPECT_LE(relative_error(made.rotated->validation_loss(a), closed.closed_form(lambda).value), 1e-6)
+    EXPECT_LE(relative_error(made.rotated->validation_loss(a, test::lambda_of(lambda)),
+                             closed.closed_form(lambda).value),
+              1e-6)
         << lambda;
   }
   // The least curvature is that singular value's, not that of a column.
@@ -186,7 +192,7 @@ TEST(CollapsedLeastSquares, HasFewWeightsForFewRows) {
   const CollapsedLeastSquares collapsed(direct);
   EXPECT_EQ(collapsed.weights(), 34 + 1 + 1);  // the rows, the ones vector, the intercept
   EXPECT_EQ(collapsed.expand(Vector::Zero(36)).size(), 700);
-  EXPECT_GT(collapsed.setup_work(), 0.0);
+  EXPECT_GT(collapsed.traits().setup_work, 0.0);
 }
 
 // Smooth rows are nearly dependent (singular values fall to 1e-3 of the first): the two forms must still
@@ -203,15 +209,16 @@ TEST(CollapsedLeastSquares, EqualsTheDirectProblemOnSmoothData) {
       const Vector lambda = test::lambda_of(-3.0);
       EXPECT_LE(relative_error(built.problem->train_loss(w, lambda), built.direct->train_loss(full, lambda)),
                 1e-10);
-      EXPECT_LE(relative_error(built.problem->validation_loss(w), built.direct->validation_loss(full)),
+      EXPECT_LE(relative_error(built.problem->validation_loss(w, lambda),
+                               built.direct->validation_loss(full, lambda)),
                 1e-10);
       Vector g(w.size());
       Vector full_g(full.size());
       built.problem->train_gradient(w, lambda, g);
       built.direct->train_gradient(full, lambda, full_g);
       EXPECT_LE(relative_error(built.problem->expand(g), full_g), 1e-10);
-      built.problem->validation_gradient(w, g);
-      built.direct->validation_gradient(full, full_g);
+      built.problem->validation_gradient(w, lambda, g);
+      built.direct->validation_gradient(full, lambda, full_g);
       EXPECT_LE(relative_error(g, built.basis.transpose() * full_g), 1e-10);
       Vector a = w;
       Vector b = Vector::Zero(full.size());

@@ -86,6 +86,7 @@ class Problem:
         self.train, self.valid, self.test = train, valid, test
         self.loss, self.intercept = loss, intercept
         self.d = train.x.shape[1]
+        self.gram = train.x @ train.x.T
 
     def data_loss(self, part, w, b):
         return self.loss.value(part.x @ w + b, part.y).mean()
@@ -115,8 +116,8 @@ class Problem:
     def inner_solve(self, lam, u=0.0, rho=0.0, v=0.0):
         """argmin over (w, b) of L_T(w, λ) + uᵀ(w − v) + ρ/2 ‖w − v‖², by Newton's method.
 
-        The Hessian is c I + AᵀA with few rows of A: Woodbury's identity gives its inverse, and the
-        intercept's row and column are eliminated. Newton's method corrects the rounding of both.
+        The Hessian is c I + XᵀHX with few rows of X: Woodbury's identity gives its inverse from the products of
+        the rows, and the intercept's row and column are eliminated. Newton's method corrects the rounding of both.
         """
         x, y, n = self.train.x, self.train.y, len(self.train.y)
         c = 2.0 * math.exp(lam) + rho
@@ -134,17 +135,17 @@ class Problem:
         scale = max(np.linalg.norm(g), 1e-300)
         for _ in range(100):
             h = self.loss.curvature(x @ w + b, y) / n
-            a = np.sqrt(h)[:, None] * x
-            core = np.linalg.inv(c * np.eye(n) + a @ a.T)
+            root = np.sqrt(h)
+            core = np.linalg.inv(c * np.eye(n) + root[:, None] * self.gram * root)
 
             def solve(rhs):
-                return (rhs - a.T @ (core @ (a @ rhs))) / c
+                return (rhs - x.T @ (root * (core @ (root * (x @ rhs))))) / c
 
             if self.intercept:
                 border = x.T @ h
-                k_border = solve(border)
-                move_b = -(g_b - border @ solve(g)) / (h.sum() - border @ k_border)
-                move = -solve(g) - k_border * move_b
+                k_border, k_g = solve(border), solve(g)
+                move_b = -(g_b - border @ k_g) / (h.sum() - border @ k_border)
+                move = -k_g - k_border * move_b
             else:
                 move, move_b = -solve(g), 0.0
             t, start = 1.0, objective(w, b)

@@ -18,6 +18,8 @@ HOSTILE = [
     "javascript:window.broken=4",
 ]
 MEASURES = ["scaled_loss", "loss", "r_squared"]
+MEASURE_TABLE = [{"name": name, "title": title, "larger_is_better": larger} for name, title, larger in [
+    ("loss", "loss", False), ("scaled_loss", "scaled loss", False), ("r_squared", "R²", True), ("accuracy", "accuracy", True)]]
 # method, steps, work of a run, how fast, how far above the oracle it ends
 METHODS = [
     ("sho", [0.05, 0.01, 0.005], 5000, 0.8, 0.35), ("my-hpo-c", [0.005, 0.01], 5000, 1.0, 0.06),
@@ -185,6 +187,7 @@ def study(title, problems):
     rows = [row for each in problems for row in each["rows"]]
     return {"title": title, "generated": "2026-01-31T12:00:00Z", "program": "0.1.0", "runs": sum(row["runs"] for row in rows),
             "failed": 0, "diverged": sum(row["diverged"] for row in rows), "problems": problems,
+            "measures": MEASURE_TABLE, "builds": [["0.1.0+0123456789ab", sum(row["runs"] for row in rows)]],
             "sessions": [{"started": "2026-01-31T11:48:02Z", "command": "yosida reproduce --seeds 10 --jobs 2", "program": "0.1.0",
                           "machine": "AMD EPYC 7B13, 2 cores, Linux 6.1"}]}
 

@@ -11,7 +11,7 @@
 
 #include "report/problem_builder.hpp"
 #include "yosida/error.hpp"
-#include "yosida/study/store.hpp"
+#include "yosida/study/builds.hpp"
 
 namespace yosida::report {
 namespace {
@@ -204,6 +204,69 @@ TEST_F(View, ProblemsAreToldApartByDataAndModel) {
       std::find(about.begin(), about.end(), std::pair<std::string, std::string>("rows", "34 / 17 / 19")),
       about.end());
   EXPECT_EQ(all.problems[0].files, (std::vector<std::pair<std::string, std::string>>{{"cookie", "22d3"}}));
+}
+
+TEST_F(View, RunsOfDifferentBuildsAreDifferentRows) {
+  const json old = {{"build", "0.0.9+0123456789ab"}}, now = {{"build", study::this_build()}};
+  put({{.losses = {4.0, 2.0}, .more = old},
+       {.seed = 1, .losses = {4.0, 2.0}, .more = old},
+       {.losses = {4.0, 3.0}, .more = now},
+       {.method = "my-hpo"}});
+  const StudyContents all = contents();
+  EXPECT_EQ(all.builds, (std::map<std::string, std::int64_t>{
+                            {"0.0.9+0123456789ab", 2}, {study::this_build(), 1}, {"unknown", 1}}));
+  EXPECT_EQ(labels_of(all.problems.at(0)),
+            (std::vector<std::string>{"sho build=0.0.9+0123456789ab", "sho build=" + study::this_build(),
+                                      "my-hpo build=unknown"}));
+  EXPECT_EQ(json::parse(to_json(all))["builds"].size(), 3U);
+
+  StudyView mine(path, Builds::this_one);
+  mine.refresh();
+  EXPECT_EQ(mine.runs(), 1);
+  EXPECT_EQ(labels_of(mine.contents().problems.at(0)), (std::vector<std::string>{"sho"}));
+
+  StudyView any(path, Builds::any);
+  any.refresh();
+  EXPECT_EQ(any.runs(), 3);
+  EXPECT_EQ(labels_of(any.contents().problems.at(0)), (std::vector<std::string>{"sho", "my-hpo"}));
+  EXPECT_DOUBLE_EQ(any.contents().problems[0].rows[0].final.at(1).validation->mean, 2.5)
+      << "3 of seed 0, 2 of 1";
+}
+
+TEST_F(View, ProblemsAreCalledByTheirFiles) {
+  const auto run = [&](char digit, const char* name, const char* model, const char* finished) {
+    Record record = record_of(
+        {.more = {{"data", {{"files", {{"train", std::string(64, digit)}}}}}, {"model", {{"name", model}}}}});
+    json outcome = json::parse(record.outcome);
+    if (*name != 0) outcome["file_names"] = {{"train", name}};
+    record.outcome = outcome.dump();
+    record.finished = finished;
+    Store(path, Store::Mode::create).put(record);
+  };
+  run('a', "x.csv", "ridge", "2026-01-31T12:00:00Z");
+  run('b', "x.csv", "ridge", "2026-01-31T12:00:00Z");
+  run('b', "x.csv", "huber", "2026-01-31T12:00:00Z");
+  run('c', "y.csv", "ridge", "2026-01-31T12:00:00Z");
+  run('d', "", "ridge", "2026-01-31T12:00:00Z");
+  std::vector<std::string> names, titles;
+  for (const ProblemContents& problem : contents().problems) {
+    names.push_back(problem.name);
+    titles.push_back(problem.title);
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"data dddddddd", "x.csv aaaaaaaa", "x.csv bbbbbbbb",
+                                             "x.csv bbbbbbbb (2)", "y.csv"}));
+  EXPECT_EQ(titles[1], "ridge on x.csv aaaaaaaa");
+}
+
+TEST_F(View, ThePageIsGivenTheTableOfMeasures) {
+  put({{}});
+  const json table = json::parse(to_json(contents()))["measures"];
+  ASSERT_EQ(table.size(), measures().size());
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    EXPECT_EQ(table[i]["name"], measures()[i].name);
+    EXPECT_EQ(table[i]["title"], measures()[i].title);
+    EXPECT_EQ(table[i]["larger_is_better"], measures()[i].larger_is_better);
+  }
 }
 
 TEST_F(View, WorkUntilTheOracleIsNear) {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "yosida/error.hpp"
+#include "yosida/model/measures.hpp"
 
 namespace yosida::report {
 namespace {
@@ -14,6 +14,7 @@ study::Record record(const std::string& method, std::uint64_t seed, const std::s
   result.spec.method = method;
   result.spec.seed = seed;
   result.status = status;
+  result.spec.json = "{}";
   result.seconds = 0.5;
   result.outcome = fmt::format(
       R"({{"final": {{"loss": {{"train": {0}, "validation": {1}, "test": null}}, "lambda_gap": 0.25}},)"
@@ -23,56 +24,59 @@ study::Record record(const std::string& method, std::uint64_t seed, const std::s
   return result;
 }
 
+const PartCells& final_loss(const MethodRow& row) { return row.final.at(find_measure(kLoss).value()); }
+
 TEST(Summary, MeanDeviationAndMedianOfEachMethodInOrder) {
-  const std::vector<Row> rows =
+  const std::vector<MethodRow> rows =
       summarise({record("b", 0, "converged", 2.0), record("a", 0, "work_limit", 10.0),
-                 record("b", 1, "exhausted", 4.0), record("b", 2, "converged", 9.0)},
-                "loss", Which::final);
+                 record("b", 1, "exhausted", 4.0), record("b", 2, "converged", 9.0)});
   ASSERT_EQ(rows.size(), 2U);
-  EXPECT_EQ(rows[0].method, "b");
+  EXPECT_EQ(rows[0].label, "b");
   EXPECT_EQ(rows[0].runs, 3);
-  EXPECT_DOUBLE_EQ(rows[0].validation->mean, 5.0);
-  EXPECT_DOUBLE_EQ(rows[0].validation->deviation, std::sqrt((9.0 + 1.0 + 16.0) / 2.0));
-  EXPECT_DOUBLE_EQ(rows[0].validation->median, 4.0);
-  EXPECT_DOUBLE_EQ(rows[0].train->mean, 4.0);
-  EXPECT_FALSE(rows[0].test.has_value());
+  EXPECT_DOUBLE_EQ(final_loss(rows[0]).validation->mean, 5.0);
+  EXPECT_DOUBLE_EQ(final_loss(rows[0]).validation->deviation, std::sqrt((9.0 + 1.0 + 16.0) / 2.0));
+  EXPECT_DOUBLE_EQ(final_loss(rows[0]).validation->median, 4.0);
+  EXPECT_DOUBLE_EQ(final_loss(rows[0]).train->mean, 4.0);
+  EXPECT_FALSE(final_loss(rows[0]).test.has_value());
   EXPECT_DOUBLE_EQ(rows[0].lambda_gap->mean, 0.25);
   EXPECT_DOUBLE_EQ(rows[0].gradients->mean, 40.0);
   EXPECT_DOUBLE_EQ(rows[0].work->mean, 41.5);
   EXPECT_DOUBLE_EQ(rows[0].seconds->mean, 0.5);
-  EXPECT_EQ(rows[1].method, "a");
-  EXPECT_EQ(rows[1].validation->deviation, 0.0) << "of one run";
+  EXPECT_EQ(rows[1].label, "a");
+  EXPECT_EQ(final_loss(rows[1]).validation->deviation, 0.0) << "of one run";
 }
 
 TEST(Summary, RunsThatDivergedOrFailedAreCountedAndLeftOut) {
   study::Record failed;
   failed.spec.method = "a";
   failed.status = "failed";
+  failed.spec.json = "{}";
   failed.outcome = R"({"error": "no rows"})";
-  const std::vector<Row> rows =
+  const std::vector<MethodRow> rows =
       summarise({record("a", 0, "converged", 2.0), record("a", 1, "diverged", 1e300), failed,
-                 record("a", 3, "converged", 4.0)},
-                "loss", Which::final);
+                 record("a", 3, "converged", 4.0)});
   EXPECT_EQ(rows[0].runs, 4);
   EXPECT_EQ(rows[0].diverged, 1);
   EXPECT_EQ(rows[0].failed, 1);
-  EXPECT_DOUBLE_EQ(rows[0].validation->mean, 3.0);
-  EXPECT_DOUBLE_EQ(rows[0].validation->median, 3.0);
+  EXPECT_DOUBLE_EQ(final_loss(rows[0]).validation->mean, 3.0);
+  EXPECT_DOUBLE_EQ(final_loss(rows[0]).validation->median, 3.0);
 }
 
 TEST(Summary, NothingIsMadeUpWhereEveryRunDiverged) {
-  const std::vector<Row> rows = summarise({record("a", 0, "diverged", 5.0)}, "loss", Which::final);
-  EXPECT_FALSE(rows[0].validation.has_value());
+  const std::vector<MethodRow> rows = summarise({record("a", 0, "diverged", 5.0)});
+  EXPECT_FALSE(final_loss(rows[0]).validation.has_value());
   EXPECT_FALSE(rows[0].seconds.has_value());
 }
 
-TEST(Summary, BestWeightsWhereTheyAreAskedFor) {
-  EXPECT_DOUBLE_EQ(summarise({record("a", 0, "converged", 2.0)}, "loss", Which::best)[0].validation->mean,
-                   1.0);
+TEST(Summary, OfTheBestWeightsToo) {
+  const MethodRow row = summarise({record("a", 0, "converged", 2.0)})[0];
+  EXPECT_DOUBLE_EQ(row.best.at(find_measure(kLoss).value()).validation->mean, 1.0);
 }
 
-TEST(Summary, MeasureThatNoRunHasIsRefused) {
-  EXPECT_THROW(summarise({record("a", 0, "converged", 2.0)}, "accuracy", Which::final), InputError);
+TEST(Summary, HasACellForEveryMeasureOfTheTable) {
+  const MethodRow row = summarise({record("a", 0, "converged", 2.0)})[0];
+  ASSERT_EQ(row.final.size(), measures().size());
+  EXPECT_FALSE(row.final[find_measure("accuracy").value()].validation.has_value());
 }
 
 }  // namespace

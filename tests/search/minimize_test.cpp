@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <stdexcept>
+#include <thread>
 
 #include "yosida/error.hpp"
 
@@ -56,10 +58,15 @@ TEST(Minimize, EndsWhereTheSamplerHasNothingLeft) {
   EXPECT_EQ(minimize(parabola, *grid, {.trials = 10}).trials.size(), 3u);
 }
 
+// A trial takes longer than all the time there is: it is the only one, and with time enough it is not.
 TEST(Minimize, EndsAtItsTime) {
+  const auto slow = [](const Proposal& proposal) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    return parabola(proposal);
+  };
   const auto sampler = make_sampler("random", interval());
-  const Result result = minimize(parabola, *sampler, {.seconds = 0.02});
-  EXPECT_GT(result.trials.size(), 0u);
+  EXPECT_EQ(minimize(slow, *sampler, {.seconds = 0.02}).trials.size(), 1u);
+  EXPECT_EQ(minimize(slow, *sampler, {.trials = 3, .seconds = 3600.0}).trials.size(), 3u);
 }
 
 TEST(Minimize, FailedTrialsAreKeptAndNeverTheBest) {

@@ -67,6 +67,7 @@ struct Case {
 };
 
 std::vector<Case> cases() {
+  static const SharedLoss of_three = softmax(3);
   std::vector<Case> all;
   for (const char* method : {"sho", "my-hpo-c", "my-hpo-bt"})
     for (const Form form :
@@ -75,7 +76,7 @@ std::vector<Case> cases() {
         all.push_back({method, &least_squares(), form, intercept});
         if (form == Form::collapsed) continue;
         all.push_back({method, &logistic(), form, intercept});
-        all.push_back({method, &softmax(3), form, intercept});
+        all.push_back({method, &*of_three, form, intercept});
       }
   return all;
 }

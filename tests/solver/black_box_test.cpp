@@ -67,7 +67,7 @@ TEST(BlackBox, GridUnderABudgetTriesBothEndsAndTrainsFromZero) {
   const Vector w = trained(*built.problem, -10.0, kSteps, 0.05);
   ASSERT_EQ(outcome.final.lambda[0], -10.0);
   EXPECT_EQ(outcome.final.w, w);
-  EXPECT_EQ(outcome.final.loss.validation, built.problem->validation_loss(w));
+  EXPECT_EQ(outcome.final.loss.validation, built.problem->validation_loss(w, lambda_of(-10.0)));
 }
 
 TEST(BlackBox, RandomIsTheBestOfItsTrials) {
@@ -80,9 +80,11 @@ TEST(BlackBox, RandomIsTheBestOfItsTrials) {
   for (std::size_t k = 1; k < outcome.trace.size(); ++k) {
     const double lambda = sampler->ask()->x[0];
     EXPECT_EQ(outcome.trace[k].tried[0], lambda) << "trial " << k;
-    EXPECT_EQ(outcome.trace[k].tried_validation,
-              built.problem->validation_loss(trained(*built.problem, lambda, kSteps, 0.05)));
-    best = std::min(best, built.problem->validation_loss(trained(*built.problem, lambda, kSteps, 0.05)));
+    EXPECT_EQ(
+        outcome.trace[k].tried_validation,
+        built.problem->validation_loss(trained(*built.problem, lambda, kSteps, 0.05), lambda_of(lambda)));
+    best = std::min(best, built.problem->validation_loss(trained(*built.problem, lambda, kSteps, 0.05),
+                                                         lambda_of(lambda)));
     EXPECT_EQ(outcome.trace[k].loss.validation, best) << "trial " << k;
   }
 }
@@ -177,7 +179,7 @@ TEST(BlackBox, TheAnswerIsATrial) {
   EXPECT_EQ(outcome.best.lambda[0], 4.5);
   EXPECT_EQ(outcome.best.iteration, 1);
   EXPECT_GT(outcome.best.loss.validation,
-            built.problem->validation_loss(Vector::Zero(built.problem->weights())))
+            built.problem->validation_loss(Vector::Zero(built.problem->weights()), lambda_of(4.0)))
       << "or the test shows nothing";
 }
 

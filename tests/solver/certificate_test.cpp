@@ -4,9 +4,9 @@
 
 #include <cmath>
 
+#include "problem/forwarding_problem.hpp"
 #include "support/compare.hpp"
 #include "support/problem_case.hpp"
-#include "yosida/problem/forwarding_problem.hpp"
 #include "yosida/solver/oracle.hpp"
 
 namespace yosida {
@@ -26,7 +26,7 @@ Solution trained(const BilevelProblem& problem, const Vector& lambda) {
   problem.fit_intercept(solution.point);
   problem.inner_solve(lambda, {}, solution.point);
   solution.w = problem.expand(solution.point);
-  solution.loss = problem.losses(solution.point);
+  solution.loss = problem.losses(solution.point, lambda);
   return solution;
 }
 
@@ -279,8 +279,9 @@ TEST(Certificate, TheErrorCoversALooseLinearSolve) {
 // A curve of one's own: w*(λ) = e^λ, so that L_V is any function of λ.
 class Curve : public BilevelProblem {
  public:
-  Curve(double (*value)(double), double (*slope)(double), double width)
-      : value_(value), slope_(slope), width_(width) {}
+  Curve(double (*value)(double), double (*slope)(double), double width) : value_(value), slope_(slope) {
+    traits_.feature_width = width;
+  }
   Index weights() const override { return 1; }
   Index hyperparameters() const override { return 1; }
   double train_loss(const Vector& w, const Vector& lambda) const override {
@@ -297,33 +298,25 @@ class Curve : public BilevelProblem {
                                 Vector& out) const override {
     out[0] = -std::exp(lambda[0]) * p[0];
   }
-  double validation_loss(const Vector& w) const override {
+  double validation_loss(const Vector& w, const Vector&) const override {
     return 1.0 + value_(std::log(std::max(w[0], 1e-30)));
   }
-  double validation_gradient(const Vector& w, Vector& g) const override {
+  double validation_gradient(const Vector& w, const Vector& lambda, Vector& g) const override {
     g[0] = slope_(std::log(std::max(w[0], 1e-30))) / std::max(w[0], 1e-30);
-    return validation_loss(w);
+    return validation_loss(w, lambda);
   }
-  void validation_hessian_product(const Vector&, const Vector&, Vector& out) const override { out.setZero(); }
   InnerReport inner_solve(const Vector& lambda, const InnerOptions&, Vector& w) const override {
     w[0] = std::exp(lambda[0]);
     InnerReport report;
     report.converged = true;
     return report;
   }
-  double feature_width() const override { return width_; }
   /// As where e^λ is far below the curvature it works on.
   void certificate_scale(const Vector&, const Vector&, Vector& out) const override { out.setConstant(1e6); }
-  const Vector& ones() const override { return ones_; }
-  Losses losses(const Vector& w) const override {
-    return {.train = 0.0, .validation = validation_loss(w), .test = {}};
-  }
 
  private:
   double (*value_)(double);
   double (*slope_)(double);
-  double width_;
-  Vector ones_ = Vector::Ones(1);
 };
 
 TEST(CertificateBeside, AKinkIsCertifiedWhereTheLossRisesOnBothSides) {
@@ -336,7 +329,7 @@ TEST(CertificateBeside, AKinkIsCertifiedWhereTheLossRisesOnBothSides) {
 
 TEST(CertificateBeside, AFlatMinimumIsCertifiedAtWorkingPrecision) {
   const Curve problem([](double x) { return x * x; }, [](double x) { return 2.0 * x; },
-                      BilevelProblem::kSmoothWidth);
+                      ProblemTraits::kSmoothWidth);
   EXPECT_EQ(certify_at(problem, lambda_of(0.0)).verdict, Verdict::certified);
   // 1e-8 of the loss is to be gained: nobody can see it, though the scaled slope is 200.
   EXPECT_EQ(certify_at(problem, lambda_of(1e-4)).verdict, Verdict::at_precision);

@@ -81,10 +81,10 @@ TEST(Rotated, TheSearchReachesWhatTheLeastSingularValueDecides) {
   Split split = test::random_split(60, 40, 0, 4, 5, logistic());
   Random random(7);
   for (Dataset* part : {&split.train, &split.validation}) {
-    Matrix x = part->x.dense().matrix();
+    Matrix x = to_matrix(part->x);
     const Vector signal = test::random_vector(x.rows(), random);
     x.col(3) = x.col(0) + 1e-7 * signal;
-    part->x = DenseDesign(x);
+    part->x = Design(x);
     for (Index i = 0; i < x.rows(); ++i) part->y[i] = signal[i] + 0.3 * random.normal() > 0.0 ? 1.0 : -1.0;
   }
   const auto direct = std::make_shared<LinearProblem>(split, logistic(), true);
@@ -96,7 +96,7 @@ TEST(Rotated, TheSearchReachesWhatTheLeastSingularValueDecides) {
   const Solution best = found(*collapse_if_cheaper(direct, 1.0, Coordinates::any));
   EXPECT_LT(best.lambda[0], std::log(1e-14));
   EXPECT_LT(best.loss.validation, 0.3);  // log 2 is that of a guess
-  EXPECT_LT(direct->validation_loss(best.w), 0.3);
+  EXPECT_LT(direct->validation_loss(best.w, best.lambda), 0.3);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ inline Split sparse_truth(Index n_train, Index d, std::uint64_t seed, const Loss
   for (Dataset* part : {&split.train, &split.validation}) {
     const Index n = part == &split.train ? n_train : 60;
     const Matrix x = random_matrix(n, d, random);
-    part->x = DenseDesign(x);
+    part->x = Design(x);
     part->y.resize(n);
     for (Index i = 0; i < n; ++i) {
       double y = 0.5;
@@ -52,7 +52,7 @@ inline std::vector<LassoCase> lasso_cases() {
 /// L_V(w*(λ)) by a tight solve from w.
 inline double tight_validation(const BilevelProblem& problem, const Vector& lambda, Vector& w) {
   problem.inner_solve(lambda, {}, w);
-  return problem.validation_loss(w);
+  return problem.validation_loss(w, lambda);
 }
 
 /// The lowest L_V of a path of so many points from the upper bounds to the lower ones.

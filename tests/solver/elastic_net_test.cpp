@@ -38,7 +38,7 @@ TEST_P(LassoMyHpo, AgreesWithAPath) {
   int disagreeing = 0;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     const ElasticNetProblem problem(GetParam().split(seed), *GetParam().loss, true, Kind::lasso);
-    const Bounds bounds = *problem.own_bounds();
+    const Bounds bounds = *problem.traits().bounds;
     const Outcome outcome = run(problem, bounds.high, MyHpo{}.settings.spacing);
     EXPECT_EQ(outcome.status, StopReason::converged);
     Vector w = Vector::Zero(problem.weights());
@@ -55,7 +55,7 @@ TEST_P(LassoMyHpo, AgreesWithAPath) {
 TEST_P(LassoMyHpo, EndsAtALocalMinimum) {
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     const ElasticNetProblem problem(GetParam().split(seed), *GetParam().loss, true, Kind::lasso);
-    const Bounds bounds = *problem.own_bounds();
+    const Bounds bounds = *problem.traits().bounds;
     const Outcome outcome = run(problem, bounds.high, MyHpo{}.settings.spacing);
     EXPECT_EQ(outcome.status, StopReason::converged);
     EXPECT_EQ(outcome.inexact_solves, 0);
@@ -67,7 +67,7 @@ TEST_P(LassoMyHpo, EndsAtALocalMinimum) {
           << "seed " << seed << ", " << away << " away";
     }
     // Where exact solves cost little no valley is missed.
-    const double allowed = problem.factors_cheaply() ? 1.001 : 1.1;
+    const double allowed = problem.traits().factors_cheaply ? 1.001 : 1.1;
     EXPECT_LE(reached, lowest_of_path(problem, bounds, 200) * allowed) << "seed " << seed;
   }
 }
@@ -79,7 +79,7 @@ TEST(LassoMyHpo, TunesOnFolds) {
     folds.push_back(std::make_shared<ElasticNetProblem>(test::sparse_truth(60, 40, seed, least_squares()),
                                                         least_squares(), true, Kind::lasso));
   const KFoldProblem problem(folds, std::vector<double>(5, 0.2));
-  const Bounds bounds = *problem.own_bounds();
+  const Bounds bounds = *problem.traits().bounds;
   const Outcome outcome = run(problem, bounds.high, MyHpo{}.settings.spacing);
   Vector w = Vector::Zero(problem.weights());
   EXPECT_LE(tight_validation(problem, outcome.best.lambda, w),
@@ -94,7 +94,7 @@ TEST(ElasticNetMyHpo, ReachesTheLowestOfAGridFromSomeStart) {
        {test::sparse_truth(100, 30, 1, least_squares()), test::sparse_truth(50, 120, 2, least_squares()),
         test::random_split(60, 40, 0, 40, 3, least_squares())}) {
     const ElasticNetProblem problem(split, least_squares(), true, Kind::elastic_net);
-    const Bounds bounds = *problem.own_bounds();
+    const Bounds bounds = *problem.traits().bounds;
     double lowest = std::numeric_limits<double>::infinity();
     for (int i = 0; i < kGrid; ++i) {
       Bounds line = bounds;

@@ -6,9 +6,9 @@
 
 #include "support/compare.hpp"
 #include "support/problem_case.hpp"
+#include "yosida/solver/bounds.hpp"
 #include "yosida/solver/forward.hpp"
 #include "yosida/solver/methods.hpp"
-#include "yosida/solver/bounds.hpp"
 #include "yosida/solver/oracle.hpp"
 #include "yosida/solver/reverse.hpp"
 
@@ -26,8 +26,9 @@ class RidgePerWeight final : public BilevelProblem {
       : x_(test::matrix_of(split.train.x)),
         x_valid_(test::matrix_of(split.validation.x)),
         y_(split.train.y),
-        y_valid_(split.validation.y),
-        ones_(Vector::Ones(x_.cols())) {}
+        y_valid_(split.validation.y) {
+    traits_.has_penalties = true;
+  }
 
   Index weights() const override { return x_.cols(); }
   Index hyperparameters() const override { return x_.cols(); }
@@ -47,21 +48,22 @@ class RidgePerWeight final : public BilevelProblem {
                                 Vector& out) const override {
     out = penalty(lambda).cwiseProduct(w).cwiseProduct(p);
   }
-  double validation_loss(const Vector& w) const override { return half_mean(x_valid_, y_valid_, w); }
-  double validation_gradient(const Vector& w, Vector& g) const override {
-    g = gradient(x_valid_, y_valid_, w);
-    return validation_loss(w);
+  double validation_loss(const Vector& w, const Vector&) const override {
+    return half_mean(x_valid_, y_valid_, w);
   }
-  void validation_hessian_product(const Vector&, const Vector& p, Vector& out) const override {
+  double validation_gradient(const Vector& w, const Vector& lambda, Vector& g) const override {
+    g = gradient(x_valid_, y_valid_, w);
+    return validation_loss(w, lambda);
+  }
+  void validation_hessian_product(const Vector&, const Vector&, const Vector& p, Vector& out) const override {
     out = x_valid_.transpose() * (x_valid_ * p) / static_cast<double>(x_valid_.rows());
   }
   InnerReport inner_solve(const Vector& lambda, const InnerOptions&, Vector& w) const override {
     w = hessian(lambda).ldlt().solve(x_.transpose() * y_ / static_cast<double>(x_.rows()));
     return {.converged = true, .work = {.train_gradients = 1}};
   }
-  const Vector& ones() const override { return ones_; }
-  Losses losses(const Vector& w) const override {
-    return {.train = half_mean(x_, y_, w), .validation = validation_loss(w), .test = {}};
+  Losses losses(const Vector& w, const Vector& lambda) const override {
+    return {.train = half_mean(x_, y_, w), .validation = validation_loss(w, lambda), .test = {}};
   }
 
  private:
@@ -79,7 +81,7 @@ class RidgePerWeight final : public BilevelProblem {
   }
 
   Eigen::MatrixXd x_, x_valid_;
-  Vector y_, y_valid_, ones_;
+  Vector y_, y_valid_;
 };
 
 struct Case {
@@ -115,7 +117,7 @@ class Hypergradient : public testing::TestWithParam<Case> {
     Vector w = zero();
     Vector gradient(problem.hyperparameters());
     const double validation = way(problem, lambda, alpha, steps, w, gradient);
-    EXPECT_LE(relative_error(validation, problem.validation_loss(w)), 1e-13);
+    EXPECT_LE(relative_error(validation, problem.validation_loss(w, lambda)), 1e-13);
     return gradient;
   }
 };
@@ -129,7 +131,7 @@ TEST_P(Hypergradient, IsTheSameByEveryWay) {
   Vector w = zero(), g = zero(), q = zero();
   Vector implicit(problem.hyperparameters());
   ASSERT_TRUE(problem.inner_solve(lambda, {}, w).converged);
-  problem.validation_gradient(w, g);
+  problem.validation_gradient(w, lambda, g);
   ASSERT_TRUE(problem.hessian_solve(w, lambda, g, {}, q).converged);
   problem.cross_product_transposed(w, lambda, q, implicit);
   implicit *= -1.0;
@@ -146,7 +148,7 @@ TEST_P(Hypergradient, IsTheSameByEveryWay) {
       Vector moved = lambda;
       moved[j] += side == 0 ? -kStep : kStep;
       ASSERT_TRUE(problem.inner_solve(moved, {}, w).converged);
-      value[side] = problem.validation_loss(w);
+      value[side] = problem.validation_loss(w, moved);
     }
     differences[j] = (value[1] - value[0]) / (2.0 * kStep);
   }
@@ -235,7 +237,7 @@ TEST_P(LowersTheLoss, FromFarAway) {
     const auto at = [&](const Vector& lambda) {
       Vector w = Vector::Zero(c.problem->weights());
       c.problem->inner_solve(lambda, {}, w);
-      return c.problem->validation_loss(w);
+      return c.problem->validation_loss(w, lambda);
     };
     for (const double lambda0 : {-1.0, 1.0}) {
       const Outcome outcome = run(*c.problem, lambda0);

@@ -7,8 +7,8 @@
 #include "support/compare.hpp"
 #include "support/problem_case.hpp"
 #include "yosida/problem/cleaning_problem.hpp"
-#include "yosida/solver/certificate.hpp"
 #include "yosida/solver/bounds.hpp"
+#include "yosida/solver/certificate.hpp"
 #include "yosida/solver/oracle.hpp"
 
 namespace yosida {
@@ -34,7 +34,7 @@ double exact_validation(const BilevelProblem& problem, const Vector& lambda) {
   Vector w = Vector::Zero(problem.weights());
   problem.fit_intercept(w);
   problem.inner_solve(lambda, {}, w);
-  return problem.validation_loss(w);
+  return problem.validation_loss(w, lambda);
 }
 
 // One hyperparameter.
@@ -94,10 +94,10 @@ TEST_P(OneLambda, NeverRisesWhereItRefines) {
     const SolveOptions options = from(-1.0);
     const Outcome outcome = solve(MyHpo{}, *built.problem, options);
     const Start start = with_bounds(*built.problem, options.start);
-    const auto scan =
-        static_cast<std::size_t>(BasinSearch(start.low[0], start.high[0],
-                                             MyHpo::Settings{}.spacing * built.problem->feature_width(), -1.0)
-                                     .scan_points());
+    const auto scan = static_cast<std::size_t>(
+        BasinSearch(start.low[0], start.high[0],
+                    MyHpo::Settings{}.spacing * built.problem->traits().feature_width, -1.0)
+            .scan_points());
     const double slack = GetParam().loss->is_quadratic() ? 1e-12 : 1e-2;
     for (std::size_t i = scan + 2; i < outcome.trace.size(); ++i)
       EXPECT_LE(outcome.trace[i].loss.validation, outcome.trace[i - 1].loss.validation * (1.0 + slack))
@@ -338,10 +338,10 @@ TEST(SeveralLambdasOfNearCopies, EndCertifiedAndNoWorseThanTheBestShared) {
     Split split = random_split(60, 40, 0, 24, seed, least_squares());
     Random random(seed);
     for (Dataset* data : {&split.train, &split.validation}) {
-      Matrix x = data->x.dense().matrix();
+      Matrix x = to_matrix(data->x);
       for (Index j = 1; j < x.cols(); j += 3)
         for (Index i = 0; i < x.rows(); ++i) x(i, j) = x(i, j - 1) + 1e-3 * random.normal();
-      data->x = DenseDesign(x);
+      data->x = Design(x);
     }
     const LinearProblem shared(split, least_squares(), true);
     const LinearProblem each(split, least_squares(), true, Penalty::per_feature(24, 1));

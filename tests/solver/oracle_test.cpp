@@ -1,4 +1,3 @@
-#include "yosida/solver/bounds.hpp"
 #include "yosida/solver/oracle.hpp"
 
 #include <gtest/gtest.h>
@@ -6,9 +5,10 @@
 #include <Eigen/Dense>
 #include <functional>
 
+#include "problem/forwarding_problem.hpp"
 #include "support/compare.hpp"
 #include "support/problem_case.hpp"
-#include "yosida/problem/forwarding_problem.hpp"
+#include "yosida/solver/bounds.hpp"
 
 namespace yosida {
 namespace {
@@ -58,17 +58,15 @@ Split two_valleys(double spoiled) {
   Random random(3);
   for (Dataset* data : {&split.train, &split.validation}) {
     const Index n = 60;
-    DenseDesign x(n, 3);
+    Matrix x(n, 3);
     data->y.resize(n);
     const bool train = data == &split.train;
     for (Index i = 0; i < n; ++i) {
       const double a = random.normal(), b = random.normal(), c = random.normal();
-      x.row(i)[0] = a;
-      x.row(i)[1] = 0.03 * b;
-      x.row(i)[2] = 0.001 * c;
+      x.row(i) << a, 0.03 * b, 0.001 * c;
       data->y[i] = a + (train ? spoiled : 0.0) * b + 0.8 * c + 0.01 * random.normal();
     }
-    data->x = x;
+    data->x = Design(x);
     data->source = "two valleys";
   }
   return split;
@@ -148,7 +146,7 @@ class Curve : public ForwardingProblem {
     report.converged = true;
     return report;
   }
-  double validation_loss(const Vector& w) const override { return h_(w[0]); }
+  double validation_loss(const Vector& w, const Vector&) const override { return h_(w[0]); }
 
  private:
   double (*h_)(double);

@@ -3,11 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include "problem/counted_problem.hpp"
+#include "problem/forwarding_problem.hpp"
 #include "support/compare.hpp"
 #include "support/problem_case.hpp"
 #include "yosida/error.hpp"
-#include "yosida/problem/counted_problem.hpp"
-#include "yosida/problem/forwarding_problem.hpp"
 #include "yosida/solver/methods.hpp"
 #include "yosida/solver/my_hpo_bt.hpp"
 #include "yosida/solver/my_hpo_c.hpp"
@@ -84,8 +84,9 @@ TEST(FlatResponse, IsSeenThroughRounding) {
   for (const Index d : {2, 3, 5, 7}) {
     Split split = random_split(20, 10, 0, d, 6, least_squares());
     for (Dataset* data : {&split.train, &split.validation}) {
-      auto x = data->x.dense().matrix();
+      Matrix x = to_matrix(data->x);
       for (Index j = 1; j < d; ++j) x.col(j) = x.col(0);
+      data->x = Design(x);
     }
     const LinearProblem problem(split, least_squares(), false);
     const Outcome outcome = solve(MyHpoFull{}, problem, options(20));
@@ -129,8 +130,8 @@ TEST(Diverged, IsSaidOfAFiniteEndFarAboveTheLossOfZero) {
   EXPECT_EQ(outcome.status, StopReason::diverged) << outcome.message;
   EXPECT_EQ(outcome.iterations, 40);
   EXPECT_TRUE(outcome.final.w.allFinite());
-  EXPECT_GT(outcome.final.loss.validation, 10.0 * problem.validation_loss(Vector::Zero(8)));
-  EXPECT_LE(outcome.best.loss.validation, problem.validation_loss(Vector::Zero(8)));
+  EXPECT_GT(outcome.final.loss.validation, 10.0 * problem.validation_loss(Vector::Zero(8), Vector::Zero(1)));
+  EXPECT_LE(outcome.best.loss.validation, problem.validation_loss(Vector::Zero(8), Vector::Zero(1)));
 }
 
 TEST(StopReason, HasAName) {

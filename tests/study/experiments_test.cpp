@@ -17,16 +17,17 @@ namespace {
 Dataset numbered_rows(const std::vector<double>& y) {
   Dataset data;
   data.y = Eigen::Map<const Vector>(y.data(), static_cast<Index>(y.size()));
-  DenseDesign x(data.y.size(), 1);
-  for (Index i = 0; i < data.y.size(); ++i) x.row(i)[0] = static_cast<double>(i);
-  data.x = x;
+  Matrix x(data.y.size(), 1);
+  for (Index i = 0; i < data.y.size(); ++i) x(i, 0) = static_cast<double>(i);
+  data.x = Design(x);
   data.source = "rows";
   return data;
 }
 
 std::vector<Index> numbers(const Dataset& part) {
   std::vector<Index> rows;
-  for (Index i = 0; i < part.rows(); ++i) rows.push_back(static_cast<Index>(part.x.dense().row(i)[0]));
+  const Matrix x = to_matrix(part.x);
+  for (const double number : x.reshaped()) rows.push_back(static_cast<Index>(number));
   return rows;
 }
 
@@ -97,7 +98,7 @@ TEST(Experiments, PartsHaveEqualNumbersOfEachClass) {
     }
     EXPECT_EQ(count, (std::map<double, int>{{0.0, each}, {1.0, each}}));
   }
-  EXPECT_EQ(rows.x.dense().row(17)[0], 17.0) << "the rows given stay as they are";
+  EXPECT_EQ(to_matrix(rows.x)(17, 0), 17.0) << "the rows given stay as they are";
 }
 
 TEST(Experiments, TooFewRowsAreRefused) {

@@ -36,7 +36,7 @@ class Migration : public InFolder {
               "0.5, '2026-01-31T12:00:00Z')",
               spec(i).key(), i, spec(i).json, i, kTrace));
   }
-  static RunSpec spec(int i) {
+  static SpecText spec(int i) {
     return {.method = "sho:alpha=0.05",
             .seed = static_cast<std::uint64_t>(i),
             .json = fmt::format("{{\"seed\":{}}}", i)};

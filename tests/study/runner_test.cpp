@@ -20,14 +20,14 @@ namespace {
 using Mode = Store::Mode;
 using std::chrono::milliseconds;
 
-std::vector<RunSpec> specs(std::uint64_t count) {
-  std::vector<RunSpec> all;
+std::vector<SpecText> specs(std::uint64_t count) {
+  std::vector<SpecText> all;
   for (std::uint64_t seed = 0; seed < count; ++seed) all.push_back(sample("sho", seed).spec);
   return all;
 }
 
 /// A run whose result is decided by its spec alone, after a sleep that is not.
-std::optional<Record> fake_run(const RunSpec& spec) {
+std::optional<Record> fake_run(const SpecText& spec) {
   std::this_thread::sleep_for(std::chrono::microseconds(spec.seed * 7919 % 3000));
   Random random(spec.seed);
   Record record = sample(spec.method, spec.seed);
@@ -45,7 +45,7 @@ class Runner : public InFolder {};
 
 TEST_F(Runner, AnyNumberOfJobsGivesTheSameRecords) {
   Store reference;
-  for (const RunSpec& spec : specs(40)) reference.put(*fake_run(spec));
+  for (const SpecText& spec : specs(40)) reference.put(*fake_run(spec));
   for (const int jobs : {1, 2, 8, 100}) {
     SCOPED_TRACE(jobs);
     Store store;
@@ -62,7 +62,7 @@ TEST_F(Runner, OneJobKeepsTheOrder) {
   Store store;
   std::vector<std::uint64_t> order;
   run_study(store, specs(20),
-            [&](const RunSpec& spec) {
+            [&](const SpecText& spec) {
               order.push_back(spec.seed);
               return fake_run(spec);
             },
@@ -78,7 +78,7 @@ TEST_F(Runner, AsManyAtATimeAsThereAreJobs) {
   std::condition_variable changed;
   int now = 0;
   int most = 0;
-  const RunFunction run = [&](const RunSpec& spec) {
+  const RunFunction run = [&](const SpecText& spec) {
     {
       std::unique_lock lock(mutex);
       most = std::max(most, ++now);
@@ -97,7 +97,7 @@ TEST_F(Runner, AsManyAtATimeAsThereAreJobs) {
 TEST_F(Runner, DoesOnlyWhatIsMissing) {
   Store store(path, Mode::create);
   std::atomic<int> calls = 0;
-  const RunFunction run = [&](const RunSpec& spec) {
+  const RunFunction run = [&](const SpecText& spec) {
     ++calls;
     return fake_run(spec);
   };
@@ -112,7 +112,7 @@ TEST_F(Runner, DoesOnlyWhatIsMissing) {
 
 TEST_F(Runner, ASpecGivenTwiceIsOneRun) {
   Store store;
-  std::vector<RunSpec> twice = specs(3);
+  std::vector<SpecText> twice = specs(3);
   twice.push_back(twice[0]);
   EXPECT_EQ(run_study(store, twice, fake_run, {.jobs = 2}).done_here, 3);
 }
@@ -132,7 +132,7 @@ TEST_F(Runner, RefusesNoJobs) {
 
 TEST_F(Runner, TheRecordGetsItsSpecAndItsTime) {
   Store store;
-  const RunFunction run = [](const RunSpec&) {
+  const RunFunction run = [](const SpecText&) {
     Record bare;
     bare.status = "converged";
     bare.outcome = "{}";
@@ -148,7 +148,7 @@ TEST_F(Runner, TheRecordGetsItsSpecAndItsTime) {
 TEST_F(Runner, ARunThatThrowsEndsTheStudyAfterTheRunsUnderWay) {
   Store store;
   std::atomic<int> begun = 0;
-  const RunFunction run = [&](const RunSpec& spec) {
+  const RunFunction run = [&](const SpecText& spec) {
     ++begun;
     if (spec.seed == 3) throw InputError("of run 3");
     std::this_thread::sleep_for(milliseconds(20));
@@ -176,7 +176,7 @@ TEST_F(Runner, AnExceptionOfTheWatcherOrOfStopIsThrownAgain) {
 TEST_F(Runner, StopBeginsNoFurtherRun) {
   Store store;
   std::atomic<int> begun = 0;
-  const RunFunction run = [&](const RunSpec& spec) {
+  const RunFunction run = [&](const SpecText& spec) {
     ++begun;
     return fake_run(spec);
   };
@@ -191,7 +191,7 @@ TEST_F(Runner, StopBeginsNoFurtherRun) {
 
 TEST_F(Runner, ARunThatWasStoppedIsNotStored) {
   Store store;
-  const RunFunction run = [](const RunSpec& spec) { return spec.seed == 2 ? std::nullopt : fake_run(spec); };
+  const RunFunction run = [](const SpecText& spec) { return spec.seed == 2 ? std::nullopt : fake_run(spec); };
   const RunnerReport report = run_study(store, specs(6), run, {.jobs = 2});
   EXPECT_TRUE(report.stopped);
   EXPECT_EQ(report.done_here, 5);
@@ -231,7 +231,7 @@ TEST_F(Runner, ProgressIsToldWhileALongRunGoesOn) {
   Store store;
   int told = 0;
   run_study(store, specs(1),
-            [](const RunSpec& spec) {
+            [](const SpecText& spec) {
               std::this_thread::sleep_for(milliseconds(550));
               return fake_run(spec);
             },
@@ -287,7 +287,7 @@ TEST_F(Runner, TwoProcessesDoEveryRunOnce) {
     std::FILE* log = std::fopen((folder / name).c_str(), "w");
     std::mutex mutex;
     Store store(path, Mode::create);
-    const RunFunction run = [&](const RunSpec& spec) {
+    const RunFunction run = [&](const SpecText& spec) {
       const std::lock_guard guard(mutex);
       std::fprintf(log, "%d\n", static_cast<int>(spec.seed));
       return fake_run(spec);
@@ -320,7 +320,7 @@ TEST_F(Runner, TwoProcessesDoEveryRunOnce) {
   EXPECT_EQ(times.size(), kRuns);
   for (const auto& [seed, count] : times) EXPECT_EQ(count, 1) << "run " << seed;
   Store reference;
-  for (const RunSpec& spec : specs(kRuns)) reference.put(*fake_run(spec));
+  for (const SpecText& spec : specs(kRuns)) reference.put(*fake_run(spec));
   expect_same(Store(path, Mode::read).records(true), reference.records(true));
   EXPECT_EQ(sql(path, "PRAGMA integrity_check"), std::vector<std::string>{"ok"});
 }

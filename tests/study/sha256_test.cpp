@@ -34,7 +34,7 @@ TEST_F(Sha256, OfWhatCannotBeRead) {
   expect_throw_with<InputError>([&] { sha256_of_file(folder.string()); }, {folder.string(), "directory"});
 }
 
-TEST_F(Sha256, NamesARun) { EXPECT_EQ((RunSpec{.method = "sho", .seed = 3, .json = "abc"}.key()), kOfAbc); }
+TEST_F(Sha256, NamesARun) { EXPECT_EQ((SpecText{.method = "sho", .seed = 3, .json = "abc"}.key()), kOfAbc); }
 
 }  // namespace
 }  // namespace yosida::study

@@ -64,7 +64,8 @@ struct GeneralCase {
 inline std::ostream& operator<<(std::ostream& out, const GeneralCase& c) { return out << c.name(); }
 
 inline std::vector<const Loss*> all_losses() {
-  return {&least_squares(), &logistic(), &squared_hinge(), &huber(), &poisson(), &softmax(3)};
+  static const SharedLoss of_three = softmax(3);
+  return {&least_squares(), &logistic(), &squared_hinge(), &huber(), &poisson(), &*of_three};
 }
 
 inline std::vector<GeneralCase> all_general_cases() {
@@ -95,7 +96,8 @@ inline Eigen::MatrixXd dense_hessian(const BilevelProblem& problem, const Vector
 /// least-norm steps: nothing of the library but gradients and Hessian products.
 inline Vector dense_newton(const BilevelProblem& problem, const Vector& lambda, const Vector& u,
                            const Vector& v, double rho) {
-  const Vector& part = problem.ones();
+  Vector part = Vector::Ones(problem.weights());
+  part.tail(problem.intercepts()).setZero();
   const auto objective = [&](const Vector& w) {
     const Vector away = (w - v).cwiseProduct(part);
     return problem.train_loss(w, lambda) + u.dot(away) + 0.5 * rho * away.squaredNorm();

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "problem/collapsed_least_squares.hpp"
 #include "support/plain_problem.hpp"
-#include "yosida/problem/collapsed_least_squares.hpp"
 
 namespace yosida::test {
 

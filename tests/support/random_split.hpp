@@ -25,8 +25,8 @@ inline Matrix random_matrix(Index rows, Index cols, Random& random) {
 }
 
 /// The non-zeros of a matrix, written without the library's own conversions.
-inline SparseDesign sparse_of(const Matrix& m) {
-  SparseDesign x;
+inline SparseRows sparse_of(const Matrix& m) {
+  SparseRows x;
   x.columns = m.cols();
   for (Index i = 0; i < m.rows(); ++i) {
     for (Index j = 0; j < m.cols(); ++j) {
@@ -42,7 +42,7 @@ inline SparseDesign sparse_of(const Matrix& m) {
 /// Dense where density = 1; below, sparse with about that share of non-zeros (empty rows may occur).
 inline Design random_design(Index rows, Index cols, double density, Random& random) {
   Matrix m = random_matrix(rows, cols, random);
-  if (density == 1.0) return DenseDesign(m);
+  if (density == 1.0) return Design(m);
   for (Index i = 0; i < rows; ++i)
     for (Index j = 0; j < cols; ++j)
       if (random.uniform() >= density) m(i, j) = 0.0;
@@ -50,16 +50,7 @@ inline Design random_design(Index rows, Index cols, double density, Random& rand
 }
 
 /// Any design as a plain matrix.
-inline Matrix matrix_of(const Design& x) {
-  if (!x.is_sparse()) return x.dense().matrix();
-  Matrix m = Matrix::Zero(x.rows(), x.cols());
-  for (Index i = 0; i < x.rows(); ++i) {
-    const auto row = static_cast<std::size_t>(i);
-    for (auto k = x.sparse().row_start[row]; k < x.sparse().row_start[row + 1]; ++k)
-      m(i, x.sparse().column[static_cast<std::size_t>(k)]) = x.sparse().value[static_cast<std::size_t>(k)];
-  }
-  return m;
-}
+inline Matrix matrix_of(const Design& x) { return to_matrix(x); }
 
 /// A target of the kind the loss wants from a number of some size 1.
 inline double target_of(double y, const Loss& loss) {
@@ -114,7 +105,7 @@ inline Dataset smooth_dataset(Index rows, Index d, Random& random) {
     }
     data.y[i] = height[1] - 0.5 * height[4] + 0.05 * random.normal();
   }
-  data.x = DenseDesign(x);
+  data.x = Design(x);
   data.source = "smooth";
   return data;
 }

@@ -16,7 +16,7 @@ std::string write_table(const std::string& name, Index rows) {
   const Dataset table = numeric_table(rows);
   out << "a,b,c,y\n";
   for (Index i = 0; i < rows; ++i)
-    out << table.x.dense().matrix().row(i).format({Eigen::FullPrecision, Eigen::DontAlignCols, ","}) << ","
+    out << to_matrix(table.x).row(i).format({Eigen::FullPrecision, Eigen::DontAlignCols, ","}) << ","
         << table.y[i] << "\n";
   return path;
 }

@@ -34,9 +34,9 @@ TEST(Tune, FindsThePenaltyOfARidgeAndSaysAllOfIt) {
   ASSERT_TRUE(tuned.certificate);
   EXPECT_NE(tuned.certificate->verdict, Verdict::not_certified);
   EXPECT_EQ(tuned.certificate->lambda_gap, tuned.oracle->lambda_gap);
-  EXPECT_DOUBLE_EQ(tuned.best.validation->loss, tuned.outcome.best.loss.validation);
-  EXPECT_GT(*tuned.best.validation->r_squared, 0.9);
-  EXPECT_FALSE(tuned.best.validation->accuracy);
+  EXPECT_DOUBLE_EQ(*(*tuned.best.validation)["loss"], tuned.outcome.best.loss.validation);
+  EXPECT_GT(*(*tuned.best.validation)["r_squared"], 0.9);
+  EXPECT_FALSE((*tuned.best.validation)["accuracy"]);
   EXPECT_FALSE(tuned.best.test);
   ASSERT_TRUE(tuned.refit);
   ASSERT_FALSE(tuned.equivalents.empty());
@@ -52,7 +52,7 @@ TEST(Tune, WeightsAreThoseOfTheNormalEquations) {
   const Tuned tuned = tune(table);
   // By hand: standardised training rows, centred target, (XᵀX/N + 2e^λ I) w = Xᵀy/N.
   const Split parts = drawn(table);
-  const Matrix x = parts.train.x.dense().matrix();
+  const Matrix x = to_matrix(parts.train.x);
   const auto n = static_cast<double>(x.rows());
   const Vector mean = x.colwise().mean().transpose();
   const Matrix centred = x.rowwise() - mean.transpose();
@@ -79,7 +79,7 @@ TEST(Tune, CoefficientsPredictAsTheModelDoes) {
       const Tuned tuned = tune(table, {.x = x, .y = y});
       const Matrix predicted = tuned.model->predict(table);
       const Coefficients own = tuned.model->coefficients();
-      const Matrix by_hand = (table.x.dense().matrix() * own.weights).rowwise() + own.intercept.transpose();
+      const Matrix by_hand = (to_matrix(table.x) * own.weights).rowwise() + own.intercept.transpose();
       EXPECT_LT((by_hand - predicted).cwiseAbs().maxCoeff(), 1e-12 * predicted.cwiseAbs().maxCoeff());
     }
 }
@@ -87,7 +87,7 @@ TEST(Tune, CoefficientsPredictAsTheModelDoes) {
 TEST(Tune, AClassifierHasProbabilitiesOfItsLabels) {
   const Dataset table = class_table(300, {3.0, 7.0});
   const Tuned tuned = tune(table, {.model = "logistic", .class_weights = "balanced"});
-  EXPECT_GT(*tuned.best.validation->accuracy, 0.8);
+  EXPECT_GT(*(*tuned.best.validation)["accuracy"], 0.8);
   const Matrix margins = tuned.model->predict(table);
   const Matrix shares = tuned.model->predict_proba(table);
   ASSERT_EQ(shares.cols(), 2);
@@ -96,7 +96,7 @@ TEST(Tune, AClassifierHasProbabilitiesOfItsLabels) {
     EXPECT_NEAR(shares(i, 1), 1.0 / (1.0 + std::exp(-margins(i, 0))), 1e-14);
   }
   const Coefficients own = tuned.model->coefficients();
-  const Vector by_hand = (table.x.dense().matrix() * own.weights).col(0).array() + own.intercept[0];
+  const Vector by_hand = (to_matrix(table.x) * own.weights).col(0).array() + own.intercept[0];
   EXPECT_LT((by_hand - margins.col(0)).cwiseAbs().maxCoeff(), 1e-11);
 }
 
@@ -129,7 +129,7 @@ TEST(Tune, FoldsAreDrawnOrGivenAndEndInAFitOfAllRows) {
   for (Index i = 0; i < table.rows(); ++i) table.fold[i] = static_cast<double>(10 * (i % 3));
   const Tuned given = tune(table);
   EXPECT_TRUE(given.refit);
-  EXPECT_NE(given.best.validation->loss, drawn_folds.best.validation->loss);
+  EXPECT_NE(*(*given.best.validation)["loss"], *(*drawn_folds.best.validation)["loss"]);
   EXPECT_EQ(message_of(table, {.validation = {.folds = 3}}).substr(0, 7), "--folds");
 }
 
@@ -143,17 +143,17 @@ TEST(Tune, GivenPartsAreTunedAsTheyAre) {
 
 TEST(Tune, NumbersOfTheCallerStayAsTheyAre) {
   const Dataset table = numeric_table(60);
-  const Matrix before = table.x.dense().matrix();
+  const Matrix before = to_matrix(table.x);
   const Vector y = table.y;
   for (const TuneOptions& options : {TuneOptions{}, TuneOptions{.validation = {.folds = 3}}}) {
     tune(table, options);
-    EXPECT_EQ(table.x.dense().matrix(), before);
+    EXPECT_EQ(to_matrix(table.x), before);
     EXPECT_EQ(table.y, y);
   }
   const Split parts = drawn(table);
-  const Matrix train = parts.train.x.dense().matrix();
+  const Matrix train = to_matrix(parts.train.x);
   tune(parts);
-  EXPECT_EQ(parts.train.x.dense().matrix(), train);
+  EXPECT_EQ(to_matrix(parts.train.x), train);
 }
 
 TEST(Tune, RunsShareAProblemAndGiveTheSame) {

@@ -5,24 +5,26 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "output.hpp"
 #include "table.hpp"
 #include "tune_report.hpp"
 #include "yosida/error.hpp"
+#include "yosida/linalg/function_ref.hpp"
+#include "yosida/study/run_outcome.hpp"
 
 namespace yosida::cli {
 namespace {
 
 using report::Cell;
-using report::Row;
+using report::MethodRow;
+using report::PartCells;
 
 /// A number for people: four digits that count.
 std::string short_number(double value) { return fmt::format("{:.4g}", value); }
 
-std::string with_deviation(const Row& row, const std::optional<Cell>& cell) {
+std::string with_deviation(const MethodRow& row, const std::optional<Cell>& cell) {
   if (!cell) return "-";
   if (row.diverged > 0) return fmt::format("{} (median)", short_number(cell->median));
   if (cell->count < 2) return short_number(cell->mean);
@@ -34,37 +36,30 @@ std::string mean_count(const std::optional<Cell>& cell) {
 }
 
 /// Marks the best of a column, and what reads the same. A method that diverges is not called best.
-void emphasise_best(Table& table, const std::vector<Row>& rows, std::optional<Cell> Row::*member,
-                    std::size_t column, bool larger) {
+void emphasise_best(Table& table, const std::vector<MethodRow>& rows, std::size_t column, bool larger,
+                    FunctionRef<const std::optional<Cell>&(const MethodRow&)> cell_of) {
+  const auto ended_well = [](const MethodRow& row) { return row.diverged + row.failed == 0; };
   const Cell* best = nullptr;
-  for (const Row& row : rows) {
-    const auto& cell = row.*member;
-    if (!cell || row.diverged + row.failed > 0) continue;
-    if (best == nullptr || (larger ? cell->mean > best->mean : cell->mean < best->mean)) best = &*cell;
-  }
+  for (const MethodRow& row : rows)
+    if (const auto& cell = cell_of(row); cell && ended_well(row))
+      if (best == nullptr || (larger ? cell->mean > best->mean : cell->mean < best->mean)) best = &*cell;
   if (best == nullptr) return;
   for (std::size_t i = 0; i < rows.size(); ++i)
-    if (const auto& cell = rows[i].*member; cell && rows[i].diverged + rows[i].failed == 0 &&
-                                            short_number(cell->mean) == short_number(best->mean))
+    if (const auto& cell = cell_of(rows[i]);
+        cell && ended_well(rows[i]) && short_number(cell->mean) == short_number(best->mean))
       table.emphasise(i, column);
 }
 
 }  // namespace
 
 void require_measure(const std::string& name) {
-  if (name == "loss") return;
-  for (const Measure& known : measures())
-    if (name == known.name) return;
-  throw InputError(
-      fmt::format("measure = {}: must be loss, scaled_loss, r_squared, accuracy or area_under_roc", name));
+  if (!find_measure(name))
+    throw InputError(fmt::format("measure = {}: must be one of {}", name, measure_names()));
 }
 
 void require_measure(const std::string& name, const Model& model, const Loss& loss) {
-  const bool has_classes = loss.is_classification() || loss.outputs() > 1;
-  const bool is_there = name == "loss" || (name == "scaled_loss" && loss.is_quadratic()) ||
-                        (name == "r_squared" && !has_classes) || (name == "accuracy" && has_classes) ||
-                        (name == "area_under_roc" && has_classes && loss.outputs() == 1);
-  if (!is_there) throw InputError(fmt::format("measure = {}: {} does not have it", name, model.name));
+  if (!measures()[find_measure(name).value()].exists(loss))
+    throw InputError(fmt::format("measure = {}: {} does not have it", name, model.name));
 }
 
 std::string heading(const TuneProblem& problem) {
@@ -74,16 +69,21 @@ std::string heading(const TuneProblem& problem) {
 }
 
 void print_comparison(const Comparison& comparison, const std::vector<study::Record>& records) {
-  const std::vector<Row> rows = report::summarise(records, comparison.measure, comparison.which);
+  const std::vector<MethodRow> rows = report::summarise(records);
+  const std::size_t measure = find_measure(comparison.measure).value();
+  const bool is_final = comparison.is_final;
+  const auto parts_of = [&](const MethodRow& row) -> const PartCells& {
+    return (is_final ? row.final : row.best)[measure];
+  };
+  const auto gap_of = [&](const MethodRow& row) { return is_final ? row.lambda_gap : row.best_lambda_gap; };
   std::set<std::uint64_t> seeds;
   for (const study::Record& record : records) seeds.insert(record.spec.seed);
   fmt::print("{}\n{} of the {} weights, mean ± standard deviation over {}; the best {}\n\n",
-             comparison.heading, comparison.measure,
-             comparison.which == report::Which::final ? "final" : "best",
+             comparison.heading, comparison.measure, is_final ? "final" : "best",
              seeds.size() == 1 ? "1 seed" : fmt::format("{} seeds", seeds.size()),
              Table::is_bright() ? "is bold" : "has a *");
   const bool has_gap =
-      std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.lambda_gap.has_value(); });
+      std::any_of(rows.begin(), rows.end(), [&](const MethodRow& row) { return gap_of(row).has_value(); });
   constexpr auto kLeft = Table::Align::left, kRight = Table::Align::right;
   std::vector<Table::Column> columns = {
       {"method", kLeft}, {"train", kRight}, {"validation", kRight}, {"test", kRight}};
@@ -91,28 +91,23 @@ void print_comparison(const Comparison& comparison, const std::vector<study::Rec
   for (const char* title : {"gradients", "equivalents", "seconds"}) columns.push_back({title, kRight});
   columns.push_back({"", kLeft});
   Table table(columns);
-  for (const Row& row : rows) {
-    std::vector<std::string> cells = {row.method, with_deviation(row, row.train),
-                                      with_deviation(row, row.validation), with_deviation(row, row.test)};
-    if (has_gap)
-      cells.push_back(row.lambda_gap ? fmt::format("{:.3g} %", 100.0 * row.lambda_gap->mean) : "-");
+  for (const MethodRow& row : rows) {
+    const auto& [train, validation, test] = parts_of(row);
+    std::vector<std::string> cells = {row.label, with_deviation(row, train), with_deviation(row, validation),
+                                      with_deviation(row, test)};
+    if (has_gap) cells.push_back(gap_of(row) ? fmt::format("{:.3g} %", 100.0 * gap_of(row)->mean) : "-");
     cells.push_back(mean_count(row.gradients));
     cells.push_back(mean_count(row.work));
     cells.push_back(row.seconds ? fmt::format("{:.2g}", row.seconds->mean) : "-");
     cells.push_back(faults_in_words(row.runs, row.diverged, row.failed));
     table.add(std::move(cells));
   }
-  const bool larger = report::larger_is_better(comparison.measure);
-  emphasise_best(table, rows, &Row::train, 1, larger);
-  emphasise_best(table, rows, &Row::validation, 2, larger);
-  emphasise_best(table, rows, &Row::test, 3, larger);
+  const bool larger = measures()[measure].larger_is_better;
+  std::size_t column = 0;
+  for (const auto part : {&PartCells::train, &PartCells::validation, &PartCells::test})
+    emphasise_best(table, rows, ++column, larger,
+                   [&](const MethodRow& row) -> const std::optional<Cell>& { return parts_of(row).*part; });
   table.print("  ");
-  const auto of_others = std::count_if(records.begin(), records.end(), [](const study::Record& record) {
-    return record.program != YOSIDA_VERSION;
-  });
-  if (of_others > 0)
-    fmt::print("\nnote: {} of these runs were made by another version of yosida than {}\n", of_others,
-               YOSIDA_VERSION);
 }
 
 std::string faults_in_words(std::int64_t runs, std::int64_t diverged, std::int64_t failed) {
@@ -125,10 +120,9 @@ std::string faults_in_words(std::int64_t runs, std::int64_t diverged, std::int64
 std::string failures_in_words(const std::vector<study::Record>& records) {
   std::map<std::string, std::vector<const study::Record*>> by_message;
   for (const study::Record& record : records)
-    if (record.status == "failed") {
-      const auto outcome = nlohmann::json::parse(record.outcome);
-      const bool is_told = outcome.is_object() && outcome.contains("error") && outcome["error"].is_string();
-      by_message[is_told ? outcome["error"].get<std::string>() : record.outcome].push_back(&record);
+    if (record.status == study::kFailed) {
+      const std::string error = study::outcome_from_json(record.outcome).error;
+      by_message[error.empty() ? record.outcome : error].push_back(&record);
     }
   std::string text;
   for (const auto& [message, failed] : by_message)

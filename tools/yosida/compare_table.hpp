@@ -12,7 +12,7 @@ namespace yosida::cli {
 struct Comparison {
   std::string heading;
   std::string measure;
-  report::Which which;
+  bool is_final;  // of the last weights, as the paper does, or of those of the smallest validation loss
 };
 
 /// "ridge on spectra: 34 training, 17 validation, 19 test rows, 699 features"

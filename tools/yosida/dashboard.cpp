@@ -104,7 +104,8 @@ int run_dashboard(const DashboardFlags& flags) {
                      .answers_any_name = flags.allow_remote,
                      .page = report::live_page_html(std::filesystem::path(flags.study).filename().string()),
                      .data = [&] { return study.now(); }});
-  const Interruption interruption;  // before anybody can know that this is up
+  const Interruption interruption(
+      Interruption::Answer::from_now_on);  // before anybody can know that this is up
   const bool is_version_6 = flags.host.find(':') != std::string::npos;
   if (!is_loopback(flags.host))
     say("yosida: whoever can reach this machine at port {} can read the study\n", server.port());

@@ -27,9 +27,10 @@ std::string to_csv(const Dataset& data) {
   std::string text = data.target_name;
   for (const std::string& name : data.feature_names) text += "," + name;
   text += "\n";
+  const Matrix x = to_matrix(data.x);
   for (Index i = 0; i < data.rows(); ++i) {
     text += fmt::format("{:.17g}", data.y[i]);
-    for (Index j = 0; j < data.features(); ++j) text += fmt::format(",{:.17g}", data.x.dense().row(i)[j]);
+    for (const double value : x.row(i)) text += fmt::format(",{:.17g}", value);
     text += "\n";
   }
   return text;

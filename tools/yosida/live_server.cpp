@@ -13,7 +13,6 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <nlohmann/json.hpp>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -21,6 +20,7 @@
 
 #include "http.hpp"
 #include "yosida/error.hpp"
+#include "yosida/report/contents.hpp"
 
 namespace yosida::cli {
 namespace {
@@ -166,7 +166,8 @@ std::string host_name(std::string_view header) {
     rest.remove_prefix(1);
   }
   if (rest.empty()) return std::string(name);
-  const bool is_port = rest.starts_with(':') && rest.find_first_not_of("0123456789", 1) == std::string_view::npos;
+  const bool is_port =
+      rest.starts_with(':') && rest.find_first_not_of("0123456789", 1) == std::string_view::npos;
   return is_port ? std::string(name) : "";
 }
 
@@ -261,8 +262,7 @@ HttpReply LiveServer::Impl::answer_data(const HttpRequest& request) const try {
   // As it is: to compress megabytes for a reader on the same machine would take longer than to send them.
   return {.type = "application/json", .text = answer.json, .tag = answer.tag};
 } catch (const std::exception& error) {  // the page says so and asks again
-  using nlohmann::json;
-  const std::string text = json{{"error", error.what()}}.dump(-1, ' ', false, json::error_handler_t::replace);
+  const std::string text = report::fault_json(error.what());
   return {.status = 503, .type = "application/json", .text = std::make_shared<const std::string>(text)};
 }
 

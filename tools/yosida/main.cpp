@@ -1,8 +1,7 @@
-#include <malloc.h>
-#include <sys/resource.h>
-
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <malloc.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -22,6 +21,7 @@
 #include "yosida/data/reader.hpp"
 #include "yosida/error.hpp"
 #include "yosida/nearest.hpp"
+#include "yosida/version.hpp"
 
 namespace yosida::cli {
 namespace {
@@ -116,7 +116,7 @@ int run(int argc, char** argv) {
   hold_standard_descriptors();
   terminate_otherwise = std::set_terminate(end_where_memory_is_out);
   CLI::App app("Yosida: tune a model's regularisation by gradients that do not blow up.", "yosida");
-  app.set_version_flag("--version", YOSIDA_VERSION);
+  app.set_version_flag("--version", version());
   app.require_subcommand(1);
   app.footer(
       "Examples:\n"
@@ -161,8 +161,8 @@ int run(int argc, char** argv) {
 
 namespace {
 
-/// Under a limit on memory threads cannot have heaps of their own: the C library would ask for one at every other
-/// allocation, in vain, and give back what it just got. One heap for all, which keeps what it has.
+/// Under a limit on memory threads cannot have heaps of their own: the C library would ask for one at every
+/// other allocation, in vain, and give back what it just got. One heap for all, which keeps what it has.
 void keep_one_heap_under_a_limit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;

@@ -1,10 +1,9 @@
-#include "yosida/solver/methods.hpp"
-
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 
 #include "commands.hpp"
+#include "yosida/tune/method_text.hpp"
 
 namespace yosida::cli {
 namespace {

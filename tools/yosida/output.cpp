@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "yosida/error.hpp"
+#include "yosida/utf8.hpp"
 
 namespace yosida::cli {
 namespace {
@@ -39,20 +40,6 @@ bool is_plain(const fs::path& path) {
   if (fs::is_symlink(destination_of(path), error)) return false;
   const fs::file_status status = fs::status(path, error);
   return !fs::exists(status) || fs::is_regular_file(status);
-}
-
-/// The bytes of the UTF-8 character that the text starts with; 0 where that is none.
-std::size_t character_length(std::string_view text) {
-  const auto first = static_cast<unsigned char>(text[0]);
-  const std::size_t length = first < 0x80                    ? 1
-                             : first >= 0xc2 && first < 0xe0 ? 2
-                             : first >= 0xe0 && first < 0xf0 ? 3
-                             : first >= 0xf0 && first < 0xf5 ? 4
-                                                             : 0;
-  if (text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i)
-    if ((static_cast<unsigned char>(text[i]) & 0xc0) != 0x80) return 0;
-  return length;
 }
 
 bool same_file(const std::string& a, const std::string& b) {
@@ -152,7 +139,7 @@ void flush_standard_output() {
 std::string printable(std::string_view text, bool keep_newlines) {
   std::string result;
   for (std::size_t i = 0; i < text.size();) {
-    const std::size_t length = character_length(text.substr(i));
+    const std::size_t length = utf8::character_length(text.substr(i));
     const std::string_view character = text.substr(i, std::max<std::size_t>(length, 1));
     const auto first = static_cast<unsigned char>(character[0]);
     const bool is_control = (length == 1 && (first < 0x20 || first == 0x7f)) ||

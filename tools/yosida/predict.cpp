@@ -7,7 +7,6 @@
 #include "output.hpp"
 #include "yosida/data/reader.hpp"
 #include "yosida/model/fitted_model.hpp"
-#include "yosida/model/models.hpp"
 
 namespace yosida::cli {
 namespace {
@@ -17,38 +16,6 @@ struct PredictFlags {
   std::uint64_t max_memory = 0;
 };
 
-/// The label of the largest margin and what is known of its certainty, or the number predicted.
-std::string to_csv(const FittedModel& fitted, const Matrix& values) {
-  std::string text;
-  if (!fitted.labels) {
-    text = "prediction\n";
-    for (Index i = 0; i < values.rows(); ++i) text += fmt::format("{:.17g}\n", values(i, 0));
-    return text;
-  }
-  const std::vector<double>& labels = fitted.labels->values;
-  if (model(fitted.model).code == ClassCode::indices) {
-    text = "label";
-    for (const double label : labels) text += fmt::format(",probability_{}", label);
-    text += "\n";
-    for (Index i = 0; i < values.rows(); ++i) {
-      Index largest = 0;
-      values.row(i).maxCoeff(&largest);
-      text += fmt::format("{}", labels[static_cast<std::size_t>(largest)]);
-      for (const double share : probabilities(values.row(i))) text += fmt::format(",{:.17g}", share);
-      text += "\n";
-    }
-    return text;
-  }
-  const bool has_probability = fitted.model == "logistic";
-  text = has_probability ? "label,probability\n" : "label,margin\n";
-  for (Index i = 0; i < values.rows(); ++i) {
-    const double margin = values(i, 0);
-    text += fmt::format("{},{:.17g}\n", margin >= 0.0 ? fitted.labels->positive() : fitted.labels->negative(),
-                        has_probability ? probability(margin) : margin);
-  }
-  return text;
-}
-
 int run_predict(const PredictFlags& flags) {
   require_writable({{"--out", flags.out}}, {flags.from, flags.data});
   const FittedModel model = load_model(flags.from);
@@ -57,7 +24,7 @@ int run_predict(const PredictFlags& flags) {
   options.only = model.feature_names;
   options.missing = model.pretreatment.missing_fill.size() > 0 ? Missing::mean : Missing::refuse;
   options.max_memory = flags.max_memory;
-  write_file(flags.out, to_csv(model, model.predict(read_dataset(flags.data, options))));
+  write_file(flags.out, predictions_csv(model, model.predict(read_dataset(flags.data, options))));
   return kOk;
 }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <csignal>
@@ -15,7 +16,14 @@
 namespace yosida::cli {
 namespace {
 
-volatile std::sig_atomic_t interrupted = 0;
+// What the signal handler reads and sets.
+std::atomic<bool> has_answer{false};
+StopSource& interruptions() {
+  static StopSource source;
+  return source;
+}
+StopSource* asked = nullptr;
+std::atomic<int> last_signal{0};
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -104,11 +112,22 @@ void StudyProgress::show(const study::Progress& at) {
   shown_ = std::move(text);
 }
 
-bool Interruption::was_asked() { return interrupted != 0; }
+bool Interruption::was_asked() { return interruptions().token().was_asked(); }
 
-Interruption::Interruption() {
+std::string Interruption::in_words() {
+  return fmt::format("stopped by {}; the best so far is shown",
+                     last_signal == SIGINT ? "Ctrl-C" : "a termination signal");
+}
+
+Interruption::Interruption(Answer answer) {
+  asked = &interruptions();  // made before a handler needs it
+  has_answer = answer == Answer::from_now_on;
   struct sigaction action {};
-  action.sa_handler = [](int) { interrupted = 1; };
+  action.sa_handler = [](int signal) {
+    last_signal = signal;
+    asked->request_stop();
+    if (!has_answer) ::raise(signal);  // its default action, which is in place again
+  };
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
@@ -120,7 +139,12 @@ Interruption::~Interruption() {
 }
 
 Observer Interruption::observer() const {
-  return [](const TracePoint&) { return interrupted != 0 ? Watch::stop : Watch::go_on; };
+  return [](const TracePoint&) {
+    has_answer = true;
+    return Watch::go_on;
+  };
 }
+
+StopToken Interruption::token() const { return interruptions().token(); }
 
 }  // namespace yosida::cli

@@ -3,8 +3,8 @@
 #include <memory>
 #include <string>
 
-#include "yosida/solver/solve.hpp"
 #include "yosida/study/runner.hpp"
+#include "yosida/tune/options.hpp"
 
 namespace yosida::cli {
 
@@ -38,16 +38,23 @@ class StudyProgress {
   std::string shown_;
 };
 
-/// While it lives, Ctrl-C (or a termination signal) ends the run at the next iteration; a second one
-/// kills the process.
+/// While it lives, Ctrl-C (or a termination signal) asks for what is there; a second one ends the process,
+/// and so does the first where nothing is there yet.
 class Interruption {
  public:
-  Interruption();
+  /// What there is to show.
+  enum class Answer { from_now_on, with_first_iterate };
+  explicit Interruption(Answer answer);
   ~Interruption();
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;
+  /// Takes note of the first iterate.
   Observer observer() const;
+  /// Asks runs to stop.
+  StopToken token() const;
   static bool was_asked();
+  /// "stopped by Ctrl-C; the best so far is shown"
+  static std::string in_words();
 };
 
 }  // namespace yosida::cli

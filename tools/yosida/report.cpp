@@ -1,14 +1,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <fstream>
-#include <set>
 
 #include "commands.hpp"
-#include "compare_table.hpp"
 #include "output.hpp"
 #include "yosida/error.hpp"
 #include "yosida/report/figure.hpp"
@@ -23,36 +19,6 @@ namespace fs = std::filesystem;
 struct ReportFlags {
   std::string study, out, figures;
 };
-
-/// A name as part of a file's: letters, digits, dots and dashes of ASCII, whatever the problem is called.
-std::string file_part(const std::string& name) {
-  constexpr std::size_t kLongest = 60;
-  std::string part;
-  for (const char c : name) {
-    const bool is_plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
-    if (is_plain && part.size() < kLongest) part += c;
-    if (!is_plain && !part.empty() && part.back() != '-') part += '-';
-  }
-  while (!part.empty() && (part.back() == '-' || part.back() == '.')) part.pop_back();
-  while (!part.empty() && part.front() == '.') part.erase(part.begin());
-  return part.empty() ? "problem" : part;
-}
-
-/// Where each figure goes. No two problems share a file.
-std::vector<std::pair<std::string, std::string>> figure_files(const std::string& folder,
-                                                              const report::StudyContents& contents) {
-  std::vector<std::pair<std::string, std::string>> files;
-  std::set<std::string> taken;
-  for (const report::ProblemContents& problem : contents.problems) {
-    const std::string given = file_part(problem.name);
-    std::string part = given;
-    for (int number = 2; !taken.insert(part).second; ++number) part = fmt::format("{}-{}", given, number);
-    for (report::Figure& figure : report::figures_of(problem))
-      files.emplace_back((fs::path(folder) / fmt::format("{}-{}.svg", part, figure.name)).string(),
-                         std::move(figure.svg));
-  }
-  return files;
-}
 
 /// Made where it is not there; its parent must be.
 void require_folder(const std::string& folder) {
@@ -87,12 +53,15 @@ int run_report(ReportFlags flags) {
   if (view.runs() == 0)
     throw InputError(fmt::format("{}: has no runs to report; yosida compare --study {} … makes some",
                                  flags.study, shell_word(flags.study)));
-  std::vector<std::pair<std::string, std::string>> figures;
+  std::vector<report::Figure> figures;
   if (!flags.figures.empty()) {
     require_folder(flags.figures);
-    figures = figure_files(flags.figures, view.contents());
+    figures = report::figure_files(view.contents());
     std::vector<OutputFile> outputs{{"--out", flags.out}};
-    for (const auto& [path, svg] : figures) outputs.push_back({"--figures", path});
+    for (auto& [name, svg] : figures) {
+      name = (fs::path(flags.figures) / name).string();
+      outputs.push_back({"--figures", name});
+    }
     require_writable(outputs, inputs);
   }
   write_file(flags.out, report::page_html(view.json(), view.contents().title));

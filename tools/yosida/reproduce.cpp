@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "commands.hpp"
 #include "output.hpp"
@@ -10,7 +9,6 @@
 #include "say.hpp"
 #include "study_run.hpp"
 #include "yosida/data/catalog.hpp"
-#include "yosida/data/sha256.hpp"
 #include "yosida/error.hpp"
 #include "yosida/nearest.hpp"
 #include "yosida/report/study_view.hpp"
@@ -20,20 +18,14 @@
 namespace yosida::cli {
 namespace {
 
-using json = nlohmann::json;  // keys in order: the same spec is the same text
 using study::Contestant;
 using study::Experiment;
 
-struct ReproduceFlags {
+struct ReproduceFlags : StudyFlags {
   std::vector<std::string> problems;
   std::vector<int> tables;
-  std::int64_t seeds = 10;
-  std::uint64_t seed = 0;
-  std::optional<int> jobs, threads;
-  std::string study = "reproduction.study";
   std::string data_dir;
   std::optional<std::string> x, y;
-  bool quiet = false;
 };
 
 // ---- what is asked for ----
@@ -110,54 +102,27 @@ struct Arena {
   SeedProblems problems;
 };
 
-struct Planned {
-  Arena* arena;
-  const Contestant* contestant;
-  SettingValues settings;  // all of them
-  study::RunSpec spec;
-};
-
-Planned plan(Arena& arena, const Contestant& contestant, std::uint64_t seed) {
+WantedRun wanted_run(Arena& arena, const Contestant& contestant, std::uint64_t seed) {
   const Experiment& experiment = arena.experiment;
-  const auto& [train, validation, test, classes] = experiment.partition;
-  const auto drawn = static_cast<Index>(std::max<std::size_t>(1, classes.size()));
   const Method& chosen = method(contestant.method);
-  const SettingValues settings = chosen.all_settings(contestant.settings);
-  const json spec = {{"problem", experiment.name},
-                     {"data",
-                      {{"files", arena.sha256_of_file},
-                       {"rows", {drawn * train, drawn * validation, drawn * test}},
-                       {"classes", classes}}},
-                     {"model",
-                      {{"name", experiment.model},
-                       {"x", experiment.x},
-                       {"y", experiment.y.empty() ? json(nullptr) : json(experiment.y)},
-                       {"intercept", false}}},
-                     {"run",
-                      {{"budget_gradients", or_null(contestant.gradients)},
-                       {"max_iterations", or_null(contestant.iterations)},
-                       {"trace_every", contestant.trace_every},
-                       {"oracle", true}}},
-                     {"method", chosen.name},
-                     {"settings", settings},
-                     {"seed", seed}};
-  return {.arena = &arena,
-          .contestant = &contestant,
-          .settings = settings,
-          .spec = {.method = name_with_settings(chosen, settings), .seed = seed, .json = spec.dump()}};
-}
-
-std::optional<study::Record> do_run(const Planned& planned, const Interruption& interruption) {
-  const Contestant& contestant = *planned.contestant;
-  TuneOptions options = planned.arena->options;
-  options.method = contestant.method;
-  options.settings = planned.settings;
+  TuneOptions options = arena.options;
+  options.method = chosen.name;
+  options.settings = chosen.all_settings(contestant.settings);
   options.limits = {.gradients = contestant.gradients, .iterations = contestant.iterations};
-  options.seed = planned.spec.seed;
+  options.seed = seed;
   options.trace_every = contestant.trace_every;
-  auto record = record_run(std::move(options), planned.arena->problems, interruption);
-  if (record) record->data_sha256 = sha256_of_text(json(planned.arena->sha256_of_file).dump());
-  return record;
+  options.oracle = true;
+  static const std::map<std::string, std::string> no_names;  // the catalog's files have theirs in the spec
+  return {.spec = {.build = study::this_build(),
+                   .experiment = experiment.name,
+                   .files = arena.sha256_of_file,
+                   .partition = experiment.partition,
+                   .columns = {},
+                   .options = std::move(options)},
+          .label = {},
+          .problems = &arena.problems,
+          .file_names = &no_names,
+          .data_sha256 = sha256_of_files(arena.sha256_of_file)};
 }
 
 /// Those experiments whose data is there. Names what is missing, with how to get it.
@@ -188,43 +153,35 @@ std::vector<std::unique_ptr<Arena>> open_arenas(const std::vector<Experiment>& c
 }
 
 int run_reproduce(const ReproduceFlags& flags) {
-  require_seeds(flags.seeds, flags.seed);
+  flags.verify();
   if (flags.x) parse_x_steps(*flags.x);
   if (flags.y) parse_y_step(*flags.y);
   const std::vector<Experiment> chosen = chosen_experiments(flags);
-  const int jobs = share_threads(flags.jobs, flags.threads);
+  const int jobs = flags.share_threads();
   require_writable({{"--study", flags.study}}, {});
   const auto arenas = open_arenas(chosen, flags, static_cast<std::size_t>(jobs));
 
-  std::unordered_map<std::string, Planned> planned;
-  std::vector<study::RunSpec> specs;
+  std::vector<WantedRun> wanted;
   for (const auto& arena : arenas) {
     const std::vector<Contestant>& contestants = arena->experiment.contestants;
     for_each_run(flags.seed, flags.seeds, contestants.size(), jobs, [&](std::uint64_t seed, std::size_t i) {
-      Planned next = plan(*arena, contestants[i], seed);
-      specs.push_back(next.spec);
-      planned.emplace(next.spec.json, std::move(next));
+      wanted.push_back(wanted_run(*arena, contestants[i], seed));
     });
   }
   study::Store store(flags.study, study::Store::Mode::create);
   if (!flags.quiet)
-    say("yosida: {} runs on {} problem{}, kept in {}; Ctrl-C loses none that has ended\n", specs.size(),
+    say("yosida: {} runs on {} problem{}, kept in {}; Ctrl-C loses none that has ended\n", wanted.size(),
         arenas.size(), arenas.size() == 1 ? "" : "s", printable(flags.study));
-  const StudyWork work{.name = "reproduce", .study = flags.study, .jobs = jobs, .quiet = flags.quiet};
-  const study::RunnerReport report =
-      work.run(store, specs, [&](const study::RunSpec& spec, const Interruption& interruption) {
-        return do_run(planned.at(spec.json), interruption);
-      });
-  std::vector<study::Record> records = store.records(false);
-  std::erase_if(records, [&](const study::Record& record) { return !planned.contains(record.spec.json); });
+  const StudyResult result = do_runs("reproduce", flags, jobs, store, wanted);
   if (!flags.quiet) {
-    report::StudyView view(flags.study);
+    report::StudyView view(flags.study,
+                           flags.accepts_builds ? report::Builds::any : report::Builds::this_one);
     view.refresh();
     print_tables(view.contents(), chosen, flags.tables);
-    work.print_done(report);
+    print_done(flags, result);
     fmt::print("The page with all of it: yosida report {}\n", shell_word(flags.study));
   }
-  return work.exit_code(report, records, specs.size());
+  return exit_code(flags, result);
 }
 
 }  // namespace
@@ -238,19 +195,14 @@ void add_reproduce(CLI::App& app, int& exit_code) {
   command->add_option("--problem", flags->problems, known + " [all whose data is there]")->delimiter(',');
   command->add_option("--table", flags->tables, "only what these tables of the paper show, 2 to 7")
       ->delimiter(',');
-  command->add_option("--seeds", flags->seeds, "so many seeds from --seed on; each draws its own parts [10]")
-      ->check(signed_number());
+  flags->study = "reproduction.study";
+  flags->add_to(*command, "Options");
   command->add_option("--seed", flags->seed, "the first of them [0]")->check(whole_number());
-  command->add_option("--jobs", flags->jobs, "runs at a time; results do not depend on it [all cores]");
   command->add_option("--threads", flags->threads, "threads of each run [cores / jobs]");
-  command->add_option(
-      "--study", flags->study,
-      "keep every run in this file; what it holds already is not run again [reproduction.study]");
   command->add_option("--data-dir", flags->data_dir,
                       "where the data is looked for first; see: yosida data list");
   command->add_option("--x", flags->x, "another pretreatment of the features than the experiment's own");
   command->add_option("--y", flags->y, "another pretreatment of a target that is a number");
-  command->add_flag("--quiet", flags->quiet, "print nothing but errors");
   command->footer(
       "Examples:\n"
       "  yosida reproduce                                     everything whose data is there\n"

@@ -7,8 +7,8 @@
 
 #include "compare_table.hpp"
 #include "output.hpp"
-#include "reproduce_claims.hpp"
 #include "table.hpp"
+#include "yosida/report/claims.hpp"
 #include "yosida/report/paper.hpp"
 #include "yosida/report/rows.hpp"
 
@@ -69,10 +69,9 @@ std::int64_t seeds_of(const ProblemContents& problem) {
 
 std::string in_measure(const ProblemContents& problem) {
   const std::int64_t seeds = seeds_of(problem);
-  return fmt::format(
-      "{} × 100 of the final weights, mean ± standard deviation over {}",
-      problem.measures.empty() || problem.measures[0] == "loss" ? "loss" : "loss / variance of y",
-      seeds == 1 ? "1 seed" : fmt::format("{} seeds", seeds));
+  return fmt::format("{} × 100 of the final weights, mean ± standard deviation over {}",
+                     measures()[find_measure(problem.measures.at(0)).value()].meaning,
+                     seeds == 1 ? "1 seed" : fmt::format("{} seeds", seeds));
 }
 
 /// What the paper has of a row in one of its tables.
@@ -120,7 +119,7 @@ void print_details(const ProblemContents& problem, int table_number) {
   }
   if (problem.oracle && problem.oracle->loss) {
     const auto& oracle =
-        problem.measures[0] == "scaled_loss" ? problem.oracle->scaled_loss : problem.oracle->loss;
+        problem.measures[0] == kScaledLoss ? problem.oracle->scaled_loss : problem.oracle->loss;
     std::vector<std::string> cells = {"the best lambda there is", "",
                                       oracle ? times_100(*oracle, false) : "-"};
     cells.resize(11);
@@ -208,6 +207,43 @@ void print_full(const std::vector<const ProblemContents*>& problems) {
     }
   fmt::print("\nTable 3 of the paper: MY-HPO with every update solved to its minimum\n\n");
   table.print("  ");
+}
+
+/// Broken between words where a line would be longer than people like to read.
+std::string wrapped(const std::string& text, std::size_t indent) {
+  constexpr std::size_t kWidth = 110;
+  std::string lines;
+  std::size_t column = indent;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    if (column > indent && column + 1 + (end - begin) > kWidth) {
+      lines += '\n';
+      lines.append(indent, ' ');
+      column = indent;
+    } else if (column > indent) {
+      lines += ' ';
+      ++column;
+    }
+    lines += text.substr(begin, end - begin);
+    column += end - begin;
+    begin = end + 1;
+  }
+  return lines;
+}
+
+void print_claims(const std::vector<const ProblemContents*>& problems) {
+  const std::vector<report::Claim> claims = report::claims(problems);
+  if (claims.empty()) return;
+  std::size_t width = 0;
+  for (const ProblemContents* problem : problems) width = std::max(width, problem->name.size());
+  fmt::print(
+      "\nThe claims (validation loss × 100 of the final weights, means; settings where every seed ended "
+      "well)\n\n");
+  for (const auto& [claim, findings] : claims) {
+    fmt::print("  {}\n", claim);
+    for (const auto& [name, text] : findings)
+      fmt::print("    {:{}}  {}\n", printable(name), width, wrapped(printable(text), width + 6));
+  }
 }
 
 bool is_asked(const std::vector<int>& tables, int table) {

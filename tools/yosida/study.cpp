@@ -6,27 +6,26 @@
 #include <filesystem>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "commands.hpp"
 #include "output.hpp"
 #include "table.hpp"
 #include "yosida/error.hpp"
+#include "yosida/study/builds.hpp"
 #include "yosida/study/export.hpp"
+#include "yosida/study/problem_name.hpp"
+#include "yosida/study/run_outcome.hpp"
 
 namespace yosida::cli {
 namespace {
 
-using json = nlohmann::ordered_json;
 using study::Record;
 using study::Store;
 
-constexpr const char* kFailed = "failed";
-
 /// How a run of a study may have ended. One that was stopped, the last of the reasons, is never stored.
 std::vector<std::string> statuses() {
-  std::vector<std::string> names{kFailed};
+  std::vector<std::string> names{study::kFailed};
   for (int reason = 0; reason < static_cast<int>(StopReason::stopped); ++reason)
     names.emplace_back(to_string(static_cast<StopReason>(reason)));
   return names;
@@ -81,32 +80,49 @@ std::size_t digits_of_keys(const std::vector<Record>& runs) {
   return digits;
 }
 
-std::string shown(const json& value) {
-  if (value.is_number_float() && std::isfinite(value.get<double>()))
-    return fmt::format("{:.6g}", value.get<double>());
-  if (value.is_number_integer()) return value.dump();
-  if (value.is_array() && !value.empty())
-    return value.size() == 1 ? shown(value[0]) : fmt::format("{} … ({})", shown(value[0]), value.size());
-  return "-";
+std::string shown(const std::optional<double>& value) {
+  return value && std::isfinite(*value) ? fmt::format("{:.6g}", *value) : "-";
 }
 
-/// What stands there in the outcome.
-std::string shown(const json& outcome, const char* place) {
-  const json::json_pointer pointer(place);
-  return outcome.contains(pointer) ? shown(outcome.at(pointer)) : "-";
+std::string shown(const std::vector<double>& values) {
+  if (values.empty()) return "-";
+  return values.size() == 1 ? shown(values[0]) : fmt::format("{} … ({})", shown(values[0]), values.size());
 }
 
-std::vector<std::string> line_of(const Record& run, std::size_t digits) {
-  const json outcome = json::parse(run.outcome);
-  return {run.spec.key().substr(0, digits),
-          printable(run.spec.method),
-          std::to_string(run.spec.seed),
-          printable(run.status),
-          shown(outcome, "/final/loss/validation"),
-          shown(outcome, "/final/lambda"),
-          shown(outcome, fmt::format("/{}/{}", "work", "gradient_equivalents").c_str()),
-          fmt::format("{:.3g}", run.seconds),
-          printable(run.finished)};
+/// The runs as lines. What they were done on has a column where some say it by a name, and their builds where
+/// there are several.
+Table table_of(const std::vector<Record>& runs) {
+  const std::size_t digits = digits_of_keys(runs);
+  std::vector<std::vector<std::string>> lines;
+  std::vector<study::ProblemName> problems;
+  std::vector<std::string> builds;
+  bool has_names = false;
+  for (const Record& run : runs) {
+    const study::SpecInWords words = in_words(run.spec);
+    const study::RunOutcome outcome = study::outcome_from_json(run.outcome);
+    const auto& validation = outcome.final.report.validation;
+    lines.push_back({run.spec.key().substr(0, digits), printable(run.spec.method),
+                     std::to_string(run.spec.seed), printable(run.status),
+                     shown(validation ? (*validation)[kLoss] : std::nullopt), shown(outcome.final.lambda),
+                     shown(outcome.gradient_equivalents), fmt::format("{:.3g}", run.seconds),
+                     printable(run.finished)});
+    problems.push_back(problem_name(words, outcome.file_names, run.data_sha256));
+    builds.push_back(study::build_in_words(words.spec.build));
+    has_names |= !words.spec.experiment.empty() || !words.spec.files.empty();
+  }
+  constexpr auto kLeft = Table::Align::left, kRight = Table::Align::right;
+  std::vector<Table::Column> columns = {{"key", kLeft},    {"method", kLeft},      {"seed", kRight},
+                                        {"status", kLeft}, {"validation", kRight}, {"lambda", kRight},
+                                        {"work", kRight},  {"seconds", kRight},    {"finished", kLeft}};
+  const auto add_column = [&](const char* title, const std::vector<std::string>& texts) {
+    columns.push_back({title, kLeft});
+    for (std::size_t i = 0; i < lines.size(); ++i) lines[i].push_back(printable(texts[i]));
+  };
+  if (has_names) add_column("problem", told_apart(problems));
+  if (std::set(builds.begin(), builds.end()).size() > 1) add_column("build", builds);
+  Table table(columns);
+  for (auto& line : lines) table.add(std::move(line));
+  return table;
 }
 
 std::string size_of(const std::string& file) {
@@ -146,20 +162,8 @@ std::string summary(const std::vector<Record>& runs) {
 int run_list(const std::string& file, const Filter& filter) {
   const Store store(file, Store::Mode::read);
   const std::vector<Record> runs = filter.of(store);
-  const std::size_t digits = digits_of_keys(runs);
   if (!runs.empty()) {
-    constexpr auto kLeft = Table::Align::left, kRight = Table::Align::right;
-    Table table({{"key", kLeft},
-                 {"method", kLeft},
-                 {"seed", kRight},
-                 {"status", kLeft},
-                 {"validation", kRight},
-                 {"lambda", kRight},
-                 {"work", kRight},
-                 {"seconds", kRight},
-                 {"finished", kLeft}});
-    for (const Record& run : runs) table.add(line_of(run, digits));
-    table.print();
+    table_of(runs).print();
     fmt::print("\n");
   }
   fmt::print("{}{}; {}: {}\n", summary(runs), filter.is_empty() ? "" : " match", printable(file),
@@ -169,14 +173,14 @@ int run_list(const std::string& file, const Filter& filter) {
 
 // ---- show ----
 
-void print_json(const char* title, const json& value) {
-  fmt::print("\n{}\n{}\n", title, printable(value.dump(2, ' ', false, json::error_handler_t::replace), true));
+void print_json(const char* title, const std::string& json) {
+  fmt::print("\n{}\n{}\n", title, printable(study::indented(json), true));
 }
 
 std::string described(const TracePoint& point) {
   const std::vector<double> lambda(point.lambda.begin(), point.lambda.end());
-  return fmt::format("iteration {}, validation {}, lambda {}", point.iteration,
-                     shown(json(point.loss.validation)), shown(json(lambda)));
+  return fmt::format("iteration {}, validation {}, lambda {}", point.iteration, shown(point.loss.validation),
+                     shown(lambda));
 }
 
 /// The validation loss from left to right, on a logarithmic scale where it is above 0.
@@ -227,11 +231,13 @@ int run_show(const ShowFlags& flags) {
     return kOk;
   }
   fmt::print(
-      "run: {}\nmethod: {}\nseed: {}\nstatus: {}\nseconds: {}\nfinished: {}\nprogram: {}\ndata sha256: {}\n",
+      "run: {}\nmethod: {}\nseed: {}\nstatus: {}\nseconds: {}\nfinished: {}\nprogram: {}\nbuild: {}\ndata "
+      "sha256: {}\n",
       run.spec.key(), printable(run.spec.method), run.spec.seed, printable(run.status), run.seconds,
-      printable(run.finished), printable(run.program), printable(run.data_sha256));
-  print_json("spec", json::parse(run.spec.json));
-  print_json("outcome", json::parse(run.outcome));
+      printable(run.finished), printable(run.program),
+      printable(study::build_in_words(spec_of(run.spec).build)), printable(run.data_sha256));
+  print_json("spec", run.spec.json);
+  print_json("outcome", run.outcome);
   print_trace(run.trace);
   return kOk;
 }
@@ -265,7 +271,7 @@ struct PruneFlags {
 
 std::vector<Record> runs_to_prune(const Store& store, const PruneFlags& flags) {
   Filter filter = flags.filter;
-  if (flags.failed) filter.status = kFailed;
+  if (flags.failed) filter.status = study::kFailed;
   std::vector<Record> runs = filter.of(store);
   if (flags.keys.empty()) return runs;
   std::set<std::string> keys;

@@ -6,16 +6,9 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "yosida/utf8.hpp"
+
 namespace yosida::cli {
-namespace {
-
-/// Columns on a terminal: the bytes that begin a character.
-std::size_t width(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
-}
-
-}  // namespace
 
 Table::Table(const std::vector<Column>& columns) {
   std::vector<std::string> titles;
@@ -41,7 +34,8 @@ bool Table::is_bright() { return ::isatty(STDOUT_FILENO) != 0 && std::getenv("NO
 void Table::print(const std::string& indent) const {
   std::vector<std::size_t> widths(aligns_.size(), 0);
   for (const Line& line : lines_)
-    for (std::size_t j = 0; j < line.cells.size(); ++j) widths[j] = std::max(widths[j], width(line.cells[j]));
+    for (std::size_t j = 0; j < line.cells.size(); ++j)
+      widths[j] = std::max(widths[j], utf8::characters(line.cells[j]));
   for (const Line& line : lines_) fmt::print("{}{}\n", indent, text_of(line, widths));
 }
 
@@ -49,7 +43,7 @@ std::string Table::text_of(const Line& line, const std::vector<std::size_t>& wid
   std::string text;
   for (std::size_t j = 0; j < line.cells.size(); ++j) {
     const std::string& cell = line.cells[j];
-    const std::string padding(widths[j] - width(cell), ' ');
+    const std::string padding(widths[j] - utf8::characters(cell), ' ');
     const bool is_left = aligns_[j] == Align::left;
     text += (is_left ? "" : padding) +
             (line.is_bold[j] && is_bright() ? "\033[1m" + cell + "\033[0m" : cell) + (is_left ? padding : "");

@@ -11,7 +11,8 @@
 #include "tune_report.hpp"
 #include "yosida/error.hpp"
 #include "yosida/linalg/threads.hpp"
-#include "yosida/tune/tuned_json.hpp"
+#include "yosida/study/run_outcome.hpp"
+#include "yosida/tune/trace_csv.hpp"
 
 namespace yosida::cli {
 namespace {
@@ -34,9 +35,13 @@ void write_all(const std::vector<std::pair<std::string, std::function<std::strin
 /// process.
 Tuned run_watched(const TuneProblem& problem, TuneOptions options, bool quiet) {
   Progress progress(options.method, budget_of(options), quiet);
-  const Interruption interruption;
+  const Interruption interruption(Interruption::Answer::with_first_iterate);
   options.observers = {progress.observer(), interruption.observer()};
-  return run_method(problem, options);
+  options.stop = interruption.token();
+  Tuned tuned = run_method(problem, options);
+  if (Interruption::was_asked() && tuned.outcome.status == StopReason::stopped)
+    tuned.outcome.message = Interruption::in_words();
+  return tuned;
 }
 
 /// On standard output, or on standard error where a file goes to the other; then it must not cost the file
@@ -68,7 +73,7 @@ int run_tune(const TuneFlags& flags) {
   const bool file_on_stdout = std::any_of(outputs.begin(), outputs.end(),
                                           [](const OutputFile& output) { return output.path == "-"; });
   if (!flags.quiet) print_for_people(options, problem, tuned, file_on_stdout);
-  write_all({{flags.json_file, [&] { return result_json(options, problem, tuned); }},
+  write_all({{flags.json_file, [&] { return study::result_json(options, problem, tuned); }},
              {flags.trace_file, [&] { return trace_csv(tuned.outcome.trace, tuned.lambda_names); }},
              {flags.save_file, [&] {
                 if (!tuned.model)

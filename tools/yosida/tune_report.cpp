@@ -7,25 +7,19 @@
 #include <numeric>
 
 #include "output.hpp"
-#include "yosida/linalg/function_ref.hpp"
 
 namespace yosida::cli {
 namespace {
 
 std::string cell(const std::optional<double>& value) { return value ? fmt::format("{:.6g}", *value) : "-"; }
 
-void print_row(std::FILE* out, const char* name, const Report& report,
-               FunctionRef<std::optional<double>(const PartReport&)> field) {
-  fmt::print(out, "  {:<14} {:>12} {:>12} {:>12}\n", name, cell(field(report.train)),
-             report.validation ? cell(field(*report.validation)) : "-",
-             report.test ? cell(field(*report.test)) : "-");
-}
-
 void print_report(std::FILE* out, const Report& report, Index features) {
-  print_row(out, "loss", report, [](const PartReport& part) { return std::optional(part.loss); });
-  for (const Measure& measure : measures())
-    if (report.train.*measure.value)
-      print_row(out, measure.title, report, [&](const PartReport& part) { return part.*measure.value; });
+  for (std::size_t i = 0; i < measures().size(); ++i) {
+    const auto of = [i](const std::optional<PartReport>& part) { return part ? cell(part->values[i]) : "-"; };
+    if (report.train.values[i])
+      fmt::print(out, "  {:<14} {:>12} {:>12} {:>12}\n", measures()[i].title, of(report.train),
+                 of(report.validation), of(report.test));
+  }
   if (report.nonzero_weights)
     fmt::print(out, "  {:<14} {:.6g} of {} weights\n", "not 0", *report.nonzero_weights, features);
 }

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
-namespace yosida {
+#include "yosida/export.hpp"
+
+namespace YOSIDA_EXPORT yosida {
 
 /// A file of a data set, known by its contents.
 struct CatalogFile {
@@ -36,6 +38,7 @@ struct CatalogEntry {
   std::vector<CatalogFile> files;
 };
 
+/// All data sets with a name.
 const std::vector<CatalogEntry>& catalog();
 /// Throws InputError with the nearest name where there is no such data set.
 const CatalogEntry& catalog_entry(const std::string& name);

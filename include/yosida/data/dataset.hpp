@@ -3,11 +3,12 @@
 #include <string>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/linalg/design.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
-/// Observations with their targets, and what messages call them.
+/// Observations with their targets, and what messages call them. May be read from several threads.
 struct Dataset {
   Design x;
   Vector y;                                // empty where the data has no target (prediction)
@@ -22,8 +23,8 @@ struct Dataset {
   Index features() const { return x.cols(); }
 };
 
-/// Throws InputError unless targets, weights and folds are either absent or one per row, names either absent
-/// or one per feature, and the entries of a sparse design inside it.
+/// Throws InputError unless targets, weights and folds are either absent or one per row, and names either
+/// absent or one per feature.
 void require_whole(const Dataset& data);
 /// What messages call a feature: column "price", or feature 3 (counted from 1) where there are no names.
 std::string feature_in_words(const Dataset& data, Index feature);

@@ -4,8 +4,9 @@
 #include <vector>
 
 #include "yosida/data/split.hpp"
+#include "yosida/export.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// The fold of each row, 0 to folds − 1, drawn by the seed; their sizes differ by at most 1. Stratified: also
 /// the rows of each value of y do. Throws InputError where folds < 2, or more than there are rows (of some
@@ -15,8 +16,8 @@ std::vector<Index> draw_folds(const Dataset& data, Index folds, bool stratified,
 /// where there is one only.
 std::vector<Index> given_folds(const Dataset& data);
 
-/// One split for each fold: its rows are the validation rows, all others the training rows. Copies, so that
-/// each can be pretreated by itself. Throws InputError where a row has no fold, or fewer than 2 are numbered
+/// One split for each fold: its rows are the validation rows, all others the training rows. Views, which
+/// share the features of the data. Throws InputError where a row has no fold, or fewer than 2 are numbered
 /// from 0 without a gap.
 std::vector<Split> fold_splits(const Dataset& data, const std::vector<Index>& fold_of_row);
 

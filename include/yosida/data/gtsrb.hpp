@@ -6,8 +6,9 @@
 #include <vector>
 
 #include "yosida/data/dataset.hpp"
+#include "yosida/export.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// The traffic signs of the catalog's `gtsrb` as numbers: 4080 rows × 1568 features, y = −1 for 30 and +1 for
 /// 80 km/h, in the order of the classes and of the lines of their tables.

@@ -4,8 +4,9 @@
 #include <vector>
 
 #include "yosida/data/split.hpp"
+#include "yosida/export.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// How a loss names classes: of two the smaller label is −1 and the larger +1; of K they are 0 to K−1.
 enum class ClassCode { signs, indices };
@@ -22,11 +23,10 @@ struct Labels {
 /// The labels of the training rows. Throws InputError where there is one only, where there are not two
 /// although `code` needs that, or so many that they cannot be classes.
 Labels find_labels(const Dataset& train, ClassCode code);
-/// Maps the targets of a data set. Throws InputError where one is none of the labels.
-void map_labels(const Labels& labels, ClassCode code, Dataset& data);
-/// Finds the labels of the training rows and maps every part of the split. Throws InputError also where the
-/// validation rows hold one class only.
-Labels map_labels(Split& split, ClassCode code);
+/// The data with its targets mapped. Throws InputError where one is none of the labels.
+[[nodiscard]] Dataset map_labels(const Labels& labels, ClassCode code, Dataset data);
+/// Every part of the split mapped. Throws InputError also where the validation rows hold one class only.
+[[nodiscard]] Split map_labels(const Labels& labels, ClassCode code, Split split);
 
 /// Throws InputError where the training target is constant.
 void require_varying_target(const Dataset& train);

@@ -5,17 +5,20 @@
 #include <vector>
 
 #include "yosida/data/dataset.hpp"
+#include "yosida/export.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// What is done to features before training. Every statistic is one of the training rows only.
 enum class XStep {
   raw,          ///< nothing
   center,       ///< x − mean
-  standardize,  ///< (x − mean) / population standard deviation; a sparse design is scaled without centring
+  standardize,  ///< (x − mean) / population standard deviation; a sparse design is scaled without centring:
+                ///< "center,standardize" does both
   minmax,       ///< (x − min) / (max − min)
   difference,   ///< x_{j+1} − x_j: first differences along the row, one column fewer
 };
+/// What is done to the target.
 enum class YStep {
   raw,
   center,       ///< y − mean
@@ -25,6 +28,7 @@ std::string_view to_string(XStep step);
 std::string_view to_string(YStep step);
 /// "standardize", or a chain: "difference,minmax". Throws InputError with the names there are.
 std::vector<XStep> parse_x_steps(std::string_view text);
+/// The step of this name. Throws InputError with the names there are.
 YStep parse_y_step(std::string_view text);
 
 /// One fitted step on the features: (x − shift) / scale, or first differences. A constant column
@@ -41,18 +45,22 @@ struct Pretreatment {
   std::vector<FittedStep> x;
   double y_shift = 0.0;
   double y_scale = 1.0;
+  /// Where the products of a view would lose digits (a column's mean is a thousand times what it varies by,
+  /// or more), apply() makes copies. Not a part of the saved model: it predicts from copies in any case.
+  bool needs_copy = false;
 
-  /// Transforms features, and targets where there are some, in place. Throws InputError where the data is not
-  /// what this was fitted to: another number of features, or sparse where it was dense.
-  void apply(Dataset& data) const;
+  /// The same rows, pretreated: a view, whose products carry the steps, unless needs_copy or values are
+  /// missing. The numbers of `data` are only read. Throws InputError where the data is not what this was
+  /// fitted to: another number of features.
+  [[nodiscard]] Dataset apply(Dataset data) const;
 };
 
-/// Fits every step on `train` and transforms it in place; with `fill_missing`, NaN stands for a
+/// Fits every step on `train`, which is only read; with `fill_missing`, NaN stands for a
 /// missing value and the mean of its column takes its place. Statistics neither overflow nor underflow,
-/// whatever the magnitudes of a column are. Throws InputError where a step needs a dense design and `train`
-/// is sparse, where `train` is empty or not whole, and by its name for a column whose values differ by more
+/// whatever the magnitudes of a column are. Throws InputError where differences are asked of a sparse design,
+/// where `train` is empty or not whole, and by its name for a column whose values differ by more
 /// than the largest number.
-Pretreatment fit_pretreatment(Dataset& train, const std::vector<XStep>& x_steps, YStep y_step,
-                              bool fill_missing = false);
+[[nodiscard]] Pretreatment fit_pretreatment(const Dataset& train, const std::vector<XStep>& x_steps,
+                                            YStep y_step, bool fill_missing = false);
 
 }  // namespace yosida

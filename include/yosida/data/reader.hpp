@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "yosida/data/dataset.hpp"
+#include "yosida/export.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// What to do with a missing value: in a text file an empty field, NA, NaN or ?; in an array NaN. LIBSVM has
 /// none. A missing target is an error unless its row is dropped.
@@ -18,6 +19,7 @@ enum class Missing {
   drop,    ///< leave out the row
 };
 
+/// Which columns of a file are what, and what to do where it has gaps.
 struct ReadOptions {
   /// The target's column: a name of the header, or an index (from 0; negative counts from the end).
   /// Empty: the target is where the format puts it (LIBSVM: the first field; NPZ: the array y), or there is
@@ -57,7 +59,9 @@ struct MemoryError : std::runtime_error {
 /// or the only one; the target y, Y, target or labels); IDX (-ubyte, .idx, .idx1, .idx3, -idx within the
 /// name), each also with .gz or .xz behind it. NPY and IDX files are known by their first bytes too; without
 /// an ending, and of a pipe, all formats are. "-" is standard input. Throws InputError naming file, line,
-/// field, value and rule, and MemoryError.
+/// field, value and rule, and MemoryError. May be called from several threads. A large .npy file of doubles,
+/// row by row, is mapped and not copied: whoever makes it shorter while the data is used ends the program by
+/// SIGBUS.
 Dataset read_dataset(const std::filesystem::path& file, const ReadOptions& options = {});
 
 }  // namespace yosida

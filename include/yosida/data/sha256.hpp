@@ -3,7 +3,9 @@
 #include <string>
 #include <string_view>
 
-namespace yosida {
+#include "yosida/export.hpp"
+
+namespace YOSIDA_EXPORT yosida {
 
 /// 64 hexadecimal digits.
 std::string sha256_of_text(std::string_view text);

@@ -4,8 +4,9 @@
 #include <string>
 
 #include "yosida/data/split.hpp"
+#include "yosida/export.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// Near-infrared-like spectra, made up: 70 samples × 699 wavelengths, the target the share of one
 /// of five constituents. Broad overlapping bands, a drifting baseline, light scatter and a

@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "yosida/data/dataset.hpp"
+#include "yosida/export.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// The rows a model is trained on, the rows its hyperparameters are judged by, and, where there
 /// are some, rows kept for the end.
@@ -15,6 +17,7 @@ struct Split {
   std::optional<Dataset> test;
 };
 
+/// How rows are dealt to the parts.
 struct SplitOptions {
   double validation_fraction = 0.25;
   double test_fraction = 0.0;
@@ -27,16 +30,20 @@ struct SplitOptions {
 /// classes.
 void require_classes_of_rows(const Dataset& data);
 
-/// Draws the parts at random by the seed. Dense rows are reordered in place (the data given is used up)
-/// and the parts are views of it, training rows first: no copy. Throws InputError where a part would be
-/// empty, or the data is not whole (require_whole).
-Split split_rows(Dataset data, const SplitOptions& options);
+/// The rows named, in that order: a view of their features. Throws InputError where the data is not whole
+/// (require_whole), or there is no such row.
+Dataset select_rows(const Dataset& data, std::span<const Index> rows);
+
+/// Draws the parts at random by the seed. Their features are views of the data's. Throws InputError where a
+/// part would be empty, or the data is not whole.
+Split split_rows(const Dataset& data, const SplitOptions& options);
 
 /// The rows named, in that order, as data sets: the same, for parts the caller has chosen.
 /// `order` holds each row at most once: the training rows, then the validation rows, then the rest as test
 /// rows. Throws InputError where it names a row twice or one that is not there, where the counts do not fit
 /// it, or the data is not whole.
-Split split_rows(Dataset data, const std::vector<Index>& order, Index train_rows, Index validation_rows);
+Split split_rows(const Dataset& data, const std::vector<Index>& order, Index train_rows,
+                 Index validation_rows);
 
 /// Training and validation rows as one data set, for the final fit. Throws InputError where they do not fit
 /// together.

@@ -3,79 +3,89 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <variant>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/linalg/function_ref.hpp"
 #include "yosida/linalg/types.hpp"
+#include "yosida/stop.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
-/// Rows of doubles, row-major, in one buffer that designs share: a range of rows is a view, so a
-/// split of a file costs no memory.
-class DenseDesign {
- public:
-  DenseDesign() = default;
-  /// Uninitialised storage, aligned to a cache line.
-  DenseDesign(Index rows, Index cols);
-  explicit DenseDesign(const Matrix& values);
-  /// Takes over `buffer`, which holds at least rows × cols numbers.
-  DenseDesign(std::shared_ptr<double> buffer, Index rows, Index cols);
+namespace linalg {
+struct Storage;
+class Access;
+}  // namespace linalg
 
-  Index rows() const { return rows_; }
-  Index cols() const { return cols_; }
-  const double* row(Index i) const { return data_ + i * cols_; }
-  /// Writing is for whoever builds a design (readers, splits, pretreatment), before it is shared.
-  double* row(Index i) { return data_ + i * cols_; }
-  Eigen::Map<const Matrix> matrix() const { return {data_, rows_, cols_}; }
-  Eigen::Map<Matrix> matrix() { return {data_, rows_, cols_}; }
-  DenseDesign row_range(Index begin, Index count) const;
-  /// True where `next` starts in the same buffer right behind the last row of this one.
-  bool adjoins(const DenseDesign& next) const;
-  /// The rows of this design and of `next`, which must adjoin it, as one view.
-  DenseDesign joined(const DenseDesign& next) const;
-  bool shares_buffer_with(const DenseDesign& other) const { return buffer_ == other.buffer_; }
-  /// How many designs, and other owners of the buffer, hold it.
-  long sharers() const { return buffer_.use_count(); }
-  /// This design, copied first where others share its buffer: safe to write to.
-  DenseDesign unshared() const;
-  /// The same buffer read with fewer columns; the caller has moved the values.
-  DenseDesign narrowed(Index cols) const;
-
- private:
-  std::shared_ptr<double> buffer_;
-  double* data_ = nullptr;
-  Index rows_ = 0;
-  Index cols_ = 0;
-};
-
-/// Compressed sparse rows: row i holds entries [row_start[i], row_start[i + 1]).
-struct SparseDesign {
+/// Compressed sparse rows while they are built: row i holds entries [row_start[i], row_start[i + 1]).
+struct SparseRows {
   std::vector<std::int64_t> row_start{0};
-  std::vector<std::int32_t> column;
+  std::vector<std::int32_t> column;  // rising in each row
   std::vector<double> value;
   Index columns = 0;
 
   Index rows() const { return static_cast<Index>(row_start.size()) - 1; }
-  Index cols() const { return columns; }
 };
 
-/// A design matrix, dense or sparse: n rows (observations) by d columns (features).
+/// One affine step on the columns of a row: x_j becomes (x_j − shift_j) / scale_j, or the difference x_{j+1}
+/// − x_j, which leaves one column fewer.
+struct ColumnStep {
+  Vector shift = {};  // empty: none
+  Vector scale = {};  // empty: none
+  bool differences = false;
+
+  /// True where both do the same, to the last bit.
+  bool operator==(const ColumnStep& other) const;
+};
+
+/// A design matrix: n rows (observations) by d columns (features), dense or sparse. It is a view: of numbers
+/// that nobody writes to, in one piece or in several, of some of their rows, and through affine steps on
+/// their columns that are carried in the products. Copies share the numbers. May be read by several threads.
+/// How rows are stored is known in linalg/ alone: all that is summed over rows is a function of this class
+/// or of that folder, and no sum depends on pieces or on the number of threads, to the last
+/// bit.
 class Design {
  public:
-  Design() : storage_(DenseDesign{}) {}
-  Design(DenseDesign dense) : storage_(std::move(dense)) {}     // NOLINT(google-explicit-constructor)
-  Design(SparseDesign sparse) : storage_(std::move(sparse)) {}  // NOLINT(google-explicit-constructor)
+  Design();
+  /// Rows of its own.
+  explicit Design(Matrix values);
+  /// The same matrix, shared.
+  explicit Design(std::shared_ptr<const Matrix> values);
+  /// Rows of its own. Throws InputError as sparse_view does.
+  Design(SparseRows rows);  // NOLINT(google-explicit-constructor)
 
-  Index rows() const;
-  Index cols() const;
-  bool is_sparse() const { return std::holds_alternative<SparseDesign>(storage_); }
-  const DenseDesign& dense() const { return std::get<DenseDesign>(storage_); }
-  DenseDesign& dense() { return std::get<DenseDesign>(storage_); }
-  const SparseDesign& sparse() const { return std::get<SparseDesign>(storage_); }
-  SparseDesign& sparse() { return std::get<SparseDesign>(storage_); }
+  Index rows() const { return rows_; }
+  Index cols() const { return cols_; }
+  /// True where zeros are not stored: then steps that keep them are the cheaper ones.
+  bool omits_zeros() const;
   /// Floating-point operations of one product with a vector.
-  double product_flops() const;
+  double product_flops() const { return 2.0 * static_cast<double>(numbers_); }
+  /// What a packed() copy takes; 0 where it would be no better than this design.
+  double bytes_to_pack() const;
+
+  // Views. None of them reads a row.
+
+  /// `count` rows from `begin` on.
+  Design row_range(Index begin, Index count) const;
+  /// The rows named, in that order. Throws InputError where one is not there.
+  Design select_rows(std::span<const Index> rows) const;
+  /// Behind the steps there are already, one more. Throws InputError where it is not of cols() columns.
+  Design mapped(ColumnStep step) const;
+  /// With columns of zeros behind its own up to `cols`, where zeros are not stored; elsewhere as it is.
+  Design widened(Index cols) const;
+
+  // Copies.
+
+  /// Rows [begin, begin + count), every step applied, each `stride` ≥ cols() numbers behind the one before.
+  void copy_rows(Index begin, Index count, double* out, Index stride) const;
+  /// The same rows one behind the other and the steps applied to them, as far as zeros that are not stored
+  /// allow it: of a column with some, only the scale is.
+  Design packed() const;
+  /// A packed copy of the columns named, in that order.
+  Design with_columns(std::span<const Index> columns) const;
+  /// With values[j] for each NaN of column j; as it is where there is none, and where zeros are not stored.
+  /// Before any step. Throws InputError where there are not cols() values.
+  Design with_missing(const Vector& values) const;
 
   // Products may have several outputs: then w is a matrix of cols() × outputs numbers, row-major, a row has
   // `outputs` products, one behind the other, and so have the weights r_i of the rows. Where w is longer by
@@ -88,8 +98,6 @@ class Design {
   void add_transposed(std::span<const double> r, std::span<double> out, Index outputs = 1) const;
   /// out += (X∘X)ᵀ r: the sums of r_ik x_ij² that the diagonal of a Hessian is made of.
   void add_transposed_squares(std::span<const double> r, std::span<double> out, Index outputs = 1) const;
-  /// Σ_i weight_i x_i x_iᵀ, both triangles filled.
-  Matrix weighted_gram(std::span<const double> weight) const;
 
   /// What a fused pass does with a block of rows: `products` holds x_iᵀw for the rows from `first` on and is
   /// overwritten with the weights r_i of these rows. The return values of all blocks are added up. It is
@@ -104,18 +112,53 @@ class Design {
   /// The same two with two products a row: `second` holds x_iᵀp.
   using RowBlock2 =
       FunctionRef<double(Index first, std::span<double> products, std::span<const double> second)>;
+  /// fused_pass with two products a row.
   double fused_pass2(std::span<const double> w, std::span<const double> p, RowBlock2 map,
                      std::span<double> out, Index outputs = 1) const;
+  /// product_pass with two products a row.
   double product_pass2(std::span<const double> w, std::span<const double> p, RowBlock2 map,
                        Index outputs = 1) const;
 
+  /// What a pass over numbers kept for each row (margins, targets) does with the rows [first, first + count):
+  /// it may add to `sums`, and what it returns is added up. The same rules as for RowBlock.
+  using RowRange = FunctionRef<double(Index first, Index count, double* sums)>;
+  /// Reads no row: the sums of `range` over all rows, `outputs` numbers a row.
+  double sum_rows(Index outputs, RowRange range, std::span<double> sums = {}) const;
+
  private:
-  std::variant<DenseDesign, SparseDesign> storage_;
+  friend class linalg::Access;
+  using Selection = std::vector<std::uint32_t>;
+  using Steps = std::vector<ColumnStep>;
+
+  explicit Design(std::shared_ptr<const linalg::Storage> storage);
+  Design with_rows(std::shared_ptr<const Selection> selection, Index begin, Index count) const;
+
+  std::shared_ptr<const linalg::Storage> storage_;
+  std::shared_ptr<const Selection> selection_;  // of the rows stored; null: all
+  Index begin_ = 0;                             // the first row, of the selection where there is one
+  Index rows_ = 0;
+  std::shared_ptr<const Steps> steps_;  // null: none
+  Index cols_ = 0;
+  Index numbers_ = 0;  // that are read in a pass
 };
 
-/// The rows of both as one design; a view where they adjoin, a copy elsewhere.
+/// Dense rows that someone else holds: row i is the `cols` numbers from values + i·stride on. They are only
+/// read, and must stay as they are; `owner` keeps them alive (null: the caller does). Throws InputError where
+/// sizes are negative or too large, stride < cols, or there are numbers but no `values`.
+Design dense_view(const double* values, Index rows, Index cols, Index stride,
+                  std::shared_ptr<const void> owner);
+/// Compressed sparse rows that someone else holds: row i has the entries [row_start[i], row_start[i + 1]) of
+/// `column` and `value`. Throws InputError where these do not fit together, a column lies outside 0 to cols −
+/// 1, or the columns of a row do not rise.
+Design sparse_view(std::span<const std::int64_t> row_start, std::span<const std::int32_t> column,
+                   std::span<const double> value, Index cols, std::shared_ptr<const void> owner);
+
+/// The rows of all pieces, one behind the other, as one view; pieces may be empty. Throws InputError where
+/// they differ in columns, in their steps, or in whether they store zeros.
+Design stack_rows(std::span<const Design> pieces);
+/// The same of two.
 Design stack_rows(const Design& upper, const Design& lower);
-/// The dense form of a sparse design (a dense one is returned as it is).
-Design to_dense(const Design& design);
+/// All rows as a plain matrix, every step applied.
+Matrix to_matrix(const Design& design);
 
 }  // namespace yosida

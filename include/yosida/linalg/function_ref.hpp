@@ -4,7 +4,9 @@
 #include <type_traits>
 #include <utility>
 
-namespace yosida {
+#include "yosida/export.hpp"
+
+namespace YOSIDA_EXPORT yosida {
 
 template <typename Signature>
 class FunctionRef;
@@ -13,6 +15,7 @@ class FunctionRef;
 template <typename Result, typename... Args>
 class FunctionRef<Result(Args...)> {
  public:
+  /// Refers to what must outlive it: an argument of the call does.
   template <typename F>
   requires(!std::is_same_v<std::remove_cvref_t<F>, FunctionRef> && std::is_invocable_r_v<Result, F&, Args...>)
       FunctionRef(F&& f)  // NOLINT(bugprone-forwarding-reference-overload): the constraint keeps copies out
@@ -21,6 +24,7 @@ class FunctionRef<Result(Args...)> {
           return (*static_cast<std::remove_reference_t<F>*>(object))(std::forward<Args>(args)...);
         }) {}
 
+  /// Calls it.
   Result operator()(Args... args) const { return call_(object_, std::forward<Args>(args)...); }
 
  private:

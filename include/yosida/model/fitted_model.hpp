@@ -7,8 +7,10 @@
 
 #include "yosida/data/labels.hpp"
 #include "yosida/data/pretreatment.hpp"
+#include "yosida/export.hpp"
+#include "yosida/model/loss.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// Weights in the units of the data as it was given: what a row xᵀw + b of it predicts. For a classification
 /// and for poisson, which has a log link, that is the margin, else the target in its own units.
@@ -18,7 +20,8 @@ struct Coefficients {
   Vector intercept;                // one per output
 };
 
-/// Everything needed to predict: weights, pretreatment, and what the columns and labels are called.
+/// Everything needed to predict: weights, pretreatment, and what the columns and labels are called. Several
+/// threads may predict by one model.
 struct FittedModel {
   std::string model;   // as yosida::model names it
   std::string method;  // how λ was found
@@ -31,6 +34,8 @@ struct FittedModel {
   std::string target_name;
   std::optional<Labels> labels;  // classification
 
+  /// What its margins say of the target.
+  Link link() const;
   /// One row per row of `data` (which is used up), one column per output: the margins xᵀw + b of a
   /// classification, else the target as expected by the model, in its own units. Throws InputError where the
   /// columns are not those of the model, the parts of the model do not fit together, or
@@ -50,7 +55,12 @@ struct FittedModel {
 std::string to_json(const FittedModel& model);
 /// Writes the whole file or nothing. Throws OutputError, and InputError as to_json does.
 void save_model(const FittedModel& model, const std::filesystem::path& file);
+/// A model as save_model wrote it. Throws InputError where the file is none.
 FittedModel load_model(const std::filesystem::path& file);
+
+/// What a model predicts as the text of a CSV file, one line per row: `values` are those of predict(). Of
+/// classes the label of the largest margin, and the probability or else the margin.
+std::string predictions_csv(const FittedModel& model, const Matrix& values);
 
 /// 1 / (1 + e^{−m}): the probability of the positive label at margin m.
 double probability(double margin);

@@ -1,24 +1,39 @@
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/linalg/types.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
+
+/// What a margin says of the target.
+enum class Link {
+  identity,     // m is the target as expected
+  exponential,  // e^m is
+  sign,         // its sign is the class, and nothing more
+  probability,  // 1 / (1 + e^{−m}) is the probability of the class +1
+  softmax       // e^{m_k} / Σ e^m is the probability of class k
+};
 
 /// The loss ℓ(m, y) of one prediction (the margin m = xᵀw + b) against one target. Problems take
 /// the mean over rows. A loss of K = outputs() > 1 has K margins a row, one behind the other.
+///
+/// Threads: all functions are const and are called on one object from several threads at once, for different
+/// rows. A loss of your own must keep no state that they change.
 class Loss {
  public:
   virtual ~Loss() = default;
   virtual std::string_view name() const = 0;
   /// Margins per row.
   virtual Index outputs() const { return 1; }
+  virtual Link link() const = 0;
   /// True where y names a class (−1 or +1, with several outputs 0 to K−1), false where it is a number.
-  virtual bool is_classification() const = 0;
+  bool is_classification() const { return link() != Link::identity && link() != Link::exponential; }
   /// True where ℓ is quadratic in m with ℓ″ = 1, so that inner problems have a closed form.
   virtual bool is_quadratic() const { return false; }
   /// True where ℓ″ jumps, as that of a hinge: w*(λ) then turns wherever a row passes it.
@@ -51,6 +66,20 @@ class Loss {
                               std::span<double> out) const = 0;
 };
 
+/// A loss as problems hold it. Those below but softmax live as long as the program, and so must one of your
+/// own that is given by reference; one that is given as a shared pointer lives as long as somebody holds it.
+class SharedLoss {
+ public:
+  SharedLoss(const Loss& lives_on) : loss_(std::shared_ptr<const Loss>(), &lives_on) {}
+  SharedLoss(std::shared_ptr<const Loss> loss) : loss_(std::move(loss)) {}
+  operator const Loss&() const { return *loss_; }
+  const Loss& operator*() const { return *loss_; }
+  const Loss* operator->() const { return loss_.get(); }
+
+ private:
+  std::shared_ptr<const Loss> loss_;
+};
+
 /// ½ (y − m)²
 const Loss& least_squares();
 /// log(1 + e^{−y m}), y ∈ {−1, +1}
@@ -63,11 +92,18 @@ const Loss& huber();
 /// Half the deviance, e^m − y m − (y − y log y), y ≥ 0: counts, with a log link. Never negative.
 const Loss& poisson();
 /// log Σ e^{m_k} − m_y, y ∈ {0 … classes − 1}. Throws InputError for less than 2 classes.
-const Loss& softmax(Index classes);
+SharedLoss softmax(Index classes);
+
+/// The target as expected at margins m where it is a number; margins of classes stay as they are.
+template <typename Margins>
+Margins expected_target(Link link, Margins m) {
+  if (link == Link::exponential) m = m.array().exp();
+  return m;
+}
 
 /// By the name people use for the model: "ridge", "logistic", "svm", "huber", "poisson" or "softmax", which
 /// needs the number of classes. Throws InputError for any other.
-const Loss& loss_of_model(std::string_view model, Index classes = 0);
+SharedLoss loss_of_model(std::string_view model, Index classes = 0);
 /// The names it knows.
 std::vector<std::string_view> model_names();
 

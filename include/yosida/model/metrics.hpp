@@ -2,9 +2,10 @@
 
 #include <optional>
 
+#include "yosida/export.hpp"
 #include "yosida/linalg/types.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// 1 − Σ s(y − m)² / Σ s(y − ȳ)², s the weights of the rows (empty: all 1); nothing where y is constant.
 std::optional<double> r_squared(const Vector& y, const Vector& m, const Vector& weight = {});

@@ -6,9 +6,11 @@
 
 #include "yosida/data/labels.hpp"
 #include "yosida/data/pretreatment.hpp"
+#include "yosida/export.hpp"
+#include "yosida/model/equivalents.hpp"
 #include "yosida/model/loss.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// What keeps the weights small: Σ e^λ w², e^λ₁ ‖w‖₁ or e^λ₁ ‖w‖₁ + e^λ₂ ‖w‖².
 enum class PenaltyForm { l2, l1, l1_l2 };
@@ -17,7 +19,9 @@ enum class PenaltyForm { l2, l1, l1_l2 };
 struct Model {
   std::string_view name;
   std::string_view meaning;
-  const Loss& (*loss)(Index classes);
+  SharedLoss (*loss)(Index classes);
+  /// λ in the terms of other programs; null where none has the same objective.
+  Equivalents (*equivalents)(const TrainedPenalty&);
   /// How its classes are coded; nothing where the target is a number.
   std::optional<ClassCode> code;
   /// What is done to a target that is a number, unless the user says otherwise.

@@ -2,12 +2,14 @@
 
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/linalg/types.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// Σ_i e^{λ_g(i)} w_i²: which λ each weight of a linear model belongs to. Weights stand as [feature j, output
-/// k] at j·outputs + k; intercepts, behind them, are never penalised and no part of this.
+/// k] at j·outputs + k; intercepts, behind them, are never penalised and no part of this. May be used from
+/// several threads.
 class Penalty {
  public:
   /// The group of a weight that is not penalised.
@@ -25,6 +27,7 @@ class Penalty {
 
   Index weights() const { return static_cast<Index>(group_.size()); }
   Index groups() const { return groups_; }
+  /// The λ that a weight belongs to, or kNone.
   Index group(Index weight) const { return group_[static_cast<std::size_t>(weight)]; }
   /// One λ, on every weight.
   bool is_shared() const { return shared_; }

@@ -1,10 +1,11 @@
 #pragma once
 
 #include "yosida/data/split.hpp"
+#include "yosida/export.hpp"
 #include "yosida/model/loss.hpp"
 #include "yosida/problem/bilevel_problem.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 class DataTerm;
 
@@ -17,12 +18,14 @@ class DataTerm;
 class CleaningProblem final : public BilevelProblem {
  public:
   /// Throws InputError unless c > 0.
-  CleaningProblem(Split split, const Loss& loss, bool intercept, double c);
+  CleaningProblem(Split split, SharedLoss loss, bool intercept, double c);
 
   const Split& split() const { return split_; }
   const Loss& loss() const { return loss_; }
 
-  Index weights() const override { return ones_.size(); }
+  Index weights() const override {
+    return (split_.train.features() + (intercept_ ? 1 : 0)) * loss_.outputs();
+  }
   Index hyperparameters() const override { return split_.train.rows(); }
   double train_loss(const Vector& w, const Vector& lambda) const override;
   void train_gradient(const Vector& w, const Vector& lambda, Vector& g) const override;
@@ -30,11 +33,11 @@ class CleaningProblem final : public BilevelProblem {
   void cross_product(const Vector& w, const Vector& lambda, const Vector& q, Vector& out) const override;
   void cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
                                 Vector& out) const override;
-  /// Either reads the rows once, with two products each: a gradient.
-  Work cross_work() const override;
-  double validation_loss(const Vector& w) const override;
-  double validation_gradient(const Vector& w, Vector& g) const override;
-  void validation_hessian_product(const Vector& w, const Vector& p, Vector& out) const override;
+  double validation_loss(const Vector& w, const Vector& lambda) const override;
+  double validation_gradient(const Vector& w, const Vector& lambda, Vector& g) const override;
+  void validation_hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
+                                  Vector& out) const override;
+  void train_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const override;
   /// Tolerances are relative to the gradient at w = 0 and λ = 0.
   InnerReport inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const override;
   LinearReport hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
@@ -44,20 +47,18 @@ class CleaningProblem final : public BilevelProblem {
   /// The second factor is no more than 1e6 (|λ| of some 15): there a row is in or out for good, and noise in
   /// the hypergradient would be all that the certificate sees.
   void certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const override;
-  Work certificate_work() const override { return {}; }
-  const Vector& ones() const override { return ones_; }
   /// "train" is the mean over all training rows, trusted or not.
-  Losses losses(const Vector& w) const override;
+  Losses losses(const Vector& w, const Vector& lambda) const override;
 
  private:
   DataTerm term(const Dataset& data, const Vector& row_weights) const;
   double gradient_flops() const;
 
   Split split_;
-  const Loss& loss_;
+  SharedLoss shared_loss_;
+  const Loss& loss_ = shared_loss_;
   bool intercept_;
   double c_;
-  Vector ones_;
   double gradient_at_zero_ = 0.0;  // its norm: the measure of inner tolerances
 };
 

@@ -2,9 +2,10 @@
 
 #include <memory>
 
+#include "yosida/export.hpp"
 #include "yosida/problem/linear_problem.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// The coordinates that a method may see weights in.
 enum class Coordinates {
@@ -18,12 +19,14 @@ enum class Coordinates {
 bool collapse_is_cheaper(const LinearProblem& problem, double iterations, Coordinates coordinates);
 
 /// The problem in the basis of its training rows: where the loss is quadratic with all in closed form. Only
-/// where collapse_is_cheaper().
-std::shared_ptr<const BilevelProblem> collapsed(std::shared_ptr<const LinearProblem> problem);
+/// where collapse_is_cheaper(). Throws RunEnded where it is told to stop.
+std::shared_ptr<const BilevelProblem> collapsed(std::shared_ptr<const LinearProblem> problem,
+                                                const StopToken& stop = {});
 
 /// The problem in the cheapest equal form for so many iterations: collapsed where that is cheaper, as it is
 /// elsewhere.
 std::shared_ptr<const BilevelProblem> collapse_if_cheaper(std::shared_ptr<const LinearProblem> problem,
-                                                          double iterations, Coordinates coordinates);
+                                                          double iterations, Coordinates coordinates,
+                                                          const StopToken& stop = {});
 
 }  // namespace yosida

@@ -3,9 +3,10 @@
 #include <memory>
 #include <mutex>
 
+#include "yosida/export.hpp"
 #include "yosida/problem/linear_problem.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// A linear model with an ℓ₁ penalty, which sets weights to 0, and for the elastic net an ℓ₂ penalty as well:
 ///   L_T(w, λ) = 1/N_T Σ s_i ℓ(xᵀw + b, y) + e^λ₁ Σ |w_j| + e^λ₂ Σ w_j²,   L_V as in LinearProblem.
@@ -16,9 +17,10 @@ namespace yosida {
 /// change (where it does, h has a kink, and this is its derivative on one side).
 class ElasticNetProblem final : public BilevelProblem {
  public:
+  /// An ℓ₁ penalty alone, or an ℓ₂ one beside it.
   enum class Kind { lasso, elastic_net };
   /// Throws InputError for what LinearProblem refuses, and for a loss of several outputs.
-  ElasticNetProblem(Split split, const Loss& loss, bool intercept, Kind kind);
+  ElasticNetProblem(Split split, SharedLoss loss, bool intercept, Kind kind);
 
   const Split& split() const { return linear_.split(); }
   const Loss& loss() const { return linear_.loss(); }
@@ -38,12 +40,17 @@ class ElasticNetProblem final : public BilevelProblem {
   void cross_product(const Vector& w, const Vector& lambda, const Vector& q, Vector& out) const override;
   void cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
                                 Vector& out) const override;
-  double validation_loss(const Vector& w) const override { return linear_.validation_loss(w); }
-  double validation_gradient(const Vector& w, Vector& g) const override {
-    return linear_.validation_gradient(w, g);
+  /// e^λ₁ ‖w‖₁, e^λ₂ ‖w‖²
+  void train_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const override;
+  double validation_loss(const Vector& w, const Vector& lambda) const override {
+    return linear_.validation_loss(w, lambda);
   }
-  void validation_hessian_product(const Vector& w, const Vector& p, Vector& out) const override {
-    linear_.validation_hessian_product(w, p, out);
+  double validation_gradient(const Vector& w, const Vector& lambda, Vector& g) const override {
+    return linear_.validation_gradient(w, lambda, g);
+  }
+  void validation_hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
+                                  Vector& out) const override {
+    linear_.validation_hessian_product(w, lambda, p, out);
   }
   /// Newton's method on a working set. ‖gradient‖ is that of train_gradient; a tolerance under the rounding
   /// of gradients is taken for that.
@@ -55,26 +62,20 @@ class ElasticNetProblem final : public BilevelProblem {
   /// For λ₁ max(1, wᵀH₀w / (e^λ₁ ‖w‖₁)): h becomes flat where the penalty is small beside the data term's
   /// curvature, and e^λ₁ ‖w‖₁ is the curvature along w of the quadratic that bounds the ℓ₁ term. Towards
   /// large λ₁ h has its slope up to the kink at which w becomes 0; from there on it is a constant, which no
-  /// scale tells from a minimum: own_bounds end before it. For λ₂ as in LinearProblem.
+  /// scale tells from a minimum: the bounds of its traits end before it. For λ₂ as in LinearProblem.
   void certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const override;
-  /// e^λ₁ from e^−14 of the smallest that leaves w = 0 to just before that one; e^λ₂ by the data's scale, as
-  /// default_bounds has it.
-  std::optional<Bounds> own_bounds() const override;
-  std::optional<double> largest_curvature() const override { return largest_curvature_; }
   void fit_intercept(Vector& w) const override { linear_.fit_intercept(w); }
-  Work intercept_work() const override { return linear_.intercept_work(); }
-  /// A lasso of few rows and features: its exact solves take a fraction of a millisecond.
-  bool factors_cheaply() const override;
-  /// Weights come and go one by one: h has a kink at each and valleys between.
-  double feature_width() const override { return 0.1; }
-  const Vector& ones() const override { return linear_.ones(); }
-  double setup_work() const override { return setup_work_; }
-  Losses losses(const Vector& w) const override { return linear_.losses(w); }
+  Losses losses(const Vector& w, const Vector& lambda) const override { return linear_.losses(w, lambda); }
 
  private:
+  /// e^λ₁ from e^−14 of the smallest that leaves w = 0 to just before that one; e^λ₂ by the data's scale, as
+  /// default_bounds has it.
+  Bounds bounds_of_lambda(double largest_curvature) const;
+  /// A lasso of few rows and features: its exact solves take a fraction of a millisecond.
+  bool solves_at_once() const;
   double l1(const Vector& lambda) const;
   /// λ₂ as the λ of linear_; −∞ for the lasso.
-  const Vector& l2(const Vector& lambda) const;
+  double l2(const Vector& lambda) const;
   Index penalised() const { return weights() - intercepts(); }
   /// The weights that are not 0, and the intercept.
   std::vector<Index> support(const Vector& w) const;
@@ -90,8 +91,6 @@ class ElasticNetProblem final : public BilevelProblem {
   Kind kind_;
   double largest_slope_ = 0.0;
   Vector gradient_at_zero_;  // the measure of inner tolerances
-  double largest_curvature_ = 0.0;
-  double setup_work_ = 0.0;
   mutable std::once_flag hessian_once_;
   mutable Matrix hessian_;
 };

@@ -4,9 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/problem/bilevel_problem.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// One derivative of a problem against finite differences.
 struct GradientCheck {

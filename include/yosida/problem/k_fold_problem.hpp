@@ -3,10 +3,11 @@
 #include <memory>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/linalg/function_ref.hpp"
 #include "yosida/problem/bilevel_problem.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// K-fold cross-validation as one bi-level problem: K problems, each with weights of its own, under one λ.
 ///   L_T(w, λ) = Σ_k L_T^k(w_k, λ),   L_V(w) = Σ_k share_k L_V^k(w_k)
@@ -23,6 +24,7 @@ class KFoldProblem final : public BilevelProblem {
                std::vector<double> validation_share);
 
   Index folds() const { return static_cast<Index>(folds_.size()); }
+  /// The problem of one fold.
   const BilevelProblem& fold(Index k) const { return *at(k).problem; }
   /// The weights of one fold, in its own coordinates.
   Vector weights_of_fold(Index k, const Vector& w) const;
@@ -36,9 +38,12 @@ class KFoldProblem final : public BilevelProblem {
   void cross_product(const Vector& w, const Vector& lambda, const Vector& q, Vector& out) const override;
   void cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
                                 Vector& out) const override;
-  double validation_loss(const Vector& w) const override;
-  double validation_gradient(const Vector& w, Vector& g) const override;
-  void validation_hessian_product(const Vector& w, const Vector& p, Vector& out) const override;
+  double validation_loss(const Vector& w, const Vector& lambda) const override;
+  double validation_gradient(const Vector& w, const Vector& lambda, Vector& g) const override;
+  void validation_hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
+                                  Vector& out) const override;
+  void train_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const override;
+  void validation_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const override;
   /// Fold by fold, each to the tolerances given.
   InnerReport inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const override;
   LinearReport hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
@@ -47,25 +52,14 @@ class KFoldProblem final : public BilevelProblem {
                                   const LinearOptions& options, Matrix& x) const override;
   /// The largest of the folds: h′ is a sum, and is called small only where that would do for every fold.
   void certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const override;
-  /// The smallest bounds that hold those of every fold.
-  std::optional<Bounds> own_bounds() const override;
-  bool has_closed_form() const override;
   CurvePoint closed_form(double lambda) const override;
-  bool factors_cheaply() const override;
-  std::optional<double> largest_curvature() const override;
   std::optional<Vector> least_curvatures() const override;
-  Work certificate_work() const override;
   void fit_intercept(Vector& w) const override;
-  Work intercept_work() const override;
-  Work cross_work() const override;
-  double feature_width() const override { return folds_.front().problem->feature_width(); }
-  const Vector& ones() const override { return ones_; }
   /// One weight per fold and feature, in the order of w. A model for use is a refit on all rows at the λ
   /// found.
   Vector expand(const Vector& w) const override;
-  double setup_work() const override;
   /// Train and validation averaged over the folds; the folds have no test rows in common.
-  Losses losses(const Vector& w) const override;
+  Losses losses(const Vector& w, const Vector& lambda) const override;
 
  private:
   struct Fold {
@@ -76,6 +70,7 @@ class KFoldProblem final : public BilevelProblem {
     Index first_intercept;  // of its intercepts in w
     Index intercepts;
   };
+  void fill_in_traits();
   const Fold& at(Index k) const { return folds_[static_cast<std::size_t>(k)]; }
   /// Calls `each` with every fold and three vectors of its size to work with, no allocation once they have
   /// been used.
@@ -87,7 +82,6 @@ class KFoldProblem final : public BilevelProblem {
   std::vector<Fold> folds_;
   Index penalised_ = 0;
   Index intercepts_ = 0;
-  Vector ones_;
 };
 
 }  // namespace yosida

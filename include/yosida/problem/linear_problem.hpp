@@ -4,11 +4,12 @@
 #include <mutex>
 
 #include "yosida/data/split.hpp"
+#include "yosida/export.hpp"
 #include "yosida/model/loss.hpp"
 #include "yosida/model/penalty.hpp"
 #include "yosida/problem/bilevel_problem.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 class DataTerm;
 
@@ -20,8 +21,9 @@ class DataTerm;
 class LinearProblem : public BilevelProblem {
  public:
   /// One λ for all weights.
-  LinearProblem(Split split, const Loss& loss, bool intercept);
-  LinearProblem(Split split, const Loss& loss, bool intercept, Penalty penalty);
+  LinearProblem(Split split, SharedLoss loss, bool intercept);
+  /// As many λ as the penalty has groups.
+  LinearProblem(Split split, SharedLoss loss, bool intercept, Penalty penalty);
   ~LinearProblem() override;
 
   const Split& split() const { return split_; }
@@ -37,9 +39,11 @@ class LinearProblem : public BilevelProblem {
   void cross_product(const Vector& w, const Vector& lambda, const Vector& q, Vector& out) const override;
   void cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
                                 Vector& out) const override;
-  double validation_loss(const Vector& w) const override;
-  double validation_gradient(const Vector& w, Vector& g) const override;
-  void validation_hessian_product(const Vector& w, const Vector& p, Vector& out) const override;
+  double validation_loss(const Vector& w, const Vector& lambda) const override;
+  double validation_gradient(const Vector& w, const Vector& lambda, Vector& g) const override;
+  void validation_hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
+                                  Vector& out) const override;
+  void train_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const override;
   /// Newton's method: by Cholesky in feature space or, with one λ for all, row space where that is smaller;
   /// by conjugate gradients where both are large or there are several outputs.
   InnerReport inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const override;
@@ -52,9 +56,6 @@ class LinearProblem : public BilevelProblem {
   /// κ of a group is wᵀH₀w / ‖w‖² over its weights, H₀ the Hessian of the data term; with many groups H₀ is
   /// taken for its diagonal, which costs one product whatever their number.
   void certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const override;
-  bool factors_cheaply() const override;
-  /// A loss whose second derivative jumps has narrower valleys; they are looked for where that costs little.
-  double feature_width() const override;
   /// The least and the largest curvature of the data term at 0 along a weight of each λ, intercepts refitted;
   /// weights without any are left out.
   Bounds column_curvatures() const;
@@ -62,17 +63,16 @@ class LinearProblem : public BilevelProblem {
   /// The curvature of the data term at 0 along each weight, which inner and linear solves measure gradients
   /// in; null where all columns are of one scale.
   const Vector* units() const;
-  Work certificate_work() const override;
   void fit_intercept(Vector& w) const override;
-  Work intercept_work() const override;
-  const Vector& ones() const override { return ones_; }
-  Losses losses(const Vector& w) const override;
+  Losses losses(const Vector& w, const Vector& lambda) const override;
 
  private:
   struct RowSpace;
   struct Columns;
   /// Checks what it was given and computes what is kept.
   void prepare();
+  void fill_in_traits();
+  bool factors_cheaply() const;
   DataTerm train_term() const;
   DataTerm validation_term() const;
   /// 2e^λ of every weight, 0 where it is not penalised.
@@ -86,10 +86,10 @@ class LinearProblem : public BilevelProblem {
   bool solves_in_row_space() const;
 
   Split split_;
-  const Loss& loss_;
+  SharedLoss shared_loss_;
+  const Loss& loss_ = shared_loss_;
   bool intercept_;
   Penalty penalty_;
-  Vector ones_;
   Vector train_mean_;         // x̄ of the training rows, where an intercept needs it
   double target_mean_ = 0.0;  // ȳ
   Vector gradient_at_zero_;   // the measure of inner tolerances
@@ -99,7 +99,8 @@ class LinearProblem : public BilevelProblem {
   mutable std::unique_ptr<Columns> columns_;
 };
 
-/// Mean loss of w (intercepts last where `intercept`) over a data set, its rows by their weights.
+/// Mean loss of w (intercepts last where `intercept`) over a data set, its rows by their weights. Throws
+/// InputError where w has another size.
 double mean_loss(const Dataset& data, const Loss& loss, bool intercept, const Vector& w);
 
 /// xᵀw + b for every row of a data set; with several outputs one behind the other.

@@ -2,7 +2,9 @@
 
 #include <cstdint>
 
-namespace yosida {
+#include "yosida/export.hpp"
+
+namespace YOSIDA_EXPORT yosida {
 
 /// What a run has cost. Losses computed for watching (traces, reports) are not in it.
 struct Work {
@@ -21,6 +23,7 @@ struct Work {
   double gradient_equivalents() const {
     return static_cast<double>(paper_count()) + 0.5 * static_cast<double>(loss_evaluations) + factorisations;
   }
+  /// Adds each count.
   Work& operator+=(const Work& other);
 };
 

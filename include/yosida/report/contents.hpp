@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -8,18 +7,27 @@
 #include <utility>
 #include <vector>
 
-#include "yosida/report/summary.hpp"
+#include "yosida/export.hpp"
 #include "yosida/settings.hpp"
 #include "yosida/study/record.hpp"
 
 /// What a report shows of a study, as plain data: the page and the figures are made of it. Numbers that are
 /// not finite stand for what is not there.
-namespace yosida::report {
+namespace YOSIDA_EXPORT yosida {
+namespace report {
 
-/// The measures that runs may have, in the order they are shown in.
-inline constexpr std::array<const char*, 5> kMeasures = {"scaled_loss", "loss", "r_squared", "accuracy",
-                                                         "area_under_roc"};
+/// A quantity over the runs of a method.
+struct Cell {
+  double mean = 0.0;
+  double deviation = 0.0;  // of a sample (n − 1); 0 for one run
+  double median = 0.0;
+  std::int64_t count = 0;
+};
 
+/// Of numbers that are finite; nothing where there are none.
+std::optional<Cell> cell_of(std::vector<double> values);
+
+/// A measure on each part of the data.
 struct PartCells {
   std::optional<Cell> train, validation, test;
 };
@@ -32,7 +40,8 @@ struct WorkTo {
   std::optional<double> median;  // over all runs; nothing where half of them or more do not reach it
 };
 
-/// A method with its settings. Cells are of the runs that ended well, as in Row.
+/// A method with its settings over its runs. Cells are of the runs that ended well, empty where there is
+/// none.
 struct MethodRow {
   std::string label;  // unique within its problem
   std::string method;
@@ -40,7 +49,7 @@ struct MethodRow {
   std::optional<double> budget;  // gradients
   std::optional<double> step;    // its setting alpha, where that is a step size
   std::int64_t runs = 0, diverged = 0, failed = 0, certified = 0;
-  std::vector<PartCells> final, best;  // one for each of the problem's measures
+  std::vector<PartCells> final, best;  // one for each of the measures that are shown
   std::optional<Cell> gap, lambda_gap, best_gap, best_lambda_gap;
   std::optional<Cell> gradients, work, seconds, iterations;
   std::vector<WorkTo> work_to;  // none without an oracle
@@ -59,6 +68,7 @@ struct Curve {
 /// λ and the validation loss there.
 using ResponsePoint = std::pair<double, double>;
 
+/// The way of a run through λ and the validation loss there.
 struct ResponsePath {
   std::size_t row = 0;
   bool is_search = false;  // its points are trials, each the best so far
@@ -75,6 +85,7 @@ struct Response {
 
 enum class State { ok, diverged, failed };
 
+/// How the run of a seed has ended.
 struct SeedOutcome {
   std::uint64_t seed = 0;
   double validation = 0.0;
@@ -88,6 +99,7 @@ struct Stability {
   std::vector<SeedOutcome> outcomes;
 };
 
+/// One run in a few numbers.
 struct RunResult {
   std::size_t row = 0;
   std::uint64_t seed = 0;
@@ -99,6 +111,7 @@ struct RunResult {
   std::string sentence;     // why it is so; of a failed run, why that failed
 };
 
+/// How far from the best λ the runs of a method have ended.
 struct OracleCells {
   std::optional<Cell> lambda, loss, scaled_loss;
 };
@@ -120,15 +133,20 @@ struct ProblemContents {
   std::vector<RunResult> results;
 };
 
+/// All that a report shows.
 struct StudyContents {
   std::string title;
   std::string generated, program;  // when, and by which version
   std::int64_t runs = 0, failed = 0, diverged = 0;
   std::vector<study::Session> sessions;
+  std::map<std::string, std::int64_t> builds = {};  // that made the runs, and how many
   std::vector<ProblemContents> problems;
 };
 
 /// As the page reads it. What is not finite is null, what is no UTF-8 replaced; curves have six digits.
 std::string to_json(const StudyContents& contents);
+/// What the page reads instead where the study cannot be read.
+std::string fault_json(const std::string& fault);
 
-}  // namespace yosida::report
+}  // namespace report
+}  // namespace yosida

@@ -5,9 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/settings.hpp"
 
-namespace yosida::report {
+namespace YOSIDA_EXPORT yosida {
+namespace report {
 
 /// A mean and a standard deviation as the paper prints them: × 100.
 struct PaperCell {
@@ -31,4 +33,5 @@ const std::vector<PaperResult>& paper_results();
 std::vector<PaperResult> paper_results(const std::string& problem, const std::string& method,
                                        const SettingValues& settings);
 
-}  // namespace yosida::report
+}  // namespace report
+}  // namespace yosida

@@ -4,16 +4,26 @@
 #include <memory>
 #include <string>
 
+#include "yosida/export.hpp"
 #include "yosida/report/contents.hpp"
 
-namespace yosida::report {
+namespace YOSIDA_EXPORT yosida {
+namespace report {
 
-/// What a report shows of a study. Each run is read once; of its trace no more is kept than curves need.
+/// Which runs of a study are shown, of those that other builds have made.
+enum class Builds {
+  each,      // all, those of another build in rows of their own
+  this_one,  // those of this build alone
+  any,       // of runs that differ by their build alone one: this build's, or the one that finished last
+};
+
+/// What a report shows of a study. Each run is read once; of its trace no more is kept than curves need. Of
+/// one thread at a time.
 class StudyView {
  public:
   /// Opens the study, which is only read. Throws InputError where it is not there or none; so does refresh()
   /// where a run is damaged.
-  explicit StudyView(const std::string& path);
+  explicit StudyView(const std::string& path, Builds builds = Builds::each);
   ~StudyView();
   StudyView(const StudyView&) = delete;
   StudyView& operator=(const StudyView&) = delete;
@@ -30,4 +40,5 @@ class StudyView {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace yosida::report
+}  // namespace report
+}  // namespace yosida

@@ -3,9 +3,10 @@
 #include <string>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/problem/bilevel_problem.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// A best response that is linear in one hyperparameter, G(λ) = λ φ₁ + φ₀. What it is made of is
 /// exchangeable: see ResponseKind.

@@ -4,11 +4,14 @@
 #include <limits>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/search/samplers.hpp"
 
-namespace yosida::search {
+namespace YOSIDA_EXPORT yosida {
+namespace search {
 
 /// The function of the user, at proposal.x. May be noisy; may return what is not finite (the trial failed).
+/// Called in the thread that called minimize().
 using Objective = std::function<double(const Proposal&)>;
 
 /// A search ends at the first limit it meets, or when the sampler has nothing left.
@@ -17,11 +20,13 @@ struct Budget {
   double seconds = std::numeric_limits<double>::infinity();
 };
 
+/// A proposal and what was seen there.
 struct Trial {
   Proposal proposal;
   double value = 0.0;
 };
 
+/// The best of all trials, and the trials.
 struct Result {
   Vector x;  ///< of the smallest finite value; empty where no trial gave one
   double value = std::numeric_limits<double>::infinity();
@@ -35,4 +40,5 @@ Result minimize(const Objective& objective, Sampler& sampler, const Budget& budg
 Result minimize(const Objective& objective, const Space& space, const std::string& sampler,
                 const Budget& budget, std::uint64_t seed = 0);
 
-}  // namespace yosida::search
+}  // namespace search
+}  // namespace yosida

@@ -3,9 +3,11 @@
 #include <cstdint>
 #include <optional>
 
+#include "yosida/export.hpp"
 #include "yosida/linalg/types.hpp"
 
-namespace yosida::search {
+namespace YOSIDA_EXPORT yosida {
+namespace search {
 
 /// What to try next.
 struct Proposal {
@@ -17,7 +19,8 @@ struct Proposal {
 };
 
 /// A black-box searcher: ask where to look, tell what was seen there, smaller is better. Repeatable by its
-/// seed. Several proposals may be open at once; each is told once, in any order.
+/// seed. Several proposals may be open at once; each is told once, in any order. Of one thread at a time:
+/// whoever tries proposals in several threads asks and tells under a lock.
 class Sampler {
  public:
   virtual ~Sampler() = default;
@@ -29,4 +32,5 @@ class Sampler {
   virtual void tell(const Proposal& proposal, double value) = 0;
 };
 
-}  // namespace yosida::search
+}  // namespace search
+}  // namespace yosida

@@ -3,9 +3,11 @@
 #include <string>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/linalg/types.hpp"
 
-namespace yosida::search {
+namespace YOSIDA_EXPORT yosida {
+namespace search {
 
 enum class Scale { linear, logarithmic };
 
@@ -18,7 +20,7 @@ struct Dimension {
 };
 
 /// The box that is searched. Samplers see the unit cube: each dimension from 0 (low) to 1 (high) on its
-/// scale.
+/// scale. May be read from several threads.
 class Space {
  public:
   /// Throws InputError, naming the dimension, unless low < high, both are finite, and a logarithmic one is
@@ -29,10 +31,12 @@ class Space {
   const std::vector<Dimension>& dimensions() const { return dimensions_; }
   /// Exactly low at 0 and high at 1.
   Vector from_unit(const Vector& unit) const;
+  /// The inverse of from_unit.
   Vector to_unit(const Vector& x) const;
 
  private:
   std::vector<Dimension> dimensions_;
 };
 
-}  // namespace yosida::search
+}  // namespace search
+}  // namespace yosida

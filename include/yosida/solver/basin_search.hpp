@@ -4,9 +4,10 @@
 #include <optional>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/linalg/types.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// The global minimum of a smooth h on [low, high] from few values and slopes: a coarse scan from the high
 /// end to the low one, then every promising basin refined by cubic interpolation. It knows nothing of
@@ -16,6 +17,7 @@ namespace yosida {
 /// λ are a few units wide.
 class BasinSearch {
  public:
+  /// What is known at one point.
   struct Sample {
     double x;
     double value;

@@ -1,9 +1,10 @@
 #pragma once
 
+#include "yosida/export.hpp"
 #include "yosida/search/samplers.hpp"
 #include "yosida/solver/solve.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// A black-box search as a solver: each step is one trial, which trains under the λ that a sampler proposes
 /// and tells it L_V. The iterate is the best trial so far, so a trace never rises. It is w = 0 until a trial
@@ -22,6 +23,8 @@ class BlackBox final : public Solver {
   /// `method` is the name in messages. Throws InputError where a setting breaks its rule.
   BlackBox(std::string method, search::SamplerFactory sampler, Settings settings);
 
+  /// It ends by itself, after its trials.
+  std::int64_t default_iterations() const override { return std::numeric_limits<std::int64_t>::max(); }
   bool stays_in_row_space() const override { return true; }
   std::unique_ptr<Run> start(const BilevelProblem& problem, const Start& start) const override;
 

@@ -4,10 +4,12 @@
 #include <string>
 #include <string_view>
 
+#include "yosida/export.hpp"
 #include "yosida/solver/solve.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
+/// What is proved of an answer.
 enum class Verdict {
   certified,      ///< hypergradient + error ≤ tolerance, inner_gradient ≤ tolerance
   at_bound,       ///< the same, with some λ_j held by its bound: beyond it may be a better one

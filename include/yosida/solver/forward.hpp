@@ -2,9 +2,10 @@
 
 #include <cstdint>
 
+#include "yosida/export.hpp"
 #include "yosida/solver/unrolled.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// What reverse_hypergradient computes, the tangents Z_t = dw_t/dλ carried along: nothing of the path is
 /// kept, and each step costs one gradient and one Hessian product per hyperparameter.
@@ -16,6 +17,7 @@ double forward_hypergradient(const BilevelProblem& problem, const Vector& lambda
 /// the λ it returns.
 struct Forward {
   static constexpr const char* name = "forward";
+  static constexpr std::int64_t default_iterations = 100;
   using Settings = UnrolledSettings;
   using State = UnrolledState;
   static const std::vector<Setting<Settings>>& table() { return unrolled_table(); }

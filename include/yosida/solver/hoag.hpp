@@ -2,17 +2,19 @@
 
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/problem/bilevel_problem.hpp"
 #include "yosida/settings.hpp"
 #include "yosida/solver/iterate.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// Hyperparameter optimisation with approximate gradient (Pedregosa 2016): inner problem and adjoint system
 /// are solved to a tolerance that shrinks, and λ follows the hypergradient with the adaptive step 1/L of
 /// its author's code. Any number of hyperparameters. It returns the w solved for the λ it returns.
 struct Hoag {
   static constexpr const char* name = "hoag";
+  static constexpr std::int64_t default_iterations = 100;
   struct Settings {
     double tolerance = 1e-3;
     double decrease = 0.9;

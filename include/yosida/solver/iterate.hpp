@@ -4,9 +4,10 @@
 #include <cstdint>
 #include <limits>
 
+#include "yosida/export.hpp"
 #include "yosida/linalg/types.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// What a run may cost. It ends at the first limit it meets.
 struct Budget {
@@ -34,6 +35,7 @@ struct Start {
   void clamp(Vector& lambda_) const {
     if (is_bounded()) lambda_ = lambda_.cwiseMax(low).cwiseMin(high);
   }
+  /// The value moved inside the bounds of λ_j.
   double clamped(double value, Index j) const {
     return is_bounded() ? std::clamp(value, low[j], high[j]) : value;
   }

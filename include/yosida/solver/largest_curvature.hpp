@@ -1,9 +1,10 @@
 #pragma once
 
+#include "yosida/export.hpp"
 #include "yosida/linalg/function_ref.hpp"
 #include "yosida/problem/bilevel_problem.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// The largest eigenvalue of a Hessian, by power iterations that go on from where the last call ended: what
 /// steps of 1/L need, when the Hessian changes little from one to the next. Seldom under half of the truth
@@ -15,6 +16,7 @@ class LargestCurvature {
   static constexpr int kFurtherProducts = 2;
 
   bool has_begun() const { return direction_.size() > 0; }
+  /// Starts the iteration from a direction.
   void begin(const Vector& direction);
   /// 0 where there is no curvature along what was begun with.
   double of(FunctionRef<void(const Vector& p, Vector& out)> hessian_product);

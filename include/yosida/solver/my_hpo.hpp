@@ -5,12 +5,13 @@
 #include <optional>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/response/tangent.hpp"
 #include "yosida/settings.hpp"
 #include "yosida/solver/basin_search.hpp"
 #include "yosida/solver/iterate.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// The successor of MY-HPO: the Moreau–Yosida step on the tangent of the best response. No step size.
 ///
@@ -20,6 +21,7 @@ namespace yosida {
 /// Several: proximal steps with ρ from the gain ratio, from the start given. Ends at a stationary point.
 struct MyHpo {
   static constexpr const char* name = "my-hpo";
+  static constexpr std::int64_t default_iterations = 500;
   struct Settings {
     double tolerance = 1e-3;
     double scan_tolerance = 1e-2;

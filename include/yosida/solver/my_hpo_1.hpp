@@ -2,11 +2,12 @@
 
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/problem/bilevel_problem.hpp"
 #include "yosida/settings.hpp"
 #include "yosida/solver/iterate.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// my-hpo in a single loop, where an inner solve is too dear: each iteration takes one gradient step on v,
 /// one on the linear system of the tangent's slope, and one proximal step on λ. For one hyperparameter; it

@@ -2,10 +2,11 @@
 
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/settings.hpp"
 #include "yosida/solver/simplified.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// Simplified MY-HPO with backtracking: each of the three steps starts from α, β, δ and is halved
 /// until its own objective falls by at least half of step × ‖direction‖².

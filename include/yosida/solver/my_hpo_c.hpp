@@ -2,10 +2,11 @@
 
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/settings.hpp"
 #include "yosida/solver/simplified.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// The paper's Algorithm "Simplified MY-HPO" with constant steps: one gradient step for each of
 /// the updates of MY-HPO. Two gradients an iteration.

@@ -2,16 +2,18 @@
 
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/response/linear_response.hpp"
 #include "yosida/settings.hpp"
 #include "yosida/solver/iterate.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// The paper's Algorithm "MY-HPO": every update solved to its minimum. Few, dear iterations. With the tangent
 /// response it is my-hpo-consensus: the paper's w and u on the true slope.
 struct MyHpoFull {
   static constexpr const char* name = "my-hpo-full";
+  static constexpr std::int64_t default_iterations = 500;
   struct Settings {
     double rho = 1.0;
     double epsilon = 1e-4;
@@ -22,6 +24,7 @@ struct MyHpoFull {
     LinearResponse phi;
     Start range;
     Vector r, response, g, curvature;
+    Vector trial_lambda;
   };
   static const std::vector<Setting<Settings>>& table();
 

@@ -1,8 +1,9 @@
 #pragma once
 
+#include "yosida/export.hpp"
 #include "yosida/problem/bilevel_problem.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// The truth to measure solvers against: the global minimum of λ ↦ L_V(w*(λ)) inside bounds.
 struct Oracle {

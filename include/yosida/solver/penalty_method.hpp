@@ -3,12 +3,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/problem/bilevel_problem.hpp"
 #include "yosida/settings.hpp"
 #include "yosida/solver/iterate.hpp"
 #include "yosida/solver/largest_curvature.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// The penalty method (Mehra and Hamm 2019): the inner problem as the constraint ∇L_T(w, λ) = 0, and
 ///   L_V(w) + νᵀ∇L_T(w, λ) + ρ/2 ‖∇L_T(w, λ)‖²  (+ μ L_T in w)
@@ -16,6 +17,7 @@ namespace yosida {
 /// Any number of hyperparameters. It returns its own w, which nears w*(λ) as ρ grows.
 struct PenaltyMethod {
   static constexpr const char* name = "penalty";
+  static constexpr std::int64_t default_iterations = 500;
   struct Settings {
     std::int64_t steps = 10;
     double alpha = 0.0;

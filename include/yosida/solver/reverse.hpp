@@ -2,9 +2,10 @@
 
 #include <cstdint>
 
+#include "yosida/export.hpp"
 #include "yosida/solver/unrolled.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// Moves w by T = `steps` gradient steps of the inner problem, w_{t+1} = w_t − α ∇L_T(w_t, λ), and sets
 /// gradient = dL_V(w_T)/dλ, the w given held constant. Returns L_V(w_T). T gradients, then T Hessian
@@ -17,6 +18,7 @@ double reverse_hypergradient(const BilevelProblem& problem, const Vector& lambda
 /// under the λ it returns.
 struct Reverse {
   static constexpr const char* name = "reverse";
+  static constexpr std::int64_t default_iterations = 100;
   using Settings = UnrolledSettings;
   using State = UnrolledState;
   static const std::vector<Setting<Settings>>& table() { return unrolled_table(); }

@@ -2,18 +2,20 @@
 
 #include <vector>
 
+#include "yosida/export.hpp"
+#include "yosida/problem/bilevel_problem.hpp"
 #include "yosida/random.hpp"
-#include "yosida/response/mean_anchored.hpp"
 #include "yosida/settings.hpp"
 #include "yosida/solver/iterate.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// Stochastic hyperparameter optimisation (Lorraine and Duvenaud 2018), the paper's Algorithm
 /// "SHO (local)": gradient steps on the hypernetwork G_φ(λ) = λ φ₁ + φ₀ and on λ in turn.
 /// Two gradients an iteration. It returns w = G_φ(λ).
 struct Sho {
   static constexpr const char* name = "sho";
+  /// How λ is moved along its gradient.
   enum class Optimizer { plain, adam };
   struct Settings {
     double alpha = 0.001;

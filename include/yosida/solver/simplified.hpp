@@ -1,9 +1,10 @@
 #pragma once
 
-#include "yosida/response/mean_anchored.hpp"
+#include "yosida/export.hpp"
+#include "yosida/response/linear_response.hpp"
 #include "yosida/solver/iterate.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// Which gradient the w-update of the simplified algorithm takes.
 enum class WGradient {
@@ -14,10 +15,11 @@ enum class WGradient {
 /// What the simplified algorithm carries from step to step, with or without backtracking.
 struct SimplifiedState : Iterate {
   Vector v, u;
-  MeanAnchored phi;
+  LinearResponse phi;
   Start range;
   double first_gradient = 0.0;  // ‖∇L_T(v, λ)‖ of the first step
   Vector g, p, r, trial;        // scratch
+  Vector trial_lambda;
 };
 
 }  // namespace yosida

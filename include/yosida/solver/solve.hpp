@@ -9,11 +9,12 @@
 #include <string_view>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/problem/bilevel_problem.hpp"
 #include "yosida/settings.hpp"
 #include "yosida/solver/iterate.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// Why a run ended. Each test stands beside its name.
 enum class StopReason {
@@ -21,10 +22,10 @@ enum class StopReason {
   stalled,          ///< that test does not hold, and no step can be seen to bring it nearer
   iteration_limit,  ///< iterations ≥ Budget::iterations
   work_limit,       ///< the next step would bring paper_count above Budget::gradients
-  time_limit,       ///< seconds ≥ Budget::seconds
+  time_limit,       ///< seconds ≥ Budget::seconds; a step under way then is dropped
   diverged,         ///< an iterate or its L_V is not finite, or the final L_V > 10 × L_V(w = 0)
   exhausted,        ///< nothing is left to try: trials ≥ those asked for, or a grid is done
-  stopped,          ///< an observer said so
+  stopped,          ///< an observer or SolveOptions::stop said so
 };
 std::string_view to_string(StopReason reason);
 
@@ -41,20 +42,27 @@ struct TracePoint {
                       ///< empty elsewhere
   double tried_validation = std::numeric_limits<double>::quiet_NaN();  ///< NaN where the trial failed
 };
+/// The points of a run that are kept, in their order.
 using Trace = std::vector<TracePoint>;
 
+/// What an observer says.
 enum class Watch { go_on, stop };
-/// Called after every iteration; watching changes nothing but may end the run.
+/// Called after every iteration, in the thread that called solve(); watching changes nothing but may end the
+/// run.
 using Observer = std::function<Watch(const TracePoint&)>;
 
+/// Where a run starts, what it may cost, and who watches it.
 struct SolveOptions {
-  Start start;  ///< its budget is filled in by solve()
-  Budget budget;
+  Start start;    ///< its budget is filled in by solve(); an empty λ is that of default_start()
+  Budget budget;  ///< where it limits nothing, the method's own number of iterations does
+  /// Reaches inner and linear solves: where it says stop, the step under way is dropped.
+  StopToken stop;
   std::vector<Observer> observers;
   /// Keep every so many-th point in Outcome::trace, all before the first of these, and the last; 0: none.
   std::int64_t trace_every = 0;
 };
 
+/// An iterate with its losses.
 struct Solution {
   Vector lambda;
   Vector w;      ///< one weight per feature (and output), the intercepts last
@@ -63,6 +71,7 @@ struct Solution {
   std::int64_t iteration = 0;
 };
 
+/// How a run has ended, with its best and its last iterate.
 struct Outcome {
   StopReason status = StopReason::stopped;
   std::string message;  ///< the status in a sentence
@@ -82,7 +91,7 @@ struct Outcome {
   bool has_only_failed_trials() const { return failed_trials > 0 && failed_trials == iterations; }
 };
 
-/// A run under way: the state of one solver on one problem.
+/// A run under way: the state of one solver on one problem. Of one thread at a time.
 class Run {
  public:
   virtual ~Run() = default;
@@ -90,7 +99,8 @@ class Run {
   virtual const Iterate& iterate() const = 0;
 };
 
-/// A solver with its settings. Const: all that changes is in the Run.
+/// A solver with its settings. Const: all that changes is in the Run, so that several threads may start runs
+/// of one solver at a time, on one problem or on several.
 class Solver {
  public:
   virtual ~Solver() = default;
@@ -98,10 +108,13 @@ class Solver {
   /// True where iterates never leave the span of the training rows and the vector of ones, so that a
   /// collapsed problem serves as well as the problem itself.
   virtual bool stays_in_row_space() const = 0;
+  /// After which a run ends where its budget limits nothing.
+  virtual std::int64_t default_iterations() const { return kDefaultIterations; }
+  static constexpr std::int64_t kDefaultIterations = 2500;
 };
 
 /// An algorithm is a struct with a name, Settings and their table, State (derived from Iterate), init and
-/// step.
+/// step; `static constexpr std::int64_t default_iterations` where that is not Solver::kDefaultIterations.
 template <typename A>
 concept Algorithm = requires(const A algorithm, const BilevelProblem& problem, const Start& start,
                              typename A::State& state) {
@@ -114,6 +127,14 @@ concept Algorithm = requires(const A algorithm, const BilevelProblem& problem, c
   requires std::derived_from<typename A::State, Iterate>;
 };
 
+template <typename A>
+constexpr std::int64_t default_iterations_of() {
+  if constexpr (requires { A::default_iterations; })
+    return A::default_iterations;
+  else
+    return Solver::kDefaultIterations;
+}
+
 /// Makes a Solver of an algorithm.
 template <Algorithm A>
 class AlgorithmSolver final : public Solver {
@@ -123,6 +144,7 @@ class AlgorithmSolver final : public Solver {
     settings::verify(A::name, A::table(), algorithm_.settings);
   }
   bool stays_in_row_space() const override { return algorithm_.stays_in_row_space(); }
+  std::int64_t default_iterations() const override { return default_iterations_of<A>(); }
   std::unique_ptr<Run> start(const BilevelProblem& problem, const Start& start) const override {
     return std::make_unique<AlgorithmRun>(algorithm_, problem, start);
   }
@@ -144,9 +166,12 @@ class AlgorithmSolver final : public Solver {
   A algorithm_;
 };
 
-/// The only outer loop: steps, limits, divergence, the best iterate, the trace.
+/// The only outer loop: steps, limits, divergence, the best iterate, the trace. Throws InputError, naming
+/// field, value and rule, before the first step; what happens later is a StopReason. May be called from
+/// several threads at a time, with the same solver and problem, which must outlive it.
 Outcome solve(const Solver& solver, const BilevelProblem& problem, const SolveOptions& options);
 
+/// The same with an algorithm and its settings.
 template <Algorithm A>
 Outcome solve(const A& algorithm, const BilevelProblem& problem, const SolveOptions& options) {
   return solve(AlgorithmSolver<A>(algorithm), problem, options);

@@ -3,13 +3,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/problem/bilevel_problem.hpp"
 #include "yosida/random.hpp"
 #include "yosida/settings.hpp"
 #include "yosida/solver/iterate.hpp"
 #include "yosida/solver/largest_curvature.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// Self-tuning networks (MacKay et al. 2019): a response to λ is learned around the current λ, under noise
 /// whose own scale is tuned. For a linear model their scale and shift of activations come to

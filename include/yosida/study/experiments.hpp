@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "yosida/data/split.hpp"
+#include "yosida/export.hpp"
 #include "yosida/settings.hpp"
 
-namespace yosida::study {
+namespace YOSIDA_EXPORT yosida {
+namespace study {
 
 /// A method with its settings and what it may cost.
 struct Contestant {
@@ -55,4 +57,5 @@ Dataset rows_of(const Experiment& experiment, const std::vector<std::filesystem:
 /// few.
 Split partition(const Experiment& experiment, const Dataset& rows, std::uint64_t seed);
 
-}  // namespace yosida::study
+}  // namespace study
+}  // namespace yosida

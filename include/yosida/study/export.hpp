@@ -3,10 +3,12 @@
 #include <string>
 #include <string_view>
 
+#include "yosida/export.hpp"
 #include "yosida/linalg/function_ref.hpp"
 #include "yosida/study/store.hpp"
 
-namespace yosida::study {
+namespace YOSIDA_EXPORT yosida {
+namespace study {
 
 /// What of a study leaves it, and in which form.
 struct ExportOptions {
@@ -22,4 +24,5 @@ void export_runs(const Store& store, const ExportOptions& options, FunctionRef<v
 /// The columns of `tune --trace`, one line for each point.
 std::string trace_table(const Trace& trace);
 
-}  // namespace yosida::study
+}  // namespace study
+}  // namespace yosida

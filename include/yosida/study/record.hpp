@@ -1,27 +1,21 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
 
-#include "yosida/solver/solve.hpp"
+#include "yosida/export.hpp"
+#include "yosida/study/run_spec.hpp"
 
-namespace yosida::study {
+namespace YOSIDA_EXPORT yosida {
+namespace study {
 
-/// What a run is to do, as JSON text with its keys in order: two runs are the same run where these are equal.
-struct RunSpec {
-  std::string method;  // with its settings, as a person would write it: "sho:alpha=0.05"
-  std::uint64_t seed = 0;
-  std::string json;  // everything that decides the result: method, settings, seed, budget, model, data sha256
-
-  /// sha256 of json: the name of the run in a store.
-  std::string key() const;
-};
+/// The status of a run that ended in an error.
+inline constexpr const char* kFailed = "failed";
 
 /// A finished run.
 struct Record {
-  RunSpec spec;
-  std::string status;   // a StopReason, or "failed": then outcome says why
-  std::string outcome;  // JSON text; holds no times
+  SpecText spec;
+  std::string status;   // a StopReason, or kFailed: then outcome says why
+  std::string outcome;  // a RunOutcome as JSON text
   Trace trace;
   std::string program;  // version of what ran it
   /// Which data. Of compare: sha256 of the JSON text (no spaces, names in order) of the object that has the
@@ -45,4 +39,5 @@ std::string this_machine();
 /// 2026-01-31T12:00:00Z
 std::string utc_now();
 
-}  // namespace yosida::study
+}  // namespace study
+}  // namespace yosida

@@ -5,9 +5,11 @@
 #include <optional>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/study/store.hpp"
 
-namespace yosida::study {
+namespace YOSIDA_EXPORT yosida {
+namespace study {
 
 /// How far a study is.
 struct Progress {
@@ -20,6 +22,7 @@ struct Progress {
   double seconds_left = 0.0;
 };
 
+/// How many runs at a time, who hears of them, and who stops them.
 struct RunnerOptions {
   int jobs = 1;
   /// Called in the thread of the caller, after changes and about ten times a second.
@@ -29,6 +32,7 @@ struct RunnerOptions {
   std::function<bool()> stop = {};
 };
 
+/// What has been done by whom.
 struct RunnerReport {
   std::int64_t done_before = 0;
   std::int64_t done_here = 0;
@@ -38,14 +42,15 @@ struct RunnerReport {
 
 /// Does one run, in a thread of the runner; nothing where it was stopped before its end, which is then not
 /// stored. The runner fills in the spec, and when it finished where that is left empty.
-using RunFunction = std::function<std::optional<Record>(const RunSpec&)>;
+using RunFunction = std::function<std::optional<Record>(const SpecText&)>;
 
 /// Does the runs that are missing in the store, in their order, `jobs` at a time, and stores each when it
 /// ends. Runs that other processes have claimed are put off and waited for; where such a process dies they
 /// are done here. An exception of a run or of the store ends the study after the runs under way, and is
 /// thrown again; what has finished is stored. Throws InputError where jobs < 1. A spec that is given twice is
 /// one run.
-RunnerReport run_study(Store& store, const std::vector<RunSpec>& specs, const RunFunction& run,
+RunnerReport run_study(Store& store, const std::vector<SpecText>& specs, const RunFunction& run,
                        const RunnerOptions& options);
 
-}  // namespace yosida::study
+}  // namespace study
+}  // namespace yosida

@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/study/record.hpp"
 
-namespace yosida::study {
+namespace YOSIDA_EXPORT yosida {
+namespace study {
 
 /// The right to do a run, held against every other process and Store until it is dropped. The system drops it
 /// where the process dies.
@@ -23,6 +25,7 @@ class Claim {
 /// than 64, and what is stored is held to the same.
 class Store {
  public:
+  /// What may be done to the file.
   enum class Mode {
     read,    // the file must be there; one of an older schema is read as it is
     update,  // the file must be there; may be migrated
@@ -39,6 +42,7 @@ class Store {
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
 
+  /// Whether the run of this key is in the store.
   bool has(const std::string& key) const;
   /// Of all runs, in no order that means anything.
   std::vector<std::string> keys() const;
@@ -73,4 +77,5 @@ class Store {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace yosida::study
+}  // namespace study
+}  // namespace yosida

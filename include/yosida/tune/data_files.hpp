@@ -6,9 +6,10 @@
 #include <vector>
 
 #include "yosida/data/reader.hpp"
+#include "yosida/export.hpp"
 #include "yosida/tune/prepare.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// Where the rows are. Targets, columns, missing values and memory as ReadOptions has them.
 struct DataFiles {

@@ -1,23 +1,24 @@
 #pragma once
 
 #include <optional>
-#include <span>
+#include <string_view>
+#include <vector>
 
-namespace yosida {
+#include "yosida/export.hpp"
+#include "yosida/model/measures.hpp"
 
-/// What one set of weights does on one part of the data. A measure that the model has not is not there.
+namespace YOSIDA_EXPORT yosida {
+
+/// What one set of weights does on one part of the data.
 struct PartReport {
-  double loss;
-  std::optional<double> scaled_loss = {}, r_squared = {}, accuracy = {}, area_under_roc = {};
-};
+  /// One for each of measures(); nothing where the model does not have it, or these rows do not define it.
+  std::vector<std::optional<double>> values = std::vector<std::optional<double>>(measures().size());
 
-/// One of the measures that a model may have beside its loss.
-struct Measure {
-  const char* name;
-  const char* title;
-  std::optional<double> PartReport::*value;
+  /// By the name of a measure, which must be one.
+  const std::optional<double>& operator[](std::string_view measure) const {
+    return values.at(find_measure(measure).value());
+  }
 };
-std::span<const Measure> measures();
 
 /// With folds, the means over them; a refit on all rows has no validation rows.
 struct Report {

@@ -7,10 +7,11 @@
 #include "yosida/data/labels.hpp"
 #include "yosida/data/pretreatment.hpp"
 #include "yosida/data/split.hpp"
+#include "yosida/export.hpp"
 #include "yosida/model/models.hpp"
 #include "yosida/tune/options.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// Rows as they come: all in one, or with validation and test rows that are given apart.
 struct Rows {
@@ -21,7 +22,7 @@ struct Rows {
 /// The rows, split, labelled, weighted and pretreated, with all a saved model must remember of them.
 struct Prepared {
   const Model* model = nullptr;
-  const Loss* loss = nullptr;
+  SharedLoss loss = least_squares();  // that of the model
   /// With folds, the training and the validation rows are all rows: for the refit.
   Split split;
   std::vector<Split> folds;  // each pretreated by its own training rows; empty without cross-validation
@@ -34,7 +35,7 @@ struct Prepared {
   std::string note;                        // what a person should know of the pretreatment
 };
 
-/// Uses the rows up where nobody else holds them; what others hold is copied and stays as it is. Throws
+/// The numbers of the rows are only read: parts are views of them, or copies where these pay. Throws
 /// InputError, naming option, value and rule, where options and rows do not fit each other.
 Prepared prepare(Rows rows, const TuneOptions& options);
 

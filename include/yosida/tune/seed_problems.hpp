@@ -7,24 +7,32 @@
 #include <mutex>
 
 #include "yosida/error.hpp"
+#include "yosida/export.hpp"
 #include "yosida/tune/data_files.hpp"
 #include "yosida/tune/tune.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// A file is no longer what the study began with: no run may be stored under its sha256.
 struct DataChanged : InputError {
   using InputError::InputError;
 };
 
-/// What a study reads, by its contents. Files are read once, when their rows are first asked for.
+/// One name for all that is read: of flags and sha256, or names, as JSON.
+std::string sha256_of_files(const std::map<std::string, std::string>& files);
+
+/// What a study reads, by its contents. Files are read once, when their rows are first asked for. Its
+/// functions may be called from several threads.
 class StudyData {
  public:
+  /// Reads the bytes of the files, for their sha256. Throws InputError where one cannot be read.
   StudyData(DataFiles files, TuneOptions options);
 
   /// By the flag that names it: the sha256 of a file, the name of a built-in data set.
   const std::map<std::string, std::string>& files() const { return sha256_of_flag_; }
-  /// Of all of them: of their flags and sha256 as JSON.
+  /// The names of the files, without their folders, by the same flags.
+  const std::map<std::string, std::string>& file_names() const { return name_of_flag_; }
+  /// sha256_of_files() of them.
   const std::string& sha256() const { return sha256_; }
   /// Throws DataChanged where a file has changed or is gone. Reads only those whose time or size has changed.
   void require_unchanged() const;
@@ -43,7 +51,7 @@ class StudyData {
   const DataFiles where_;
   const TuneOptions options_;
   std::vector<File> files_;
-  std::map<std::string, std::string> sha256_of_flag_;
+  std::map<std::string, std::string> sha256_of_flag_, name_of_flag_;
   std::string sha256_;
   std::mutex mutex_;
   std::optional<Rows> rows_;
@@ -56,18 +64,21 @@ struct SeedProblem {
 };
 
 /// Makes the data of a seed when it is first asked for, once for all its runs; keeps that of the last few
-/// seeds.
+/// seeds. Its functions may be called from several threads.
 class SeedProblems {
  public:
+  /// How a problem is made, and how many are kept.
   struct Options {
     std::function<TuneProblem(std::uint64_t seed)> make;
     std::optional<TuneOptions> oracle;  // whether it is asked for, and its bounds
     std::size_t kept;                   // seeds
   };
+  /// Makes nothing yet.
   explicit SeedProblems(Options options) : options_(std::move(options)) {}
 
-  /// Throws what `make` throws: DataChanged, or InputError where the rows of this seed cannot be used.
-  std::shared_ptr<const SeedProblem> of(std::uint64_t seed);
+  /// Throws what `make` throws, and RunEnded where it is told to stop: DataChanged, or InputError where the
+  /// rows of this seed cannot be used.
+  std::shared_ptr<const SeedProblem> of(std::uint64_t seed, const StopToken& stop = {});
 
  private:
   struct Slot {
@@ -77,7 +88,7 @@ class SeedProblems {
     std::shared_ptr<const SeedProblem> made;
   };
   std::shared_ptr<Slot> slot_of(std::uint64_t seed);
-  std::shared_ptr<const SeedProblem> make(std::uint64_t seed) const;
+  std::shared_ptr<const SeedProblem> make(std::uint64_t seed, const StopToken& stop) const;
 
   Options options_;
   std::mutex mutex_;

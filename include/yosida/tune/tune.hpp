@@ -4,12 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/model/equivalents.hpp"
 #include "yosida/model/fitted_model.hpp"
 #include "yosida/solver/certificate.hpp"
 #include "yosida/tune/tune_problem.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 /// Everything there is to say of a finished run.
 struct Tuned {
@@ -32,13 +33,13 @@ struct Tuned {
   std::vector<std::string> warnings;
 
   const Vector& lambda() const { return outcome.best.lambda; }
+  /// Puts in how far the answer is from the best λ there is.
   void add_oracle(const OracleGap& gap);
 };
 
 /// Finds the penalty of a linear model: prepares the rows, makes the problem, runs the method, judges its
-/// answer, and fits the model. The caller's numbers stay as they are: they are copied where the caller keeps
-/// them, and used up where they are moved in. Throws InputError, naming option, value and rule, before the
-/// first iteration. May be called from several threads.
+/// answer, and fits the model. The caller's numbers are only read. Throws InputError, naming option, value
+/// and rule, before the first iteration. May be called from several threads.
 Tuned tune(Dataset rows, const TuneOptions& options = {});
 /// The same with parts that are given.
 Tuned tune(Split parts, const TuneOptions& options = {});
@@ -47,8 +48,9 @@ Tuned tune(const TuneProblem& problem, const TuneOptions& options);
 
 // The steps of it, for whoever shares a problem or an oracle among runs, or watches only the run itself.
 
-/// The run, its reports and its certificate. A run that was stopped by an observer has no certificate:
-/// whoever has stopped it wants its answer now.
+/// The run, its reports and its certificate. A run that was stopped has no certificate: whoever has stopped
+/// it wants its answer now. After a time limit it is given a moment. Throws RunEnded where it is stopped
+/// before there is a problem to run on.
 Tuned run_method(const TuneProblem& problem, const TuneOptions& options);
 /// What comes after the run: equivalents, oracle, refit, the model.
 void complete(Tuned& tuned, const TuneProblem& problem, const TuneOptions& options);

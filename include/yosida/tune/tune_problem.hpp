@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "yosida/export.hpp"
 #include "yosida/model/penalty.hpp"
 #include "yosida/problem/collapse.hpp"
 #include "yosida/problem/gradient_check.hpp"
@@ -12,7 +13,7 @@
 #include "yosida/tune/part_report.hpp"
 #include "yosida/tune/prepare.hpp"
 
-namespace yosida {
+namespace YOSIDA_EXPORT yosida {
 
 struct ModelProblem;
 
@@ -39,6 +40,7 @@ class TuneProblem {
   /// other.
   TuneProblem(Rows rows, const TuneOptions& options);
   ~TuneProblem();
+  /// Leaves the other empty.
   TuneProblem(TuneProblem&&) noexcept;
 
   const Prepared& data() const { return data_; }
@@ -52,28 +54,31 @@ class TuneProblem {
   /// Wall time of the constructor.
   double seconds() const { return seconds_; }
 
+  // What takes long throws RunEnded where it is told to stop.
+
   /// As one bi-level problem, in its cheapest form for so many iterations.
-  std::shared_ptr<const BilevelProblem> bilevel(double iterations,
-                                                Coordinates coordinates = Coordinates::any) const;
+  std::shared_ptr<const BilevelProblem> bilevel(double iterations, Coordinates coordinates = Coordinates::any,
+                                                const StopToken& stop = {}) const;
   /// What a solution of such a problem does on every part, averaged over the folds where there are some.
-  Report report(const BilevelProblem& problem, const Solution& solution) const;
+  Report report(const Solution& solution) const;
   /// What weights of the split do on every part of it.
   Report report(const Vector& w) const;
   /// Throws InputError where there are several λ, for which no oracle is searched.
   void require_one_lambda() const;
   /// The best λ there is inside the bounds given or, where there are none, the data's own. Throws InputError
   /// unless there is one λ.
-  Oracle oracle(const Start& start) const;
+  Oracle oracle(const Start& start, const StopToken& stop = {}) const;
   /// How far a solution is from it.
-  OracleGap gap(Oracle oracle, const Solution& solution) const;
+  OracleGap gap(Oracle oracle, const Solution& solution, const StopToken& stop = {}) const;
   /// w*(λ) on other rows, pretreated as these: all of them, or training and validation rows.
-  Vector refit(const Dataset& rows, const Vector& lambda) const;
+  Vector refit(const Dataset& rows, const Vector& lambda, const StopToken& stop = {}) const;
 
   /// Every gradient and product of the split's problem against finite differences, in each form that it has.
   struct FormCheck {
     const char* form;  // "direct" or "collapsed"
     std::vector<GradientCheck> checks;
   };
+  /// The checks, at this λ and at weights drawn by the seed.
   std::vector<FormCheck> check_gradients(double lambda, std::uint64_t seed) const;
 
  private:

@@ -2,13 +2,14 @@
 
 const NONE = "–";
 
-const MEASURES = {
-  loss: "loss",
-  scaled_loss: "scaled loss",
-  r_squared: "R²",
-  accuracy: "accuracy",
-  area_under_roc: "area under ROC",
-};
+/** By its name, what the study's own table says of a measure: its title, and whether more of it is better. */
+const MEASURES = new Map();
+
+/** Called with the data before anything is drawn. */
+function set_measures(measures) {
+  MEASURES.clear();
+  for (const measure of list(measures)) MEASURES.set(measure.name, measure);
+}
 
 function is_number(value) {
   return typeof value === "number" && Number.isFinite(value);
@@ -53,11 +54,11 @@ function exact_text(cell) {
 }
 
 function measure_text(measure) {
-  return Object.hasOwn(MEASURES, measure) ? MEASURES[measure] : String(measure).replace(/_/g, " ");
+  return MEASURES.get(measure)?.title ?? String(measure).replace(/_/g, " ");
 }
 
 function larger_is_better(measure) {
-  return measure === "r_squared" || measure === "accuracy" || measure === "area_under_roc";
+  return MEASURES.get(measure)?.larger_is_better ?? false;
 }
 
 /** A text whose direction of writing does not spread to the words around it. */

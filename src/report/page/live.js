@@ -7,12 +7,16 @@ const LONGEST_PERIOD = 15000;
 function keep_place(change) {
   const top_of = (node) => node.getBoundingClientRect().top;
   // The first heading in the window; where one part fills it, that part's own.
-  const headings = [...document.querySelectorAll("main :is(h2, h3)")].filter((node) => node.offsetHeight > 0);
+  /** @type {NodeListOf<HTMLElement>} */
+  const all = document.querySelectorAll("main :is(h2, h3)");
+  const headings = [...all].filter((node) => node.offsetHeight > 0);
   const in_window = headings.find((node) => top_of(node) >= 0);
   const anchor = in_window && top_of(in_window) < innerHeight ? in_window : headings.filter((node) => top_of(node) < 0).pop();
   const top = anchor && top_of(anchor);
   change();
-  if (anchor && scrollY > 0) scrollBy({top: top_of(anchor) - top, behavior: "instant"});
+  // "instant" is newer than the type that TypeScript has for it.
+  const behavior = /** @type {any} */ ("instant");
+  if (anchor && scrollY > 0) scrollBy({top: top_of(anchor) - top, behavior});
 }
 
 class LiveFeed {

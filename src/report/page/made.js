@@ -23,19 +23,31 @@ const GLOSSARY = [
 class Made {
   constructor(node) {
     this.sessions = element("div", {});
+    this.builds = element("div", {});
     this.files = element("div", {});
-    node.append(this.sessions, this.files, element("h3", {}, "Words"),
+    node.append(this.sessions, this.builds, this.files, element("h3", {}, "Words"),
         element("dl", {class: "glossary"}, ...GLOSSARY.map(([word, meaning]) =>
           element("div", {}, element("dt", {}, word), element("dd", {}, meaning)))));
   }
 
   update(data, states) {
-    const wanted = JSON.stringify([data.sessions, states.map(({problem}) => problem.files)]);
+    const wanted = JSON.stringify([data.sessions, data.builds, states.map(({problem}) => problem.files)]);
     if (wanted === this.shown) return;
     this.shown = wanted;
     this.sessions.replaceChildren(element("h3", {}, "Commands"), ...this.commands(list(data.sessions)));
+    this.builds.replaceChildren(...this.builds_table(list(data.builds)));
     const files = d3.merge(states.map(({problem}) => list(problem.files).map((file) => [problem.name, ...file])));
     this.files.replaceChildren(...(files.length > 0 ? [element("h3", {}, "Data"), this.table(["Problem", "Data", "sha256 or name"], files)] : []));
+  }
+
+  /** Results of different code do not belong together, so there is nothing to say of one build. */
+  builds_table(builds) {
+    if (builds.length < 2) return [];
+    return [
+      element("h3", {}, "Builds"),
+      element("p", {}, "The runs of different builds stand in rows of their own: their code may decide otherwise."),
+      this.table(["Build", "Runs"], builds),
+    ];
   }
 
   commands(sessions) {

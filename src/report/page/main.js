@@ -20,6 +20,7 @@ class Page {
 
   update(data) {
     const problems = list(data.problems);
+    set_measures(data.measures);
     // Our own method first, so that it has the same colour in every report; the others as they come.
     method_index("my-hpo");
     const place = document.querySelector("#problems");
@@ -65,10 +66,11 @@ class Page {
       data.failed > 0 ? `${grouped(data.failed)} failed` : "none failed",
       plural(list(data.problems).length, "problem"),
     ];
+    if (list(data.builds).length > 1) facts.push(`made by ${data.builds.length} builds of the program`);
     set_text(document.querySelector("#facts"), facts.join(" · "));
     const time = data.generated ? `, ${time_text(data.generated)}` : "";
     set_text(document.querySelector("#credit"), `Made by yosida ${data.program ?? ""}${time}.`);
-    document.querySelector("#nothing").hidden = list(data.problems).length > 0;
+    document.getElementById("nothing").hidden = list(data.problems).length > 0;
   }
 
   update_contents(states) {

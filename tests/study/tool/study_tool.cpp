@@ -22,11 +22,11 @@ namespace {
 using namespace yosida;
 using nlohmann::ordered_json;
 using study::Record;
-using study::RunSpec;
+using study::SpecText;
 using study::Store;
 
-std::vector<RunSpec> fake_specs(std::uint64_t runs) {
-  std::vector<RunSpec> specs;
+std::vector<SpecText> fake_specs(std::uint64_t runs) {
+  std::vector<SpecText> specs;
   for (std::uint64_t i = 0; i < runs; ++i) {
     const std::string method = i % 2 == 0 ? "fake" : "fake:alpha=0.05";
     const ordered_json json = {{"method", method}, {"seed", i / 2}, {"budget", 100}};
@@ -36,7 +36,7 @@ std::vector<RunSpec> fake_specs(std::uint64_t runs) {
 }
 
 /// Decided by the spec alone, but for the times.
-Record fake_record(const RunSpec& spec) {
+Record fake_record(const SpecText& spec) {
   Random random(spec.seed * 2 + (spec.method == "fake" ? 0 : 1));
   Record record;
   record.spec = spec;
@@ -85,7 +85,7 @@ void run(const std::string& file, std::uint64_t runs, int jobs, double milliseco
   Store store(file, Store::Mode::create);
   const auto report = study::run_study(
       store, fake_specs(runs),
-      [&](const RunSpec& spec) {
+      [&](const SpecText& spec) {
         const auto start = std::chrono::steady_clock::now();
         nap(milliseconds);
         Record record = fake_record(spec);

@@ -1,18 +1,14 @@
-#include "reproduce_claims.hpp"
+#include "yosida/report/claims.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
-#include "output.hpp"
 #include "yosida/report/rows.hpp"
 
-namespace yosida::cli {
-
-using report::MethodRow;
-using report::ProblemContents;
-
+namespace yosida::report {
 namespace {
 
 std::string loss(double value) { return fmt::format("{:.4g}", 100.0 * value); }
@@ -55,9 +51,9 @@ std::string duel(const ProblemContents& problem, const std::function<bool(const 
   if (row == nullptr) return "";
   if (other == nullptr)
     return fmt::format("{} of {}; no setting of the other ended well for every seed",
-                       loss(*mean_validation(*row)), printable(row->label));
-  return fmt::format("{} of {} against {} of {} ({})", loss(*mean_validation(*row)), printable(row->label),
-                     loss(*mean_validation(*other)), printable(other->label),
+                       loss(*mean_validation(*row)), row->label);
+  return fmt::format("{} of {} against {} of {} ({})", loss(*mean_validation(*row)), row->label,
+                     loss(*mean_validation(*other)), other->label,
                      more(*mean_validation(*row), *mean_validation(*other)));
 }
 
@@ -69,8 +65,7 @@ std::string full_against_simplified(const ProblemContents& problem) {
     return fmt::format("{} after {:.0f} iterations and {:.0f} of work", loss(*mean_validation(row)),
                        row.iterations ? row.iterations->mean : 0.0, row.work ? row.work->mean : 0.0);
   };
-  return fmt::format("{}, against {} ({})", described(*full), described(*simplified),
-                     printable(simplified->label));
+  return fmt::format("{}, against {} ({})", described(*full), described(*simplified), simplified->label);
 }
 
 /// The best of the searches at each of their budgets.
@@ -89,7 +84,7 @@ std::string searches(const ProblemContents& problem) {
     if (const MethodRow* row = best_row(
             problem, [&](const MethodRow& each) { return is_search(each) && each.budget == budget; }))
       text += fmt::format("{}{} with {:.0f} gradients ({})", text.empty() ? "" : "; ",
-                          loss(*mean_validation(*row)), budget, printable(row->label));
+                          loss(*mean_validation(*row)), budget, row->label);
   const MethodRow* paper = best_row(problem, is_of_paper);
   if (!text.empty() && paper != nullptr)
     text +=
@@ -109,47 +104,23 @@ std::string successor(const ProblemContents& problem) {
       if (nearest == nullptr || row.lambda_gap->mean < nearest->lambda_gap->mean) nearest = &row;
   std::string text = fmt::format("lambda gap {:.2g} %", 100.0 * ours->lambda_gap->mean);
   if (nearest != nullptr)
-    text += fmt::format(" (next {:.2g} %, {})", 100.0 * nearest->lambda_gap->mean, printable(nearest->label));
+    text += fmt::format(" (next {:.2g} %, {})", 100.0 * nearest->lambda_gap->mean, nearest->label);
   return text + fmt::format("; validation {} against {} of {} ({}); work {:.0f} against {:.0f}",
-                            loss(*mean_validation(*ours)), loss(*mean_validation(*best)),
-                            printable(best->label), more(*mean_validation(*ours), *mean_validation(*best)),
-                            ours->work->mean, best->work->mean);
-}
-
-/// Broken between words where a line would be longer than people like to read.
-std::string wrapped(const std::string& text, std::size_t indent) {
-  constexpr std::size_t kWidth = 110;
-  std::string lines;
-  std::size_t column = indent;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find(' ', begin), text.size());
-    if (column > indent && column + 1 + (end - begin) > kWidth) {
-      lines += '\n';
-      lines.append(indent, ' ');
-      column = indent;
-    } else if (column > indent) {
-      lines += ' ';
-      ++column;
-    }
-    lines += text.substr(begin, end - begin);
-    column += end - begin;
-    begin = end + 1;
-  }
-  return lines;
+                            loss(*mean_validation(*ours)), loss(*mean_validation(*best)), best->label,
+                            more(*mean_validation(*ours), *mean_validation(*best)), ours->work->mean,
+                            best->work->mean);
 }
 
 }  // namespace
 
-void print_claims(const std::vector<const ProblemContents*>& problems) {
-  std::size_t width = 0;
-  for (const ProblemContents* problem : problems) width = std::max(width, problem->name.size());
-  std::string claims;
-  const auto add = [&](const char* claim, const std::function<std::string(const ProblemContents&)>& figures) {
-    std::string lines;
+std::vector<Claim> claims(const std::vector<const ProblemContents*>& problems) {
+  std::vector<Claim> all;
+  const auto add = [&](const char* claim, const std::function<std::string(const ProblemContents&)>& finding) {
+    Claim next{.claim = claim, .findings = {}};
     for (const ProblemContents* problem : problems)
-      if (const std::string text = figures(*problem); !text.empty())
-        lines += fmt::format("    {:{}}  {}\n", printable(problem->name), width, wrapped(text, width + 6));
-    if (!lines.empty()) claims += fmt::format("  {}\n{}", claim, lines);
+      if (std::string text = finding(*problem); !text.empty())
+        next.findings.emplace_back(problem->name, std::move(text));
+    if (!next.findings.empty()) all.push_back(std::move(next));
   };
   add("SHO is unstable at larger steps", steps_of_sho);
   add("MY-HPO takes larger steps and ends better than SHO", [](const ProblemContents& problem) {
@@ -163,11 +134,7 @@ void print_claims(const std::vector<const ProblemContents*>& problems) {
   add("The full algorithm needs fewer, dearer iterations", full_against_simplified);
   add("Black-box searches need about five times the budget", searches);
   add("Ours: my-hpo finds the best lambda, for less", successor);
-  if (!claims.empty())
-    fmt::print(
-        "\nThe claims (validation loss × 100 of the final weights, means; settings where every seed ended "
-        "well)\n\n{}",
-        claims);
+  return all;
 }
 
-}  // namespace yosida::cli
+}  // namespace yosida::report

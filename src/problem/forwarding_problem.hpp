@@ -5,10 +5,13 @@
 namespace yosida {
 
 /// Forwards every call to another problem: what wraps a problem overrides only what it changes, and
-/// a function added to BilevelProblem is forwarded in one place. The problem must outlive it.
+/// a function added to BilevelProblem is forwarded in one place. The problem must outlive it. Traits are
+/// those of the problem when it was wrapped.
 class ForwardingProblem : public BilevelProblem {
  public:
-  explicit ForwardingProblem(const BilevelProblem& problem) : problem_(problem) {}
+  explicit ForwardingProblem(const BilevelProblem& problem) : problem_(problem) {
+    traits_ = problem.traits();
+  }
 
   Index weights() const override { return problem_.weights(); }
   Index hyperparameters() const override { return problem_.hyperparameters(); }
@@ -29,12 +32,25 @@ class ForwardingProblem : public BilevelProblem {
                                 Vector& out) const override {
     problem_.cross_product_transposed(w, lambda, p, out);
   }
-  double validation_loss(const Vector& w) const override { return problem_.validation_loss(w); }
-  double validation_gradient(const Vector& w, Vector& g) const override {
-    return problem_.validation_gradient(w, g);
+  double validation_loss(const Vector& w, const Vector& lambda) const override {
+    return problem_.validation_loss(w, lambda);
   }
-  void validation_hessian_product(const Vector& w, const Vector& p, Vector& out) const override {
-    problem_.validation_hessian_product(w, p, out);
+  double validation_gradient(const Vector& w, const Vector& lambda, Vector& g) const override {
+    return problem_.validation_gradient(w, lambda, g);
+  }
+  void train_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const override {
+    problem_.train_gradient_lambda(w, lambda, out);
+  }
+  void validation_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const override {
+    problem_.validation_gradient_lambda(w, lambda, out);
+  }
+  void validation_hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
+                                  Vector& out) const override {
+    problem_.validation_hessian_product(w, lambda, p, out);
+  }
+  void validation_curvature(const Vector& w, const Vector& lambda, const Matrix& phi1,
+                            Eigen::MatrixXd& out) const override {
+    problem_.validation_curvature(w, lambda, phi1, out);
   }
   InnerReport inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const override {
     return problem_.inner_solve(lambda, options, w);
@@ -50,21 +66,11 @@ class ForwardingProblem : public BilevelProblem {
                                   const LinearOptions& options, Matrix& x) const override {
     return problem_.hessian_solve_many(w, lambda, b, options, x);
   }
-  std::optional<Bounds> own_bounds() const override { return problem_.own_bounds(); }
-  bool has_closed_form() const override { return problem_.has_closed_form(); }
   CurvePoint closed_form(double lambda) const override { return problem_.closed_form(lambda); }
-  bool factors_cheaply() const override { return problem_.factors_cheaply(); }
-  double feature_width() const override { return problem_.feature_width(); }
-  std::optional<double> largest_curvature() const override { return problem_.largest_curvature(); }
   std::optional<Vector> least_curvatures() const override { return problem_.least_curvatures(); }
-  Work certificate_work() const override { return problem_.certificate_work(); }
   void fit_intercept(Vector& w) const override { problem_.fit_intercept(w); }
-  Work intercept_work() const override { return problem_.intercept_work(); }
-  Work cross_work() const override { return problem_.cross_work(); }
-  const Vector& ones() const override { return problem_.ones(); }
   Vector expand(const Vector& w) const override { return problem_.expand(w); }
-  double setup_work() const override { return problem_.setup_work(); }
-  Losses losses(const Vector& w) const override { return problem_.losses(w); }
+  Losses losses(const Vector& w, const Vector& lambda) const override { return problem_.losses(w, lambda); }
 
  protected:
   const BilevelProblem& problem_;

@@ -6,9 +6,11 @@
 #include <string>
 #include <utility>
 
+#include "yosida/export.hpp"
 #include "yosida/settings.hpp"
 
-namespace yosida::settings {
+namespace YOSIDA_EXPORT yosida {
+namespace settings {
 
 inline constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 
@@ -72,4 +74,5 @@ Setting<S> fraction(std::string name, double S::*member, std::string meaning, st
           [=](const S& s) { return real_text(s.*member); }};
 }
 
-}  // namespace yosida::settings
+}  // namespace settings
+}  // namespace yosida

@@ -14,8 +14,8 @@ namespace yosida {
 /// features it spans everything.
 class CollapsedLeastSquares final : public BilevelProblem {
  public:
-  /// Throws InputError where it does not collapse.
-  explicit CollapsedLeastSquares(std::shared_ptr<const LinearProblem> direct);
+  /// Throws InputError where it does not collapse, and RunEnded where it is told to stop.
+  explicit CollapsedLeastSquares(std::shared_ptr<const LinearProblem> direct, const StopToken& stop = {});
   /// Its factors are of least squares, of the rows as they are (no row weights) and of one λ on every weight.
   static bool collapses(const LinearProblem& direct);
 
@@ -37,33 +37,32 @@ class CollapsedLeastSquares final : public BilevelProblem {
   void cross_product(const Vector& w, const Vector& lambda, const Vector& q, Vector& out) const override;
   void cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
                                 Vector& out) const override;
-  double validation_loss(const Vector& w) const override;
-  double validation_gradient(const Vector& w, Vector& g) const override;
-  void validation_hessian_product(const Vector& w, const Vector& p, Vector& out) const override;
+  double validation_loss(const Vector& w, const Vector& lambda) const override;
+  double validation_gradient(const Vector& w, const Vector& lambda, Vector& g) const override;
+  void validation_hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
+                                  Vector& out) const override;
+  void train_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const override;
   InnerReport inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const override;
   LinearReport hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
                              const LinearOptions& options, Vector& x) const override;
   void certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const override;
-  bool has_closed_form() const override { return true; }
   CurvePoint closed_form(double lambda) const override;
-  std::optional<double> largest_curvature() const override {
-    return singular_values_.cwiseAbs2().maxCoeff() / train_rows_;
-  }
   /// From the smallest singular value that is more than rounding.
   std::optional<Vector> least_curvatures() const override;
   void fit_intercept(Vector& w) const override;
-  const Vector& ones() const override { return ones_; }
   Vector expand(const Vector& w) const override;
-  double setup_work() const override { return setup_work_; }
-  Losses losses(const Vector& w) const override;
+  Losses losses(const Vector& w, const Vector& lambda) const override;
 
  private:
   double closed_form_work() const;
   Index rank() const { return singular_values_.size(); }
   /// t = b − b*(w): how far the intercept is from the exact one, b*(w) = ȳ − x̄ᵀw.
   double intercept_offset(const Vector& w) const;
-  /// w with t in the intercept's place; a scratch vector that the next call overwrites.
-  const Vector& with_offset(const Vector& w, double t) const;
+  /// point = w with t in the intercept's place.
+  void set_offset(const Vector& w, double t, Vector& point) const;
+  void factor_many_rows(const Dataset& train, const Vector& mean, const StopToken& stop);
+  void factor_few_rows(const Dataset& train, const Vector& mean, const StopToken& stop);
+  void rotate_validation_rows(const Dataset& validation, const Vector& mean, const StopToken& stop);
 
   std::shared_ptr<const LinearProblem> direct_;
   bool intercept_;
@@ -75,12 +74,11 @@ class CollapsedLeastSquares final : public BilevelProblem {
   double target_mean_ = 0.0;
   double train_rows_ = 0.0;
   // Validation rows as an equal least-squares data set of few rows: ‖V (a, t) − z_V‖² + rest_V.
-  Design validation_;
+  std::shared_ptr<const Matrix> validation_matrix_;
+  Design validation_;  // the same numbers
   Vector validation_z_;
   double validation_rest_ = 0.0;
   double validation_rows_ = 0.0;
-  Vector ones_;
-  double setup_work_ = 0.0;
 };
 
 }  // namespace yosida

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "yosida/linalg/design.hpp"
+#include "yosida/stop.hpp"
 
 namespace yosida {
 
@@ -40,9 +41,10 @@ Qr qr(const Matrix& a);
 
 /// The triangular factor of [X − 1 shiftᵀ | 1 | y − y_shift] (the column of ones where `with_ones`),
 /// rows read once in blocks: as data for least squares it is equal to the design, with at most
-/// as many rows as columns. Uses memory for a block and the factor, never a copy of the design.
+/// as many rows as columns. Uses memory for a block and the factor, never a copy of the design. Of some rows
+/// only where `stop` says so on the way.
 Matrix triangular_factor(const Design& x, const Vector& shift, bool with_ones, const Vector& y,
-                         double y_shift);
+                         double y_shift, const StopToken* stop = nullptr);
 
 /// gram += AᵀA, its lower triangle.
 void add_gram(const Eigen::Ref<const Matrix>& a, Matrix& gram);
@@ -50,15 +52,23 @@ void add_gram(const Eigen::Ref<const Matrix>& a, Matrix& gram);
 /// A B by BLAS, which is built for the machine it runs on.
 Matrix product(const Eigen::Ref<const Matrix>& a, const Eigen::Ref<const Matrix>& b);
 
-/// Conjugate gradients for H x = b, from the x given. `apply(p, out)` writes H p to out. `diagonal`, where it
-/// is given, preconditions: that of H makes columns of different scales equal. With `in_its_units` the
-/// residual r is measured by √(rᵀ diagonal⁻¹ r), which does not depend on those scales.
+struct CgOptions {
+  /// Preconditions, where it is given: that of H makes columns of different scales equal.
+  const Vector* diagonal = nullptr;
+  /// The residual r is measured by √(rᵀ diagonal⁻¹ r), which does not depend on those scales.
+  bool in_its_units = false;
+  /// Asked before each product.
+  const StopToken* stop = nullptr;
+};
 struct CgReport {
   Index products = 0;
   double residual_norm = 0.0;
+  /// pᵀHp/pᵀp of the direction p at which they ended because it is not positive; 1 where it always was.
+  double curvature = 1.0;
+  double largest_curvature = 0.0;  ///< of the directions before
 };
+/// Conjugate gradients for H x = b, from the x given. `apply(p, out)` writes H p to out.
 CgReport conjugate_gradients(FunctionRef<void(const Vector&, Vector&)> apply, const Vector& b, Vector& x,
-                             double tolerance, Index max_products, const Vector* diagonal = nullptr,
-                             bool in_its_units = false);
+                             double tolerance, Index max_products, const CgOptions& options = {});
 
 }  // namespace yosida

@@ -1,22 +1,22 @@
 #pragma once
 
+#include "problem/forwarding_problem.hpp"
 #include "yosida/linalg/function_ref.hpp"
-#include "yosida/problem/forwarding_problem.hpp"
 
 namespace yosida {
 
-/// Thrown by a CountedProblem before the call that would exceed its limit.
-struct BudgetSpent {};
-
-/// The work counter around a problem: forwards every call and counts what touches the data. For one
-/// run in one thread; the problem itself may be shared.
+/// The work counter around a problem: forwards every call, counts what touches the data, and sees to it that
+/// a run ends: a call that would exceed the limit of work, or that follows or ends with a request to stop,
+/// throws RunEnded. For one run in one thread; the problem itself may be shared.
 class CountedProblem final : public ForwardingProblem {
  public:
   /// `limit`: the largest paper_count allowed.
   explicit CountedProblem(const BilevelProblem& problem,
-                          std::int64_t limit = std::numeric_limits<std::int64_t>::max());
+                          std::int64_t limit = std::numeric_limits<std::int64_t>::max(), StopToken stop = {});
 
   const Work& work() const { return work_; }
+  /// What inner and linear solves are given to ask, and every call asks itself.
+  void stop_by(StopToken stop) { stop_ = std::move(stop); }
 
   double train_loss(const Vector& w, const Vector& lambda) const override;
   void train_gradient(const Vector& w, const Vector& lambda, Vector& g) const override;
@@ -24,9 +24,16 @@ class CountedProblem final : public ForwardingProblem {
   void cross_product(const Vector& w, const Vector& lambda, const Vector& q, Vector& out) const override;
   void cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
                                 Vector& out) const override;
-  double validation_loss(const Vector& w) const override;
-  double validation_gradient(const Vector& w, Vector& g) const override;
-  void validation_hessian_product(const Vector& w, const Vector& p, Vector& out) const override;
+  double validation_loss(const Vector& w, const Vector& lambda) const override;
+  double validation_gradient(const Vector& w, const Vector& lambda, Vector& g) const override;
+  /// Either counts as a loss evaluation.
+  void train_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const override;
+  void validation_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const override;
+  void validation_hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
+                                  Vector& out) const override;
+  /// A Hessian product for each column.
+  void validation_curvature(const Vector& w, const Vector& lambda, const Matrix& phi1,
+                            Eigen::MatrixXd& out) const override;
   CurvePoint closed_form(double lambda) const override;
   InnerReport inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const override;
   LinearReport hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
@@ -42,8 +49,11 @@ class CountedProblem final : public ForwardingProblem {
                             FunctionRef<LinearReport(const LinearOptions&)> solve) const;
   /// Counts one more of `kind`, or throws where the limit does not allow it.
   void charge(std::int64_t Work::*kind) const;
+  /// Throws where the run is to stop.
+  void require_going_on() const;
 
   std::int64_t limit_;
+  StopToken stop_;
   mutable Work work_;
   mutable double setup_paid_ = 0.0;  // of what inner solves compute once and keep
 };

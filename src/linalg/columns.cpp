@@ -1,0 +1,162 @@
+#include "linalg/columns.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "linalg/rows.hpp"
+#include "linalg/unit_scale.hpp"
+
+namespace yosida {
+namespace {
+
+using linalg::Access;
+using linalg::ColumnMap;
+using linalg::for_each_row;
+using linalg::RowsOf;
+using linalg::SparseRow;
+
+/// Whether the columns can be read entry by entry: zeros are not stored, and stay one number each.
+bool reads_entries(const Design& x) { return x.omits_zeros() && Access::map(x).is_diagonal(); }
+
+/// Calls visit(column, number) for each entry that is stored. Returns how many each column has.
+template <typename Visit>
+Vector for_each_entry(const Design& x, const Visit& visit) {
+  const ColumnMap map = Access::map(x);
+  const RowsOf<SparseRow> rows(x);
+  Vector count = Vector::Zero(x.cols());
+  for (Index i = 0; i < rows.rows(); ++i) {
+    const auto [column, value, size] = rows.row(i);
+    for (Index k = 0; k < size; ++k) {
+      count[column[k]] += 1.0;
+      visit(column[k], map.apply(column[k], value[k]));
+    }
+  }
+  return count;
+}
+
+/// Calls visit(column, number, how many) for the zeros that are not stored.
+template <typename Visit>
+void for_each_omitted(const Design& x, const Vector& count, const Visit& visit) {
+  const ColumnMap map = Access::map(x);
+  const auto n = static_cast<double>(x.rows());
+  for (Index j = 0; j < x.cols(); ++j)
+    if (count[j] < n) visit(j, map.apply(j, 0.0), n - count[j]);
+}
+
+/// The larger of both; NaN where either is.
+double larger(double a, double b) { return a >= b || std::isnan(a) ? a : b; }
+
+}  // namespace
+
+Vector ColumnRange::unit_scales() const {
+  return low.cwiseAbs().cwiseMax(high.cwiseAbs()).unaryExpr([](double v) { return unit_scale(v); });
+}
+
+ColumnRange column_range(const Design& x) {
+  ColumnRange range{Vector::Constant(x.cols(), std::numeric_limits<double>::infinity()),
+                    Vector::Constant(x.cols(), -std::numeric_limits<double>::infinity())};
+  const auto add = [&](Index column, double value) {
+    range.low[column] = std::min(range.low[column], value);
+    range.high[column] = std::max(range.high[column], value);
+  };
+  if (reads_entries(x)) {
+    const Vector count = for_each_entry(x, add);
+    for_each_omitted(x, count, [&](Index column, double value, double) { add(column, value); });
+  } else {
+    for_each_row(x, [&](Index, const double* row) {
+      for (Index j = 0; j < x.cols(); ++j) add(j, row[j]);
+    });
+  }
+  return range;
+}
+
+Vector largest_magnitudes(const Design& x) {
+  Vector largest = Vector::Zero(x.cols());
+  const auto add = [&](Index column, double value) {
+    largest[column] = larger(largest[column], std::abs(value));
+  };
+  if (reads_entries(x)) {
+    const Vector count = for_each_entry(x, add);
+    for_each_omitted(x, count, [&](Index column, double value, double) { add(column, value); });
+  } else {
+    for_each_row(x, [&](Index, const double* row) {
+      for (Index j = 0; j < x.cols(); ++j) add(j, row[j]);
+    });
+  }
+  return largest;
+}
+
+Vector column_means(const Design& x, const Vector& scale) {
+  const double n = static_cast<double>(x.rows());
+  Vector mean = Vector::Zero(x.cols());
+  if (reads_entries(x)) {
+    const Vector count =
+        for_each_entry(x, [&](Index column, double value) { mean[column] += scale[column] * value / n; });
+    for_each_omitted(x, count, [&](Index column, double value, double zeros) {
+      mean[column] += scale[column] * value * (zeros / n);
+    });
+    return mean;
+  }
+  // Two passes: the second takes out the rounding of the first, which grows with the rows.
+  for_each_row(x, [&](Index, const double* row) {
+    for (Index j = 0; j < x.cols(); ++j) mean[j] += row[j] * scale[j];
+  });
+  mean /= n;
+  Vector rest = Vector::Zero(x.cols());
+  for_each_row(x, [&](Index, const double* row) {
+    for (Index j = 0; j < x.cols(); ++j) rest[j] += row[j] * scale[j] - mean[j];
+  });
+  return mean + rest / n;
+}
+
+Vector column_deviations(const Design& x, const Vector& scale, const Vector& mean) {
+  const auto n = static_cast<double>(x.rows());
+  Vector square = Vector::Zero(x.cols());
+  const auto square_of = [&](Index column, double value) {
+    const double deviation = value * scale[column] - mean[column];
+    return deviation * deviation;
+  };
+  if (reads_entries(x)) {
+    // The zeros first: they are most of what there is.
+    const Vector count = for_each_entry(x, [](Index, double) {});
+    for_each_omitted(x, count, [&](Index column, double value, double zeros) {
+      square[column] = zeros * square_of(column, value);
+    });
+    for_each_entry(x, [&](Index column, double value) { square[column] += square_of(column, value); });
+  } else {
+    for_each_row(x, [&](Index, const double* row) {
+      for (Index j = 0; j < x.cols(); ++j) square[j] += square_of(j, row[j]);
+    });
+  }
+  return (square / n).cwiseSqrt();
+}
+
+Vector means_of_present(const Design& x) {
+  if (x.omits_zeros()) return {};
+  const Vector scale = column_range(x).unit_scales();
+  Vector sum = Vector::Zero(x.cols());
+  Vector count = Vector::Zero(x.cols());
+  for_each_row(x, [&](Index, const double* row) {
+    for (Index j = 0; j < x.cols(); ++j)
+      if (!std::isnan(row[j])) {
+        sum[j] += scale[j] * row[j];
+        count[j] += 1.0;
+      }
+  });
+  return sum.array() / count.array() / scale.array();  // 0 / 0 is NaN
+}
+
+std::vector<Index> complete_rows(const Design& x) {
+  std::vector<Index> complete;
+  if (x.omits_zeros()) {
+    for (Index i = 0; i < x.rows(); ++i) complete.push_back(i);
+    return complete;
+  }
+  for_each_row(x, [&](Index i, const double* row) {
+    if (std::none_of(row, row + x.cols(), [](double value) { return std::isnan(value); }))
+      complete.push_back(i);
+  });
+  return complete;
+}
+
+}  // namespace yosida

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <vector>
+
+#include "yosida/linalg/design.hpp"
+
+namespace yosida {
+
+// Statistics of the columns of a design, every step applied; zeros that are not stored count.
+
+/// The least and the largest number of each column; NaN is passed over. Of no number: +∞ and −∞.
+struct ColumnRange {
+  Vector low, high;
+
+  /// What to multiply each column by before its numbers are summed and squared: powers of 2.
+  Vector unit_scales() const;
+};
+ColumnRange column_range(const Design& x);
+/// The largest |number| of each column; NaN where there is one.
+Vector largest_magnitudes(const Design& x);
+/// Of the columns times `scale`.
+Vector column_means(const Design& x, const Vector& scale);
+/// Population standard deviations of the columns times `scale`, `mean` being the means of these.
+Vector column_deviations(const Design& x, const Vector& scale, const Vector& mean);
+
+// NaN stands for a missing value. Where zeros are not stored, nothing is missing.
+
+/// Means over the values that are there; NaN for a column without any. Empty where nothing can be missing.
+Vector means_of_present(const Design& x);
+/// The rows without a missing value, rising.
+std::vector<Index> complete_rows(const Design& x);
+
+}  // namespace yosida

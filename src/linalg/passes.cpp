@@ -1,0 +1,421 @@
+#include <algorithm>
+#include <numeric>
+
+#include "linalg/blas.hpp"
+#include "linalg/kernels.hpp"
+#include "linalg/over_rows.hpp"
+#include "linalg/rows.hpp"
+#include "yosida/linalg/design.hpp"
+
+namespace yosida {
+namespace {
+
+using linalg::ColumnMap;
+using linalg::DenseRow;
+using linalg::over_rows;
+using linalg::RowsOf;
+using linalg::SparseRow;
+
+/// A block of rows fits the first-level cache together with w and out for the usual d.
+constexpr Index kBlockBytes = Index{16} * 1024;
+constexpr Index kMaxBlockRows = 256;
+/// With several outputs the products are matrix products: worth their packing only in larger blocks, which
+/// stay in the second-level cache between the two.
+constexpr Index kMatrixBlockBytes = Index{256} * 1024;
+constexpr Index kMinMatrixBlockRows = 16;
+/// What a loss and its derivatives cost for one number, in operations of a product.
+constexpr Index kOperationsOfLoss = 16;
+
+Index block_rows(Index numbers_of_row, Index outputs) {
+  if (outputs > 1) {
+    const Index fit = kMatrixBlockBytes / (8 * std::max<Index>(numbers_of_row, 1));
+    return std::clamp<Index>(fit / 8 * 8, kMinMatrixBlockRows, kMaxBlockRows);
+  }
+  const Index fit = kBlockBytes / (8 * std::max<Index>(numbers_of_row, 1));
+  return std::clamp<Index>(fit / 4 * 4, 4, kMaxBlockRows);
+}
+Index block_rows(const RowsOf<DenseRow>& x, Index outputs) { return block_rows(x.cols(), outputs); }
+Index block_rows(const RowsOf<SparseRow>& x, Index outputs) {
+  // A value and its column index.
+  return block_rows(2 * x.numbers() / std::max<Index>(x.rows(), 1), outputs);
+}
+
+/// Asks for `bytes` of memory that will be read soon.
+void call_for(const void* memory, Index bytes) {
+  constexpr Index kLine = 64;
+  for (Index at = 0; at < bytes; at += kLine) __builtin_prefetch(static_cast<const char*>(memory) + at, 0, 2);
+}
+/// Longer rows the processor fetches ahead by itself.
+constexpr Index kMostCalled = 1024;
+void call_for(DenseRow row, const RowsOf<DenseRow>& x) {
+  call_for(row, std::min<Index>(x.cols() * Index{sizeof(double)}, kMostCalled));
+}
+void call_for(const SparseRow& row, const RowsOf<SparseRow>&) {
+  call_for(row.value, std::min<Index>(row.size * Index{sizeof(double)}, kMostCalled));
+  call_for(row.column, std::min<Index>(row.size * Index{sizeof(std::int32_t)}, kMostCalled));
+}
+
+/// Rows [begin, begin + count), which come next, where they do not lie one behind the other: short rows in
+/// random order are waited for longer than they are worked on.
+template <typename Row>
+void call_for(const RowsOf<Row>& x, Index begin, Index count) {
+  if (!x.is_scattered()) return;
+  Row rows[kMaxBlockRows];
+  x.fetch(begin, count, rows);
+  for (Index i = 0; i < count; ++i) call_for(rows[i], x);
+}
+
+/// Rows that a pass works on at a time.
+template <typename Row>
+class Block;
+
+template <>
+class Block<SparseRow> {
+ public:
+  Block(const RowsOf<SparseRow>& x, Index outputs) : x_(x), outputs_(outputs) {}
+  void read(Index begin, Index count) {
+    count_ = count;
+    x_.fetch(begin, count, rows_);
+  }
+  void products(const double* w, double* out) const {
+    for (Index i = 0; i < count_; ++i) {
+      const auto [column, value, size] = rows_[i];
+      if (outputs_ == 1) {
+        double sum = 0.0;
+        for (Index k = 0; k < size; ++k) sum += value[k] * w[column[k]];
+        out[i] = sum;
+        continue;
+      }
+      double* products = out + i * outputs_;
+      std::fill_n(products, outputs_, 0.0);
+      for (Index k = 0; k < size; ++k) {
+        const double* weights = w + column[k] * outputs_;
+        for (Index o = 0; o < outputs_; ++o) products[o] += value[k] * weights[o];
+      }
+    }
+  }
+  void add(const double* r, double* out) const {
+    for (Index i = 0; i < count_; ++i) {
+      const auto [column, value, size] = rows_[i];
+      const double* weights = r + i * outputs_;
+      for (Index k = 0; k < size; ++k) {
+        double* sums = out + column[k] * outputs_;
+        for (Index o = 0; o < outputs_; ++o) sums[o] += weights[o] * value[k];
+      }
+    }
+  }
+
+ private:
+  const RowsOf<SparseRow>& x_;
+  Index outputs_;
+  Index count_ = 0;
+  SparseRow rows_[kMaxBlockRows];
+};
+
+/// With several outputs by BLAS, which wants rows one behind the other: those that lie elsewhere are copied
+/// to a place of a fixed size. So the products are the same wherever rows lie.
+template <>
+class Block<DenseRow> {
+ public:
+  Block(const RowsOf<DenseRow>& x, Index outputs) : x_(x), outputs_(outputs) {}
+  void read(Index begin, Index count) {
+    count_ = count;
+    x_.fetch(begin, count, rows_);
+    if (outputs_ > 1) matrix_ = joined();
+  }
+  /// With several outputs w is transposed: see multiply_transposed.
+  void products(const double* w, double* out) const {
+    if (outputs_ == 1) {
+      linalg::kernels().row_products(rows_, count_, x_.cols(), w, out);
+    } else {
+      linalg::multiply_transposed(matrix_, count_, x_.cols(), w, outputs_, out);
+    }
+  }
+  void add(const double* r, double* out) const {
+    if (outputs_ == 1) {
+      linalg::kernels().add_rows(rows_, count_, x_.cols(), r, out);
+    } else {
+      linalg::add_transposed(matrix_, count_, x_.cols(), r, outputs_, out);
+    }
+  }
+
+ private:
+  const double* joined() const {
+    const Index cols = x_.cols();
+    bool adjoin = true;
+    for (Index i = 1; i < count_ && adjoin; ++i) adjoin = rows_[i] == rows_[i - 1] + cols;
+    if (adjoin) return rows_[0];
+    thread_local std::vector<double> scratch;
+    scratch.resize(static_cast<std::size_t>(count_ * cols));
+    for (Index i = 0; i < count_; ++i) std::copy_n(rows_[i], cols, scratch.data() + i * cols);
+    return scratch.data();
+  }
+
+  const RowsOf<DenseRow>& x_;
+  Index outputs_;
+  Index count_ = 0;
+  DenseRow rows_[kMaxBlockRows];
+  const double* matrix_ = nullptr;
+};
+
+/// out += Σ r_i over the rows' weights, one sum per output.
+void add_sums(Index count, const double* r, Index outputs, double* out) {
+  if (outputs == 1) {
+    *out += std::accumulate(r, r + count, 0.0);
+    return;
+  }
+  for (Index i = 0; i < count; ++i)
+    for (Index o = 0; o < outputs; ++o) out[o] += r[i * outputs + o];
+}
+
+bool holds_intercepts(const Design& x, std::size_t size, Index outputs) {
+  return static_cast<Index>(size) > x.cols() * outputs;
+}
+
+/// One w as the rows want it: of the columns that are stored, arranged for their kind, and what is added to
+/// each product.
+class Factor {
+ public:
+  struct Scratch {
+    std::vector<double> weights, offset, transposed;
+  };
+
+  Factor(const Design& x, std::span<const double> w, Index outputs, Scratch& scratch) : outputs_(outputs) {
+    const ColumnMap map = linalg::Access::map(x);
+    const double* const intercepts =
+        holds_intercepts(x, w.size(), outputs) ? w.data() + x.cols() * outputs : nullptr;
+    weights_ = w.data();
+    offset_ = intercepts;
+    if (!map.is_identity()) {
+      scratch.offset.assign(static_cast<std::size_t>(outputs), 0.0);
+      map.pull(w.first(static_cast<std::size_t>(x.cols() * outputs)), outputs, scratch.weights,
+               scratch.offset.data());
+      if (intercepts != nullptr)
+        for (Index o = 0; o < outputs; ++o) scratch.offset[static_cast<std::size_t>(o)] += intercepts[o];
+      weights_ = scratch.weights.data();
+      offset_ = scratch.offset.data();
+    }
+    if (outputs > 1 && !linalg::Access::storage(x).is_sparse) {
+      const Index cols = linalg::Access::storage(x).cols;
+      scratch.transposed.resize(static_cast<std::size_t>(cols * outputs));
+      Eigen::Map<Matrix>(scratch.transposed.data(), outputs, cols) =
+          Eigen::Map<const Matrix>(weights_, cols, outputs).transpose();
+      weights_ = scratch.transposed.data();
+    }
+  }
+
+  template <typename Row>
+  void products(const Block<Row>& block, Index count, double* out) const {
+    block.products(weights_, out);
+    if (offset_ == nullptr) return;
+    for (Index i = 0; i < count; ++i)
+      for (Index o = 0; o < outputs_; ++o) out[i * outputs_ + o] += offset_[o];
+  }
+
+ private:
+  Index outputs_;
+  const double* weights_;
+  const double* offset_;
+};
+
+/// Where Σ r_i x_i is added up: in `out` itself, or over the columns that are stored, with Σ r_i behind them,
+/// until finish() has taken them through the steps.
+class Sums {
+ public:
+  Sums(const Design& x, std::span<double> out, Index outputs)
+      : map_(linalg::Access::map(x)), stored_(linalg::Access::storage(x).cols), out_(out), outputs_(outputs) {
+    has_intercepts_ = holds_intercepts(x, out.size(), outputs);
+    place_ = out;
+    if (out.empty() || map_.is_identity()) return;
+    thread_local std::vector<double> scratch;
+    scratch.assign(static_cast<std::size_t>((stored_ + 1) * outputs), 0.0);
+    place_ = scratch;
+  }
+  std::span<double> place() const { return place_; }
+  bool wants_rows() const { return !out_.empty(); }
+  /// Where in the place Σ r_i belongs; nothing where nobody wants it.
+  bool wants_sums() const { return wants_rows() && (has_intercepts_ || !map_.is_identity()); }
+  Index sums_at() const { return stored_ * outputs_; }
+  void finish() const {
+    if (out_.empty() || map_.is_identity()) return;
+    const double* const row_sums = place_.data() + sums_at();
+    const Index size = map_.push(place_.data(), stored_, row_sums, outputs_) * outputs_;
+    for (Index i = 0; i < size; ++i) out_[static_cast<std::size_t>(i)] += place_[static_cast<std::size_t>(i)];
+    for (Index o = 0; has_intercepts_ && o < outputs_; ++o)
+      out_[static_cast<std::size_t>(size + o)] += row_sums[o];
+  }
+
+ private:
+  ColumnMap map_;
+  Index stored_;
+  std::span<double> out_, place_;
+  Index outputs_;
+  bool has_intercepts_;
+};
+
+/// The one loop behind every pass: map(first, count, products) on blocks of rows, `factors` products each,
+/// one array behind the other; then, where there is an `out`, Σ r_i x_i with the first array as r.
+template <typename Row, std::size_t N, typename Map>
+double pass(const RowsOf<Row>& x, const Factor (&factors)[N], const Map& map, const Sums& sums,
+            Index outputs) {
+  const Index block_size = block_rows(x, outputs);
+  return over_rows(x.rows(), x.numbers() * outputs, sums.place(), [&](Index begin, Index end, double* sum) {
+    thread_local std::vector<double> scratch;
+    const Index size = block_size * outputs;
+    scratch.resize(static_cast<std::size_t>(size) * N);
+    Block<Row> block(x, outputs);
+    double total = 0.0;
+    for (Index i = begin; i < end; i += block_size) {
+      const Index count = std::min(block_size, end - i);
+      block.read(i, count);
+      call_for(x, i + count, std::min(block_size, end - i - count));
+      for (std::size_t f = 0; f < N; ++f)
+        factors[f].products(block, count, scratch.data() + f * static_cast<std::size_t>(size));
+      total += map(i, static_cast<std::size_t>(count * outputs), scratch.data(), scratch.data() + size);
+      if (!sums.wants_rows()) continue;
+      block.add(scratch.data(), sum);
+      if (sums.wants_sums()) add_sums(count, scratch.data(), outputs, sum + sums.sums_at());
+    }
+    return total;
+  });
+}
+
+/// Of rows as they are stored: Σ r_i x_i² into out, Σ r_i x_i behind it where `with_first`.
+void add_sparse_squares(const RowsOf<SparseRow>& x, Index begin, Index end, std::span<const double> r,
+                        Index outputs, bool with_first, double* out) {
+  double* const first = out + x.cols() * outputs;
+  for (Index i = begin; i < end; ++i) {
+    const auto [column, value, size] = x.row(i);
+    const double* weights = r.data() + i * outputs;
+    for (Index k = 0; k < size; ++k)
+      for (Index o = 0; o < outputs; ++o) {
+        out[column[k] * outputs + o] += weights[o] * value[k] * value[k];
+        if (with_first) first[column[k] * outputs + o] += weights[o] * value[k];
+      }
+  }
+}
+
+}  // namespace
+
+void Design::multiply(std::span<const double> w, std::span<double> out, Index outputs) const {
+  product_pass(
+      w,
+      [&](Index first, std::span<double> products) {
+        std::copy(products.begin(), products.end(), out.begin() + first * outputs);
+        return 0.0;
+      },
+      outputs);
+}
+
+void Design::add_transposed(std::span<const double> r, std::span<double> out, Index outputs) const {
+  const Sums sums(*this, out, outputs);
+  linalg::visit_rows(*this, [&]<typename Row>(const RowsOf<Row>& x) {
+    const Index block_size = outputs == 1 ? kMaxBlockRows : block_rows(x, outputs);
+    over_rows(rows(), numbers_ * outputs, sums.place(), [&](Index begin, Index end, double* sum) {
+      Block<Row> block(x, outputs);
+      for (Index i = begin; i < end; i += block_size) {
+        const Index count = std::min(block_size, end - i);
+        block.read(i, count);
+        call_for(x, i + count, std::min(block_size, end - i - count));
+        block.add(r.data() + i * outputs, sum);
+      }
+      if (sums.wants_sums()) add_sums(end - begin, r.data() + begin * outputs, outputs, sum + sums.sums_at());
+      return 0.0;
+    });
+  });
+  sums.finish();
+}
+
+void Design::add_transposed_squares(std::span<const double> r, std::span<double> out, Index outputs) const {
+  const ColumnMap map = linalg::Access::map(*this);
+  const bool has_intercepts = holds_intercepts(*this, out.size(), outputs);
+  const Index size = cols() * outputs;
+  if (omits_zeros() && map.is_diagonal()) {
+    // Of a x + z the square is a² x² + 2az x + z²: the sums of x², of x and of 1.
+    const RowsOf<linalg::SparseRow> x(*this);
+    const bool is_mapped = !map.is_identity();
+    std::vector<double> sums(static_cast<std::size_t>((is_mapped ? 2 * size : size) + outputs), 0.0);
+    over_rows(rows(), numbers_ * outputs, sums, [&](Index begin, Index end, double* sum) {
+      add_sparse_squares(x, begin, end, r, outputs, is_mapped, sum);
+      add_sums(end - begin, r.data() + begin * outputs, outputs, sum + (is_mapped ? 2 * size : size));
+      return 0.0;
+    });
+    const double* const row_sums = sums.data() + (is_mapped ? 2 * size : size);
+    for (Index i = 0; i < size; ++i) {
+      double square = sums[static_cast<std::size_t>(i)];
+      if (is_mapped) {
+        const double a = map.scaled(i / outputs, 1.0), z = map.apply(i / outputs, 0.0);
+        square = a * a * square + 2.0 * a * z * sums[static_cast<std::size_t>(size + i)] +
+                 z * z * row_sums[i % outputs];
+      }
+      out[static_cast<std::size_t>(i)] += square;
+    }
+    for (Index o = 0; has_intercepts && o < outputs; ++o)
+      out[static_cast<std::size_t>(size + o)] += row_sums[o];
+    return;
+  }
+  const Index block_size = block_rows(cols(), outputs);
+  over_rows(rows(), numbers_ * outputs, out, [&](Index begin, Index end, double* sum) {
+    thread_local std::vector<double> squares;
+    squares.resize(static_cast<std::size_t>(block_size * cols()));
+    DenseRow place[kMaxBlockRows];
+    for (Index i = 0; i < block_size; ++i) place[i] = squares.data() + i * cols();
+    for (Index i = begin; i < end; i += block_size) {
+      const Index count = std::min(block_size, end - i);
+      copy_rows(i, count, squares.data(), cols());
+      std::transform(squares.begin(), squares.begin() + count * cols(), squares.begin(),
+                     [](double value) { return value * value; });
+      if (outputs == 1) {
+        linalg::kernels().add_rows(place, count, cols(), r.data() + i, sum);
+      } else {
+        linalg::add_transposed(squares.data(), count, cols(), r.data() + i * outputs, outputs, sum);
+      }
+    }
+    if (has_intercepts) add_sums(end - begin, r.data() + begin * outputs, outputs, sum + size);
+    return 0.0;
+  });
+}
+
+double Design::fused_pass(std::span<const double> w, RowBlock map, std::span<double> out,
+                          Index outputs) const {
+  thread_local Factor::Scratch scratch;
+  const Factor factors[] = {{*this, w, outputs, scratch}};
+  const Sums sums(*this, out, outputs);
+  const auto call = [&](Index first, std::size_t size, double* products, const double*) {
+    return map(first, {products, size});
+  };
+  const double total =
+      linalg::visit_rows(*this, [&](const auto& x) { return pass(x, factors, call, sums, outputs); });
+  sums.finish();
+  return total;
+}
+
+double Design::product_pass(std::span<const double> w, RowBlock map, Index outputs) const {
+  return fused_pass(w, map, {}, outputs);
+}
+
+double Design::fused_pass2(std::span<const double> w, std::span<const double> p, RowBlock2 map,
+                           std::span<double> out, Index outputs) const {
+  thread_local Factor::Scratch scratch_w, scratch_p;
+  const Factor factors[] = {{*this, w, outputs, scratch_w}, {*this, p, outputs, scratch_p}};
+  const Sums sums(*this, out, outputs);
+  const auto call = [&](Index first, std::size_t size, double* products, const double* second) {
+    return map(first, {products, size}, {second, size});
+  };
+  const double total =
+      linalg::visit_rows(*this, [&](const auto& x) { return pass(x, factors, call, sums, outputs); });
+  sums.finish();
+  return total;
+}
+
+double Design::product_pass2(std::span<const double> w, std::span<const double> p, RowBlock2 map,
+                             Index outputs) const {
+  return fused_pass2(w, p, map, {}, outputs);
+}
+
+double Design::sum_rows(Index outputs, RowRange range, std::span<double> sums) const {
+  return over_rows(rows(), rows() * outputs * kOperationsOfLoss, sums,
+                   [&](Index begin, Index end, double* sum) { return range(begin, end - begin, sum); });
+}
+
+}  // namespace yosida

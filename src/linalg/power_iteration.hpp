@@ -1,0 +1,20 @@
+#pragma once
+
+#include "yosida/linalg/function_ref.hpp"
+#include "yosida/linalg/types.hpp"
+
+namespace yosida {
+
+/// The largest curvatures that power iterations have met: pᵀHp and ‖Hp‖ of their unit vectors p. Both come
+/// near the largest eigenvalue of a positive semi-definite H from below.
+struct LargestSeen {
+  double rayleigh = 0.0;
+  double norm = 0.0;
+};
+
+/// So many power iterations, p ← Hp/‖Hp‖, from the direction given, which is left where they end: a later
+/// call goes on from there. `apply(p, out)` writes Hp to out. Fewer where Hp is 0.
+LargestSeen power_iteration(FunctionRef<void(const Vector& p, Vector& out)> apply, int products,
+                            Vector& direction, Vector& scratch);
+
+}  // namespace yosida

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cmath>
+
+#include "report/curves.hpp"
+
+namespace yosida::report {
+
+/// Of what the runs have as a finite number.
+template <typename Value>
+std::optional<Cell> cell_over(const Runs& runs, const Value& value) {
+  std::vector<double> values;
+  for (const RunDigest* run : runs)
+    if (const double each = value(*run); std::isfinite(each)) values.push_back(each);
+  return cell_of(std::move(values));
+}
+
+/// Everything of a row that its runs decide; label, method and settings are left to the caller. `shown` are
+/// places in measures().
+MethodRow summary_of(const Runs& runs, const std::vector<std::size_t>& shown);
+
+}  // namespace yosida::report

@@ -1,0 +1,302 @@
+// Problems of one's own: a validation loss that depends on λ, defaults that end, requests to stop.
+#include "support/own_problem.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "problem/forwarding_problem.hpp"
+#include "support/compare.hpp"
+#include "support/problem_case.hpp"
+#include "yosida/error.hpp"
+#include "yosida/solver/bounds.hpp"
+#include "yosida/solver/certificate.hpp"
+#include "yosida/solver/forward.hpp"
+#include "yosida/solver/hoag.hpp"
+#include "yosida/solver/methods.hpp"
+#include "yosida/solver/my_hpo_c.hpp"
+#include "yosida/solver/oracle.hpp"
+#include "yosida/solver/reverse.hpp"
+#include "yosida/solver/sho.hpp"
+
+namespace yosida {
+namespace {
+
+using test::lambda_of;
+using test::OwnProblem;
+using test::random_split;
+using test::relative_error;
+
+/// The least h on a fine grid of λ, and where.
+std::pair<double, double> least_on_grid(const OwnProblem& problem) {
+  std::pair<double, double> least{std::numeric_limits<double>::infinity(), 0.0};
+  for (double at = -8.0; at <= 4.0; at += 0.02) least = std::min(least, {problem.h(lambda_of(at)), at});
+  return least;
+}
+
+SolveOptions from(const Vector& lambda) {
+  SolveOptions options;
+  options.start.lambda = lambda;
+  options.start.bound(-8.0, 4.0);
+  return options;
+}
+
+// ---- ∂L_V/∂λ ----
+
+TEST(DirectTerm, MovesTheMinimum) {
+  const double with = least_on_grid(OwnProblem(6, 1, 0.3)).second;
+  const double without = least_on_grid(OwnProblem(6, 1, 0.0)).second;
+  EXPECT_GT(std::abs(with - without), 0.5) << "or the tests below show nothing";
+}
+
+TEST(DirectTerm, JoinsUnrolledHypergradients) {
+  const OwnProblem problem(6, 3, 0.3);
+  const Vector lambda = Vector::LinSpaced(3, -2.0, 0.0);
+  for (const auto way : {&reverse_hypergradient, &forward_hypergradient}) {
+    Vector w = Vector::Zero(6), gradient(3);
+    way(problem, lambda, 0.1, 2000, w, gradient);
+    EXPECT_LE(relative_error(gradient, problem.hypergradient(lambda)), 1e-6);
+  }
+}
+
+class UsesTheDirectTerm : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Every, UsesTheDirectTerm,
+                         testing::Values("my-hpo", "my-hpo-consensus", "my-hpo-1", "hoag", "reverse",
+                                         "forward", "penalty", "stn", "grid", "gp-ei"),
+                         [](const auto& each) {
+                           std::string name = each.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+// Methods that follow a hypergradient, or the loss itself, end at the minimum of h, which is not that of L_V
+// at a fixed λ.
+TEST_P(UsesTheDirectTerm, EndsAtTheMinimum) {
+  const OwnProblem problem(6, 1, 0.3);
+  const auto solver = method(GetParam()).make({});
+  SolveOptions options = from(lambda_of(-2.0));
+  options.budget.iterations = 3000;
+  const Outcome outcome = solve(*solver, problem, options);
+  const auto [least, at] = least_on_grid(problem);
+  const double h = problem.h(outcome.best.lambda);
+  const double elsewhere = problem.h(lambda_of(least_on_grid(OwnProblem(6, 1, 0.0)).second));
+  EXPECT_LT(h - least, 0.02 * (elsewhere - least))
+      << outcome.message << " at " << outcome.best.lambda << ", " << at;
+}
+
+TEST(DirectTerm, JoinsTheStepsOfSeveralLambdas) {
+  for (const Index lambdas : {3, 70}) {
+    const OwnProblem problem(70, lambdas, 0.3);
+    const Outcome outcome = solve(*method("my-hpo").make({}), problem, from(Vector::Constant(lambdas, -2.0)));
+    const Vector slope = problem.hypergradient(outcome.best.lambda);
+    EXPECT_LE(slope.lpNorm<Eigen::Infinity>(), 3e-3 * std::abs(outcome.best.loss.validation))
+        << outcome.message;
+  }
+}
+
+// One step of the paper's methods: λ moves by the direct term more than it would without.
+TEST(DirectTerm, JoinsTheStepsOfThePaper) {
+  const OwnProblem with(6, 1, 0.3);
+  struct Without : OwnProblem {
+    Without() : OwnProblem(6, 1, 0.3) { traits_.validation_depends_on_lambda = false; }
+  };
+  const Without without;
+  SolveOptions options = from(lambda_of(-1.5));
+  options.budget.iterations = 1;
+  const auto moved = [&](const auto& algorithm, const BilevelProblem& problem) {
+    return solve(algorithm, problem, options).final.lambda[0];
+  };
+  const MyHpoC c{{.alpha = 0.05, .beta = 0.05, .delta = 0.1, .rho = 0.1}};
+  Vector v(6);
+  with.train_gradient(Vector::Zero(6), options.start.lambda, v);
+  v *= -0.05;
+  EXPECT_NEAR(moved(c, with) - moved(c, without), -0.1 * with.validation_direct(v, options.start.lambda)[0],
+              1e-8);
+  const Sho sho{{.alpha = 0.01, .beta = 0.1, .sigma = 0.0, .phi_scale = 0.0}};
+  EXPECT_NEAR(moved(sho, with) - moved(sho, without),
+              -0.1 * with.validation_direct(Vector::Zero(6), options.start.lambda)[0], 0.05);
+}
+
+TEST(DirectTerm, IsInTheCertificate) {
+  const OwnProblem problem(6, 2, 0.3);
+  const Outcome outcome = solve(*method("my-hpo").make({}), problem, from(Vector::Constant(2, -2.0)));
+  EXPECT_EQ(certify(problem, outcome.best, {}).verdict, Verdict::certified);
+  Solution away = outcome.best;
+  away.lambda.array() += 0.5;
+  away.point = problem.trained(away.lambda);
+  const Certificate refused = certify(problem, away, {});
+  EXPECT_EQ(refused.verdict, Verdict::not_certified);
+  const double expected = problem.hypergradient(away.lambda).cwiseAbs().maxCoeff() / problem.h(away.lambda);
+  EXPECT_LE(relative_error(refused.hypergradient, expected), 1e-6);
+}
+
+TEST(DirectTerm, IsInTheOracle) {
+  const OwnProblem problem(6, 1, 0.3);
+  const Oracle oracle = find_oracle(problem, -8.0, 4.0);
+  const auto [least, at] = least_on_grid(problem);
+  EXPECT_LE(oracle.validation, least);
+  EXPECT_NEAR(oracle.lambda, at, 0.02);
+}
+
+// ---- a criterion of w*(λ) alone ----
+
+struct Criterion : OwnProblem {
+  Criterion() : OwnProblem(6, 1, 0.3) { traits_.validation_needs_optimum = true; }
+};
+
+TEST(NeedsOptimum, IsRefusedByMethodsThatLookElsewhere) {
+  const Criterion problem;
+  for (const char* name : {"my-hpo-c", "my-hpo-bt", "my-hpo-full", "my-hpo-consensus", "my-hpo-1", "sho",
+                           "sho-code", "reverse", "forward", "penalty", "stn", "hyperband"}) {
+    try {
+      solve(*method(name).make({}), problem, from(lambda_of(-2.0)));
+      ADD_FAILURE() << name << " took it";
+    } catch (const InputError& error) {
+      EXPECT_NE(std::string(error.what()).find("w*(lambda)"), std::string::npos) << error.what();
+    }
+  }
+}
+
+TEST(NeedsOptimum, IsTakenByTheOthers) {
+  const Criterion problem;
+  const double least = least_on_grid(problem).first;
+  for (const char* name : {"my-hpo", "hoag", "grid"}) {
+    const Outcome outcome = solve(*method(name).make({}), problem, from(lambda_of(-2.0)));
+    EXPECT_LT(outcome.best.loss.validation / least - 1.0, 0.05) << name;
+    EXPECT_GE(outcome.best.iteration, 1) << name << ": the start is not trained";
+  }
+}
+
+// ---- every method, with nothing but defaults ----
+
+class EveryMethod : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Is, EveryMethod, testing::ValuesIn([] {
+                           std::vector<std::string> names;
+                           for (const Method& each : methods()) names.push_back(each.name);
+                           return names;
+                         }()),
+                         [](const auto& each) {
+                           std::string name = each.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+void expect_finite(const Outcome& outcome) {
+  for (const Solution* solution : {&outcome.best, &outcome.final}) {
+    EXPECT_TRUE(solution->w.allFinite());
+    EXPECT_TRUE(solution->lambda.allFinite());
+    EXPECT_TRUE(std::isfinite(solution->loss.validation));
+  }
+}
+
+TEST_P(EveryMethod, EndsByItselfWithEmptyOptions) {
+  const auto solver = method(GetParam()).make({});
+  const OwnProblem own(4, 1, 0.1);
+  const LinearProblem ridge(random_split(20, 10, 0, 4, 1, least_squares()), least_squares(), true);
+  for (const BilevelProblem* problem :
+       {static_cast<const BilevelProblem*>(&own), static_cast<const BilevelProblem*>(&ridge)}) {
+    const Outcome outcome = solve(*solver, *problem, {});
+    expect_finite(outcome);
+    EXPECT_GT(outcome.iterations, 0) << outcome.message;
+    EXPECT_LE(outcome.iterations, 2500);
+  }
+}
+
+struct NotANumber : OwnProblem {
+  NotANumber() : OwnProblem(4, 1, 0.0) {}
+  void train_gradient(const Vector&, const Vector&, Vector& g) const override { g.setConstant(std::nan("")); }
+};
+
+TEST_P(EveryMethod, EndsWhereGradientsAreNotNumbers) {
+  const NotANumber problem;
+  const Outcome outcome = solve(*method(GetParam()).make({}), problem, from(lambda_of(-1.0)));
+  expect_finite(outcome);
+  EXPECT_NE(outcome.status, StopReason::converged) << outcome.message;
+}
+
+/// A problem whose every gradient takes its time.
+struct Slow : OwnProblem {
+  Slow() : OwnProblem(4, 1, 0.0) {}
+  void train_gradient(const Vector& w, const Vector& lambda, Vector& g) const override {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    OwnProblem::train_gradient(w, lambda, g);
+  }
+};
+
+double seconds_of(const std::function<void()>& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+TEST_P(EveryMethod, ReturnsTheStartWhereItIsStoppedBeforeIt) {
+  StopSource source;
+  source.request_stop();
+  SolveOptions options = from(lambda_of(-1.0));
+  options.stop = source.token();
+  const Outcome outcome = solve(*method(GetParam()).make({}), OwnProblem(4, 1, 0.0), options);
+  EXPECT_EQ(outcome.status, StopReason::stopped);
+  EXPECT_EQ(outcome.iterations, 0);
+  expect_finite(outcome);
+}
+
+// From another thread, inside an inner solve or between gradients.
+TEST_P(EveryMethod, StopsWithinAFewGradients) {
+  StopSource source;
+  SolveOptions options = from(lambda_of(-1.0));
+  options.stop = source.token();
+  options.budget.iterations = 1000000;
+  const Slow problem;
+  const auto solver = method(GetParam()).make({});
+  Outcome outcome;
+  std::jthread asking([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    source.request_stop();
+  });
+  const double seconds = seconds_of([&] { outcome = solve(*solver, problem, options); });
+  expect_finite(outcome);
+  if (outcome.status != StopReason::converged) {
+    EXPECT_EQ(outcome.status, StopReason::stopped) << outcome.message;
+  }
+  EXPECT_LT(seconds, 2.0);  // generous: the machine may be busy
+}
+
+TEST_P(EveryMethod, KeepsItsTimeInsideAStep) {
+  SolveOptions options = from(lambda_of(-1.0));
+  options.budget.seconds = 0.05;
+  const Slow problem;
+  Outcome outcome;
+  const double seconds = seconds_of([&] { outcome = solve(*method(GetParam()).make({}), problem, options); });
+  expect_finite(outcome);
+  if (outcome.status != StopReason::converged && outcome.status != StopReason::exhausted) {
+    EXPECT_EQ(outcome.status, StopReason::time_limit) << outcome.message;
+  }
+  EXPECT_LT(seconds, 2.0);
+}
+
+TEST(Sizes, AreCheckedBySolversAndCertificates) {
+  const OwnProblem problem(4, 2, 0.0);
+  SolveOptions options;
+  options.start.lambda = Vector::Zero(3);
+  EXPECT_THROW(solve(Hoag{}, problem, options), InputError);
+  options.start.lambda = Vector::Zero(2);
+  options.start.low = Vector::Constant(1, -1.0);
+  options.start.high = Vector::Constant(1, 1.0);
+  EXPECT_THROW(solve(Hoag{}, problem, options), InputError);
+  Solution solution;
+  solution.lambda = Vector::Zero(2);
+  solution.point = Vector::Zero(3);
+  EXPECT_THROW(certify(problem, solution, {}), InputError);
+  solution.point = Vector::Zero(4);
+  solution.lambda = Vector::Zero(1);
+  EXPECT_THROW(certify(problem, solution, {}), InputError);
+  EXPECT_THROW(with_bounds(problem, {.lambda = Vector::Zero(1)}), InputError);
+  EXPECT_THROW(validation_at(problem, 0.0), InputError);
+  Vector w = Vector::Zero(3), gradient(2);
+  EXPECT_THROW(reverse_hypergradient(problem, Vector::Zero(2), 0.1, 1, w, gradient), InputError);
+  EXPECT_THROW(forward_hypergradient(problem, Vector::Zero(2), 0.1, 1, w, gradient), InputError);
+}
+
+}  // namespace
+}  // namespace yosida
