@@ -15,7 +15,7 @@ class KernelRidge final : public BilevelProblem {
   KernelRidge(Vector x, Vector y, Vector x_valid, Vector y_valid)
       : x_(std::move(x)), y_(std::move(y)), x_valid_(std::move(x_valid)), y_valid_(std::move(y_valid)) {
     traits_.validation_depends_on_lambda = true;  // through K_V
-    traits_.bounds = Bounds{Eigen::Vector2d(-10.0, -5.0), Eigen::Vector2d(3.0, 2.0)};
+    traits_.bounds = Bounds{Eigen::Vector2d(-6.0, -3.5), Eigen::Vector2d(3.0, 1.0)};
   }
   Index weights() const override { return x_.size(); }
   Index hyperparameters() const override { return 2; }
@@ -47,8 +47,8 @@ class KernelRidge final : public BilevelProblem {
 };
 
 int main() {
-  const Vector x = Vector::LinSpaced(40, 0.0, 1.0), x_valid = x.array() + 0.01;
-  const auto target = [](double at) { return std::sin(7.0 * at) + 0.3 * std::sin(1000.0 * at * at); };
+  const Vector x = Vector::LinSpaced(50, 0.0, 1.0), x_valid = x.array() + 0.01;
+  const auto target = [](double at) { return std::sin(6.0 * at) + 0.8 * std::sin(1000.0 * at * at); };
   const KernelRidge problem(x, x.unaryExpr(target), x_valid, x_valid.unaryExpr(target));
   const Outcome outcome = solve(MyHpo{}, problem, {});
   const Certificate proof = certify(problem, outcome.best, {});

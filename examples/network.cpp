@@ -7,7 +7,6 @@
 
 using namespace yosida;
 using Rows = Eigen::MatrixX2d;  // x, y
-
 /// f(x) = Σ_k v_k tanh(a_k x + b_k) + c, w = (a, b, v, c), and L = ½ mean (f(x) − y)² on either set of rows;
 /// L_T = L + e^λ₁ (‖a‖² + ‖b‖²) + e^λ₂ (‖v‖² + c²).
 class Network final : public BilevelProblem {
@@ -31,6 +30,7 @@ class Network final : public BilevelProblem {
   double validation_gradient(const Vector& w, const Vector&, Vector& g) const override {
     return loss(valid_, w, &g);
   }
+
  private:
   static constexpr Index kUnits = 4;
   static double loss(const Rows& rows, const Vector& w, Vector* g = nullptr) {

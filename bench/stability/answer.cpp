@@ -10,6 +10,7 @@
 #include "yosida/problem/k_fold_problem.hpp"
 #include "yosida/solver/bounds.hpp"
 #include "yosida/solver/methods.hpp"
+#include "yosida/solver/oracle.hpp"
 
 namespace yosida::bench {
 namespace {

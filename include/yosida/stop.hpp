@@ -16,6 +16,7 @@ namespace YOSIDA_EXPORT yosida {
 /// thread.
 class StopToken {
  public:
+  /// Of deadlines.
   using Clock = std::chrono::steady_clock;
 
   /// Never stops.
@@ -60,8 +61,10 @@ inline bool stop_requested(const StopToken* token) { return token != nullptr && 
 /// iterate.
 class RunEnded : public std::exception {
  public:
+  /// Why it must not.
   enum class Reason { stopped, time_limit, work_limit };
 
+  /// For this reason.
   explicit RunEnded(Reason reason) : reason_(reason) {}
   /// Of a token that says stop.
   explicit RunEnded(const StopToken& token)

@@ -142,6 +142,7 @@ Sample evaluate(const BilevelProblem& problem, State& state, double lambda, cons
                                                 point.v);
   if (!inner.converged) {
     if (!wanted.is_glance) ++state.inexact_solves;
+    if (!std::isfinite(inner.gradient_norm)) return {lambda, BasinSearch::kUnresolved, {}, 0.0};
     // Where solves are to be exact, one that is not tells nothing: it may look better than any w*(λ).
     if (wanted.tau == 0.0) return {lambda, BasinSearch::kUnresolved, {}, 0.0};
   }

@@ -10,7 +10,7 @@
 #include <unordered_map>
 
 #include "csv_field.hpp"
-#include "work_columns.hpp"
+#include "problem/work_columns.hpp"
 #include "yosida/error.hpp"
 
 namespace yosida::study {

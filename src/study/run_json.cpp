@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "work_columns.hpp"
+#include "problem/work_columns.hpp"
 #include "yosida/data/sha256.hpp"
 #include "yosida/study/run_outcome.hpp"
 #include "yosida/study/run_spec.hpp"

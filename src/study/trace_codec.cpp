@@ -12,7 +12,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "work_columns.hpp"
+#include "problem/work_columns.hpp"
 #include "yosida/error.hpp"
 
 namespace yosida::study {

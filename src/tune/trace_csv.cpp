@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "csv_field.hpp"
-#include "work_columns.hpp"
+#include "problem/work_columns.hpp"
 
 namespace yosida {
 

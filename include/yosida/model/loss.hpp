@@ -70,8 +70,11 @@ class Loss {
 /// own that is given by reference; one that is given as a shared pointer lives as long as somebody holds it.
 class SharedLoss {
  public:
+  /// Of a loss that outlives everyone who holds this.
   SharedLoss(const Loss& lives_on) : loss_(std::shared_ptr<const Loss>(), &lives_on) {}
+  /// Keeps the loss alive.
   SharedLoss(std::shared_ptr<const Loss> loss) : loss_(std::move(loss)) {}
+  /// The loss, wherever one is wanted.
   operator const Loss&() const { return *loss_; }
   const Loss& operator*() const { return *loss_; }
   const Loss* operator->() const { return loss_.get(); }

@@ -217,10 +217,12 @@ class BilevelProblem {
 
  protected:
   BilevelProblem() = default;
+  /// \cond
   BilevelProblem(const BilevelProblem&) = default;
   BilevelProblem(BilevelProblem&&) = default;
   BilevelProblem& operator=(const BilevelProblem&) = default;
   BilevelProblem& operator=(BilevelProblem&&) = default;
+  /// \endcond
   /// For a constructor to fill in.
   ProblemTraits traits_;
 };
@@ -231,9 +233,11 @@ Vector starting_weights(const BilevelProblem& problem);
 /// λ at which L_T has no penalty, −∞, where the problem has penalties; else the λ given.
 Vector without_penalties(const BilevelProblem& problem, const Vector& lambda);
 
-/// Throw InputError unless a vector of weights, or of hyperparameters, has the size of the problem.
+/// Throws InputError unless w has as many numbers as the problem has weights.
 void require_weights(const BilevelProblem& problem, const Vector& w);
+/// Throws InputError unless there is one λ for each hyperparameter of the problem.
 void require_lambda(const BilevelProblem& problem, const Vector& lambda);
+/// Both.
 void require_sizes(const BilevelProblem& problem, const Vector& w, const Vector& lambda);
 
 }  // namespace yosida

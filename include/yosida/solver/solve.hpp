@@ -127,6 +127,7 @@ concept Algorithm = requires(const A algorithm, const BilevelProblem& problem, c
   requires std::derived_from<typename A::State, Iterate>;
 };
 
+/// How many iterations an algorithm makes where nobody says: its own default_iterations, or that of solvers.
 template <typename A>
 constexpr std::int64_t default_iterations_of() {
   if constexpr (requires { A::default_iterations; })

@@ -33,6 +33,7 @@ struct RunOutcome {
   std::optional<double> primal_residual, dual_residual;
   std::int64_t skipped_steps = 0, inexact_solves = 0, failed_trials = 0;
   std::optional<OracleGap> oracle;
+  /// A certificate, as far as a file has it.
   struct Judgement {
     std::optional<double> inner_gradient, hypergradient, hypergradient_error, gap, lambda_gap;
     std::string verdict, reason;
