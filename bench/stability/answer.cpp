@@ -8,6 +8,7 @@
 #include "yosida/problem/collapse.hpp"
 #include "yosida/problem/elastic_net_problem.hpp"
 #include "yosida/problem/k_fold_problem.hpp"
+#include "yosida/solver/bounds.hpp"
 #include "yosida/solver/methods.hpp"
 #include "yosida/solver/oracle.hpp"
 
@@ -15,7 +16,7 @@ namespace yosida::bench {
 namespace {
 
 std::shared_ptr<const BilevelProblem> make_problem(const Case& drawn, const Method& method,
-                                                   bool may_collapse) {
+                                                   Coordinates coordinates) {
   using Kind = ElasticNetProblem::Kind;
   const double iterations = method.expected_work > 0.0     ? method.expected_work
                             : method.solves_inner_problems ? std::numeric_limits<double>::infinity()
@@ -30,7 +31,7 @@ std::shared_ptr<const BilevelProblem> make_problem(const Case& drawn, const Meth
     }
     const auto linear =
         std::make_shared<const LinearProblem>(split, drawn.loss, drawn.intercept, *drawn.penalty);
-    problems.push_back(may_collapse ? collapse_if_cheaper(linear, iterations) : linear);
+    problems.push_back(collapse_if_cheaper(linear, iterations, coordinates));
   }
   if (drawn.folds == 0) return problems[0];
   return std::make_shared<const KFoldProblem>(std::move(problems), drawn.share);
@@ -44,7 +45,7 @@ Answer answer(const Case& drawn, const std::string& method_name) {
   try {
     const Method& chosen = method(method_name);
     const std::unique_ptr<Solver> solver = chosen.make({});
-    const auto problem = make_problem(drawn, chosen, solver->stays_in_row_space());
+    const auto problem = make_problem(drawn, chosen, coordinates_of(chosen, *solver));
     SolveOptions options;
     options.start.lambda = drawn.lambda0 ? Vector::Constant(problem->hyperparameters(), *drawn.lambda0)
                                          : default_start(*problem, chosen.lambda0);

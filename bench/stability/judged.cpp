@@ -23,7 +23,7 @@ std::size_t count(const Group& group, Holds&& holds) {
 void print_row(const std::string& kind, const std::string& model, const std::string& splits,
                const std::string& lambdas, const Group& group) {
   const auto share = [&](double limit) {
-    const auto within = count(group, [&](const Judged& r) { return r.gap <= limit; });
+    const auto within = count(group, [&](const Judged& r) { return r.gap <= limit || r.is_undetermined; });
     return 100.0 * static_cast<double>(within) / static_cast<double>(group.size());
   };
   std::vector<double> work;
@@ -35,19 +35,20 @@ void print_row(const std::string& kind, const std::string& model, const std::str
   fmt::print(
       "{:<12} {:<12} {:<8} {:<8} {:>6} | {:>4} {:>6} {:>6} | {:>7.2f} {:>7.2f} {:>6} | {:>6} {:>6} {:>6} "
       "{:>6} "
-      "{:>6} | {:>7} {:>8.1f}| {:>5}\n",
+      "{:>6} | {:>7} {:>8.1f}| {:>5} {:>6}\n",
       kind, model, splits, lambdas, group.size(),
       count(group, [](const Judged& r) { return r.is_not_finite; }),
       count(group, [](const Judged& r) { return r.is_worse_than_start; }),
       count(group, [](const Judged& r) { return r.is_worse_than_shared; }), share(1e-2), share(1e-3),
-      count(group, [](const Judged& r) { return !(r.gap <= 1e-3); }),
+      count(group, [](const Judged& r) { return r.is_above(); }),
       count(group, [](const Judged& r) { return r.answer.is_certified(); }),
       count(group, [](const Judged& r) { return r.answer.is_at_bound(); }),
       count(group, [](const Judged& r) { return !r.answer.is_certified() && !r.answer.is_at_bound(); }),
       count(group, [](const Judged& r) { return r.is_false_certificate; }),
       count(group, [](const Judged& r) { return r.is_contradiction(); }),
       fmt::format("{:.0f}", quantile(work, 0.5)), 1e3 * seconds / static_cast<double>(group.size()),
-      count(group, [](const Judged& r) { return r.is_truth_incomplete; }));
+      count(group, [](const Judged& r) { return r.is_truth_incomplete; }),
+      count(group, [](const Judged& r) { return r.is_undetermined; }));
 }
 
 std::string splits_of(const Judged& run) { return run.folds > 0 ? "K folds" : "hold-out"; }
@@ -71,15 +72,15 @@ void print_table(const std::vector<Judged>& runs) {
   fmt::print(
       "{:<12} {:<12} {:<8} {:<8} {:>6} | {:>4} {:>6} {:>6} | {:>7} {:>7} {:>6} | {:>6} {:>6} {:>6} {:>6} "
       "{:>6} "
-      "| {:>7} {:>8}| {:>5}\n",
+      "| {:>7} {:>8}| {:>5} {:>6}\n",
       "", "", "", "", "", "not", "worse", "than", "gap %", "gap %", "above", "certi-", "at", "not", "false",
-      "contra", "median", "ms", "truth");
+      "contra", "median", "ms", "truth", "h not");
   fmt::print(
       "{:<12} {:<12} {:<8} {:<8} {:>6} | {:>4} {:>6} {:>6} | {:>7} {:>7} {:>6} | {:>6} {:>6} {:>6} {:>6} "
       "{:>6} "
-      "| {:>7} {:>8}| {:>5}\n",
+      "| {:>7} {:>8}| {:>5} {:>6}\n",
       "kind", "model", "splits", "lambdas", "runs", "fin.", "start", "shared", "<= 1 %", "<= 0.1%", "0.1 %",
-      "fied", "bound", "certi.", "certi.", "diction", "work", "a run", "open");
+      "fied", "bound", "certi.", "certi.", "diction", "work", "a run", "open", "known");
   std::map<std::tuple<std::string, std::string, std::string, std::string>, Group> groups;
   std::map<std::string, Group> kinds;
   Group all;
@@ -98,7 +99,7 @@ void print_table(const std::vector<Judged>& runs) {
 void print_worst(const std::vector<Judged>& runs, std::size_t most) {
   Group order;
   for (const Judged& run : runs)
-    if (!std::isnan(run.gap)) order.push_back(&run);
+    if (!std::isnan(run.gap) && !run.is_undetermined) order.push_back(&run);
   std::stable_sort(order.begin(), order.end(),
                    [](const Judged* a, const Judged* b) { return a->gap > b->gap; });
   order.resize(std::min(most, order.size()));
@@ -126,7 +127,10 @@ void print_words(const Judged& run) {
       run.problem, run.best_lambda, run.best, run.is_truth_incomplete ? " (incomplete)" : "",
       run.truth_seconds, list(answer.lambda0), run.start_value, answer.start_loss, list(answer.lambda),
       run.value, answer.validation, run.gap, answer.status, answer.message, answer.verdict, answer.reason,
-      run.is_false_certificate ? " FALSE" : "", answer.work, answer.seconds);
+      run.is_undetermined        ? " (h is not determined by the data)"
+      : run.is_false_certificate ? " FALSE"
+                                 : "",
+      answer.work, answer.seconds);
 }
 
 void write_csv(const std::string& file, const std::vector<Judged>& runs) {

@@ -23,6 +23,8 @@ struct Judged {
   double start_value = 0.0;  ///< h of the first λ
   /// h of the answer over that of the best shared λ, − 1: with one λ the λ gap. Not negative.
   double gap = 0.0;
+  /// h is not determined by the data: it changes by over 0.1 % where the last bits of the features do.
+  bool is_undetermined = false;
   bool is_truth_incomplete = false;
   bool is_not_finite = false;
   bool is_worse_than_start = false;
@@ -34,6 +36,8 @@ struct Judged {
     return answer.status == to_string(StopReason::converged) && !answer.is_certified() &&
            !answer.is_at_bound();
   }
+  /// The answer is over 0.1 % above the best, and the data says so.
+  bool is_above() const { return !(gap <= 1e-3) && !is_undetermined; }
   bool has_one_lambda() const { return sharing == Sharing::one; }
 };
 

@@ -30,6 +30,35 @@ bool has_better_neighbour(Truth& truth, const Vector& lambda, double value) {
   return false;
 }
 
+/// The same case with features that differ by no more than the rounding of their last bits.
+Case with_other_last_bits(Case drawn, std::uint64_t seed) {
+  Random random(seed);
+  for (Split& split : drawn.splits)
+    for (Dataset* part : {&split.train, &split.validation}) {
+      Matrix x = to_matrix(part->x);
+      for (double& each : x.reshaped())
+        each *= 1.0 + std::numeric_limits<double>::epsilon() * (2.0 * random.uniform() - 1.0);
+      part->x = Design(x);
+    }
+  return drawn;
+}
+
+/// Singular values near the rounding of the data make h a matter of its last bits, for the truth as for the
+/// program.
+bool is_undetermined(const Case& drawn, const Judged& run, const Truth& truth, double floor) {
+  constexpr std::uint64_t kCopies = 3;
+  const Vector best = Vector::Constant(run.answer.lambda.size(), run.best_lambda);
+  for (std::uint64_t copy = 0; copy < kCopies; ++copy) {
+    Truth other(with_other_last_bits(drawn, copy), floor);
+    const auto differs = [&](double value, const Vector& lambda) {
+      return !(std::abs(value - other.at(lambda)) <= kTooMuch * truth.unit());
+    };
+    if (differs(run.value, run.answer.lambda) || (run.has_one_lambda() && differs(run.best, best)))
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Judged judge(const Case& drawn, const std::string& method, double floor) {
@@ -63,6 +92,10 @@ Judged judge(const Case& drawn, const std::string& method, double floor) {
     run.is_worse_than_shared = run.gap > kNoWorseShared;
     if (run.answer.is_certified() && lambda.size() <= kFewLambdas)
       run.is_false_certificate = has_better_neighbour(truth, lambda, run.value);
+    if (run.gap > kTooMuch || run.is_worse_than_start || run.is_false_certificate)
+      run.is_undetermined = is_undetermined(drawn, run, truth, floor);
+    if (run.is_undetermined)
+      run.is_worse_than_start = run.is_worse_than_shared = run.is_false_certificate = false;
   }
   run.truth_seconds = cpu_seconds() - begin;
   return run;

@@ -9,7 +9,7 @@ namespace yosida::bench {
 namespace {
 
 using Dense = Eigen::MatrixXd;
-constexpr double kDeepest = 1e-11;  // of the largest c: below, nothing changes
+constexpr double kDeepest = 1e-11;  // of the c that the last column to enter may have: below, nothing changes
 constexpr double kSlack = 1e-6;     // that a slope may be above its bound by rounding
 constexpr int kMostEvents = 5000;
 constexpr int kMostStanding = 20;
@@ -64,6 +64,14 @@ LassoPath::LassoPath(const Split& split, bool intercept, double ridge) {
       first = j;
     }
   if (first < 0) return;
+  double lightest = std::numeric_limits<double>::infinity();
+  double heaviest = 0.0;
+  for (const double weight : data.weight)
+    if (weight > 0.0) {
+      lightest = std::min(lightest, weight);
+      heaviest = std::max(heaviest, weight);
+    }
+  const double deepest = kDeepest * largest_ * (lightest / heaviest);
 
   std::vector<Index> active = {first};
   Vector sign = Vector::Zero(d);
@@ -85,7 +93,7 @@ LassoPath::LassoPath(const Split& split, bool intercept, double ridge) {
     }
     const Eigen::LLT<Dense> factor(gram);
     if (factor.info() != Eigen::Success) {
-      is_broken_ = c > kDeepest * largest_;
+      is_broken_ = c > deepest;
       return;
     }
     Dense solved = factor.solve(right);
@@ -101,7 +109,7 @@ LassoPath::LassoPath(const Split& split, bool intercept, double ridge) {
       now[j] = solved(k, 0) - c * solved(k, 1);
       moves[j] = solved(k, 1);
     }
-    double next = kDeepest * largest_;
+    double next = deepest;
     Index who = -1;
     bool leaves = false;
     for (Index k = 0; k < size; ++k) {

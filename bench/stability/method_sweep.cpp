@@ -11,8 +11,10 @@
 
 #include "random_draw.hpp"
 #include "statistics.hpp"
+#include "tune/start_and_bounds.hpp"
 #include "yosida/error.hpp"
 #include "yosida/problem/collapse.hpp"
+#include "yosida/solver/bounds.hpp"
 #include "yosida/solver/methods.hpp"
 #include "yosida/solver/oracle.hpp"
 
@@ -28,7 +30,8 @@ constexpr double kNoWorse = 1e-5;
 /// What the answers are measured against; once for all methods.
 class Truth {
  public:
-  Truth(const Draw& drawn, double floor) : problem_(collapse_if_cheaper(drawn.problem, kInfinity)) {
+  Truth(const Draw& drawn, double floor)
+      : problem_(collapse_if_cheaper(drawn.problem, kInfinity, Coordinates::any)) {
     const auto begin = std::chrono::steady_clock::now();
     is_quadratic_ = drawn.problem->loss().is_quadratic();
     bounds_ = default_bounds(*problem_, drawn.lambda0);
@@ -133,7 +136,7 @@ Record run(const Method& method, const Draw& drawn, const Truth& truth) {
     const double iterations =
         method.solves_inner_problems ? kInfinity : static_cast<double>(method.default_iterations);
     const std::shared_ptr<const BilevelProblem> problem =
-        solver->stays_in_row_space() ? collapse_if_cheaper(drawn.problem, iterations) : drawn.problem;
+        collapse_if_cheaper(drawn.problem, iterations, coordinates_of(method, *solver));
     const Outcome outcome = solve(*solver, *problem, options);
     record.seconds = seconds_since(begin);
     record.status = to_string(outcome.status);

@@ -80,7 +80,8 @@ Rotated::Rotated(const Split& split, bool intercept, const Vector& column_scale)
   Eigen::MatrixXd v = to_matrix(split.validation.x) * column_scale.asDiagonal();
   const Index n = x.rows();
   const Index d = x.cols();
-  if (intercept) {
+  // Twice: what rounding leaves of a mean is as large as the smallest singular values.
+  for (int pass = 0; intercept && pass < 2; ++pass) {
     const Eigen::RowVectorXd mean = x.colwise().mean();
     x.rowwise() -= mean;
     v.rowwise() -= mean;
@@ -95,7 +96,8 @@ Rotated::Rotated(const Split& split, bool intercept, const Vector& column_scale)
     take(Eigen::JacobiSVD<Eigen::MatrixXd>(x, Eigen::ComputeThinU | Eigen::ComputeThinV));
   else
     take(Svd(x));
-  const double least = static_cast<double>(std::max(n, d)) * std::numeric_limits<double>::epsilon() *
+  const double least = std::sqrt(static_cast<double>(std::min(n, d))) *
+                       std::numeric_limits<double>::epsilon() *
                        (singular_values.size() > 0 ? singular_values[0] : 0.0);
   Index rank = 0;
   while (rank < singular_values.size() && singular_values[rank] > least) ++rank;

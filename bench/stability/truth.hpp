@@ -84,12 +84,13 @@ class Truth {
   /// (h − best) / max(best, floor × h(w = 0)). Separable classes can bring L_V down to 1e-40, where no ratio
   /// means anything: hence the floor.
   double gap(double value) const;
+  double unit() const { return unit_; }  ///< what gaps are relative to
 
  private:
   Path path(double ridge) const;
   void search_two();
 
-  const Case& case_;
+  const Case case_;
   std::unique_ptr<Path> path_;
   double best_ = 0.0;
   double best_lambda_ = 0.0;

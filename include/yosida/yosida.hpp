@@ -22,6 +22,7 @@
 // Solvers with their settings, the loop that runs them, and what judges an answer.
 #include "yosida/setting_rules.hpp"
 #include "yosida/solver/black_box.hpp"
+#include "yosida/solver/bounds.hpp"
 #include "yosida/solver/certificate.hpp"
 #include "yosida/solver/forward.hpp"
 #include "yosida/solver/hoag.hpp"

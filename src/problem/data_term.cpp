@@ -221,6 +221,35 @@ double DataTerm::hessian_on_flops(std::size_t size) const {
   return rows() * columns * columns;
 }
 
+Matrix DataTerm::hessian_of_outputs_at(const Vector& state, const StopToken* stop) const {
+  const Index d = x_.cols();
+  Matrix hessian(size(), size());
+  Matrix along(x_.rows(), k_);  // s_i/N ∂²ℓ_i/∂m_o∂m_l of each row i and output l
+  const std::span<double> all{along.data(), static_cast<std::size_t>(along.size())};
+  for (Index o = 0; o < k_; ++o) {
+    along.setZero();
+    along.col(o).setConstant(1.0 / rows());
+    loss_.apply_curvatures(as_span(state), all, all);
+    weigh(0, all);
+    for (Index l = 0; l <= o; ++l) {
+      // Curvatures between two outputs may have either sign, the weights of a Gram matrix may not.
+      const Vector up = along.col(l).cwiseMax(0.0), down = along.col(l).cwiseMin(0.0).cwiseAbs();
+      Matrix gram = Matrix::Zero(d, d);
+      if (up.maxCoeff() > 0.0) gram += weighted_gram(x_, as_span(up), stop);
+      if (down.maxCoeff() > 0.0) gram -= weighted_gram(x_, as_span(down), stop);
+      for (Index i = 0; i < d; ++i)
+        for (Index j = 0; j < d; ++j)
+          hessian(i * k_ + o, j * k_ + l) = hessian(i * k_ + l, j * k_ + o) = gram(i, j);
+    }
+    if (!intercept_) continue;
+    Vector border;
+    gather(Eigen::Map<const Vector>(along.data(), along.size()), border);
+    hessian.col(penalisable() + o) = border;
+    hessian.row(penalisable() + o) = border.transpose();
+  }
+  return hessian;
+}
+
 void DataTerm::centre_free_weights(const Vector& c, Vector& w) const {
   if (!loss_.ignores_shifts()) return;
   for (Index i = 0; i < size(); i += k_)

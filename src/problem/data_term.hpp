@@ -66,6 +66,8 @@ class DataTerm {
   Matrix hessian_on(const Vector& state, const std::vector<Index>& set) const;
   /// The operations of hessian_on for a set of this size.
   double hessian_on_flops(std::size_t size) const;
+  /// ∇²f of a loss of several outputs: a Gram matrix for each pair of these.
+  Matrix hessian_of_outputs_at(const Vector& state, const StopToken* stop = nullptr) const;
 
  private:
   std::span<const double> targets(Index first, std::size_t margins) const;

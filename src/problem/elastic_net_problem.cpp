@@ -9,6 +9,7 @@
 #include "problem/l1_newton.hpp"
 #include "problem/l1_quadratic.hpp"
 #include "problem/newton.hpp"
+#include "problem/penalty_range.hpp"
 #include "problem/row_space_system.hpp"
 #include "yosida/error.hpp"
 
@@ -30,10 +31,6 @@ constexpr double kPermitted = 0.1;
 constexpr int kPowerIterations = 8;
 /// Weights come and go one by one: h has a kink at each and valleys between.
 constexpr double kWidthOfKinks = 0.1;
-
-/// The factors of the largest curvature that default_bounds takes for e^λ of an ℓ₂ penalty.
-constexpr double kLeastPenalty = 1e-12;
-constexpr double kMostPenalty = 10.0;
 
 const Vector& no_penalty() {
   static const Vector value = Vector::Constant(1, -std::numeric_limits<double>::infinity());
@@ -78,6 +75,7 @@ ElasticNetProblem::ElasticNetProblem(Split split, SharedLoss loss, bool intercep
   traits_.has_train_gradient_lambda = true;
   traits_.bounds = bounds_of_lambda(largest_curvature);
   traits_.feature_width = kWidthOfKinks;
+  traits_.factors_cheaply = solves_at_once();
   traits_.largest_curvature = largest_curvature;
   traits_.certificate_work.hessian_products = 1;
   traits_.intercept_work = linear_.traits().intercept_work;
@@ -296,6 +294,12 @@ void ElasticNetProblem::certificate_scale(const Vector& w, const Vector& lambda,
     out[1] = certificate_scale_of(curvature / part.squaredNorm(), std::exp(lambda[1]));
 }
 
+bool ElasticNetProblem::solves_at_once() const {
+  const auto n = static_cast<double>(split().train.rows());
+  const auto d = static_cast<double>(penalised());
+  return kind_ == Kind::lasso && loss().is_quadratic() && n * d * std::min(n, d) <= kInstantFlops;
+}
+
 Bounds ElasticNetProblem::bounds_of_lambda(double largest_curvature) const {
   Bounds bounds{Vector(hyperparameters()), Vector(hyperparameters())};
   const double slope = largest_slope_ > 0.0 ? largest_slope_ : 1.0;
@@ -306,8 +310,8 @@ Bounds ElasticNetProblem::bounds_of_lambda(double largest_curvature) const {
   bounds.low[0] = std::log(slope) - kUnitsBelow - 0.5 * spread;
   if (kind_ == Kind::elastic_net) {
     const double curvature = largest_curvature > 0.0 ? largest_curvature : 1.0;
-    bounds.low[1] = std::log(kLeastPenalty * curvature) - spread;
-    bounds.high[1] = std::log(kMostPenalty * curvature);
+    bounds.low[1] = std::log(kLeastPenaltyShare * curvature) - spread;
+    bounds.high[1] = std::log(kMostPenaltyShare * curvature);
   }
   return bounds;
 }

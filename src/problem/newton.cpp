@@ -160,8 +160,8 @@ double gradient_norm(const Vector& gradient, const Vector& c, const Vector* curv
 
 double HessianSystem::factor_flops() const {
   const double size = static_cast<double>(data.penalisable());
-  // The upper half of XᵀDX; with several outputs a product with H for each weight.
-  const double forming = data.outputs() == 1 ? 0.5 : 2.0 * static_cast<double>(data.outputs());
+  // The upper half of XᵀDX, of each pair of outputs.
+  const double forming = 0.25 * (static_cast<double>(data.outputs()) + 1.0);
   return forming * data.design().product_flops() * size + size * size * size / 3.0;
 }
 
@@ -171,25 +171,12 @@ bool HessianSystem::factors(double worth) const {
 }
 
 Matrix HessianSystem::matrix() const {
-  if (data.outputs() > 1) return matrix_by_products();
-  Matrix hessian = data.hessian_at(state, stop);
-  hessian.diagonal() += c;
-  return hessian;
-}
-
-/// With several outputs: column by column.
-Matrix HessianSystem::matrix_by_products() const {
-  const Index size = c.size();
-  Matrix hessian(size, size);
-  Vector column;
-  for (Index i = 0; i < size && !stop_requested(stop); ++i) {
-    data.hessian_product_at(state, Vector::Unit(size, i), column);
-    hessian.col(i) = column;
-  }
+  const bool has_outputs = data.outputs() > 1;
+  Matrix hessian = has_outputs ? data.hessian_of_outputs_at(state, stop) : data.hessian_at(state, stop);
   hessian.diagonal() += c;
   if (!data.loss().ignores_shifts()) return hessian;
   const Index k = data.outputs();
-  for (Index i = 0; i < size; i += k)
+  for (Index i = 0; i < c.size(); i += k)
     if (c.segment(i, k).isZero(0.0))
       hessian.block(i, i, k, k).array() += hessian.diagonal().segment(i, k).maxCoeff();
   return hessian;

@@ -47,7 +47,6 @@ struct HessianSystem {
   /// H; where nothing determines a common shift of the outputs, with a multiple of 11ᵀ there, which leaves
   /// solves as they are.
   Matrix matrix() const;
-  Matrix matrix_by_products() const;
   /// In place of B, X = H⁻¹B: by Cholesky of H or, where squaring the rows has lost what small penalties
   /// decide on and it costs little, by orthogonal factors of the rows themselves.
   void solve_factored(const Matrix& hessian, Eigen::MatrixXd& b) const;

@@ -8,8 +8,8 @@
 #include "solver/direct_term.hpp"
 #include "yosida/error.hpp"
 #include "yosida/setting_rules.hpp"
+#include "yosida/solver/bounds.hpp"
 #include "yosida/solver/largest_curvature.hpp"
-#include "yosida/solver/oracle.hpp"
 
 namespace yosida {
 namespace {

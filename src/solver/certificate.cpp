@@ -24,9 +24,13 @@ constexpr double kWithout = 25.0;
 constexpr double kSame = 1e-6;
 constexpr double kNoLoss = 1e-9;  // of that of w = 0
 
-double norm_at_zero(const BilevelProblem& problem, const Vector& lambda, Vector& g) {
+/// ‖∇L_T(w, λ)‖ relative to that of w = 0 without penalty.
+double relative_gradient(const BilevelProblem& problem, const Vector& lambda, const Vector& w) {
+  Vector g(problem.weights());
   problem.train_gradient(starting_weights(problem), without_penalties(problem, lambda), g);
-  return g.norm();
+  const double at_zero = g.norm();
+  problem.train_gradient(w, lambda, g);
+  return g.norm() / (at_zero > 0.0 ? at_zero : 1.0);
 }
 
 /// h and its derivatives at a λ.
@@ -46,7 +50,7 @@ Slopes slopes_at(const BilevelProblem& problem, const Vector& lambda, double all
   Vector g(problem.weights());
   at.validation = problem.validation_gradient(w, lambda, g);
   problem.certificate_scale(w, lambda, at.scale);
-  at.scale /= at.validation > 0.0 ? at.validation : 1.0;
+  at.scale /= slope_unit(at.validation);
   Vector q = Vector::Zero(problem.weights());
   problem.hessian_solve(w, lambda, g, {.tolerance = tight}, q);
   Vector residual(problem.weights());
@@ -85,13 +89,12 @@ double size_of(const BilevelProblem& problem, const Vector& lambda, double valid
 /// What h does beside a λ_j whose slope is not small.
 enum class Beside { falls, rises, is_flat_below };
 
-/// The sign of the first change of h that can be seen, λ_j moving up (direction 1) or down (−1) alone; 0
-/// where there is none as far as a penalty goes.
-int first_change(const BilevelProblem& problem, const Vector& lambda, Index j, double direction, double here,
+/// The sign of the first change of h that can be seen as λ moves in a direction; 0 where there is none as far
+/// as a penalty goes.
+int first_change(const BilevelProblem& problem, const Vector& lambda, const Vector& direction, double here,
                  double size, Vector w) {
-  Vector moved = lambda;
   for (double distance = kNearest;; distance = std::min(kFurther * distance, kWithout)) {
-    moved[j] = lambda[j] + direction * distance;
+    const Vector moved = lambda + distance * direction;
     problem.inner_solve(moved, {}, w);
     const double change = problem.validation_loss(w, moved) - here;
     if (!(std::abs(change) <= kSame * size)) return change > 0.0 ? 1 : -1;
@@ -104,9 +107,24 @@ int first_change(const BilevelProblem& problem, const Vector& lambda, Index j, d
 Beside look_beside(const BilevelProblem& problem, const Vector& lambda, Index j, double size, Vector w) {
   problem.inner_solve(lambda, {}, w);
   const double here = problem.validation_loss(w, lambda);
-  if (first_change(problem, lambda, j, 1.0, here, size, w) <= 0) return Beside::falls;
-  const int below = first_change(problem, lambda, j, -1.0, here, size, w);
+  const Vector up = Vector::Unit(lambda.size(), j);
+  if (first_change(problem, lambda, up, here, size, w) <= 0) return Beside::falls;
+  const int below = first_change(problem, lambda, -up, here, size, w);
   return below > 0 ? Beside::rises : below == 0 ? Beside::is_flat_below : Beside::falls;
+}
+
+/// λ has pressed the weights to 0: L_V is that of no weights, and all λ together can be moved up, or down, as
+/// far as a penalty goes without a change of it. A small slope says nothing there.
+bool is_collapsed(const BilevelProblem& problem, const Vector& lambda, double validation, const Vector& w) {
+  if (validation == 0.0) return false;  // nothing is to be gained
+  Vector zero = Vector::Zero(problem.weights());
+  problem.fit_intercept(zero);
+  const double of_zero = problem.validation_loss(zero, lambda);
+  const double size = size_of(problem, lambda, validation);
+  if (!(std::abs(validation - of_zero) <= kSame * size)) return false;
+  const Vector up = Vector::Ones(lambda.size());
+  return first_change(problem, lambda, up, validation, size, w) == 0 ||
+         first_change(problem, lambda, -up, validation, size, w) == 0;
 }
 
 /// The verdict on components whose slopes are not small: the worst of what h does beside them.
@@ -161,6 +179,53 @@ std::string_view to_string(Verdict verdict) {
   return "unknown";
 }
 
+namespace {
+
+/// Sizes of the slopes that no bound holds, in the certificate, and which of them are not small.
+struct Judged {
+  std::vector<Index> steep;
+  bool is_held = false;  // some λ_j, by its bound
+};
+Judged judge_slopes(const Slopes& at, const Vector& lambda, const Start& start, double tolerance,
+                    Certificate& certificate) {
+  Judged judged;
+  for (Index j = 0; j < lambda.size(); ++j) {
+    const double slope = std::abs(at.slope[j]) * at.scale[j];
+    const double error = std::abs(at.error[j]) * at.scale[j];
+    if (is_held(start, lambda[j], at.slope[j], j, at.validation)) {
+      judged.is_held = true;
+    } else {
+      certificate.hypergradient = std::max(certificate.hypergradient, slope);
+      certificate.hypergradient_error = std::max(certificate.hypergradient_error, error);
+      if (!(slope + error <= tolerance)) judged.steep.push_back(j);
+    }
+    if (std::isnan(at.slope[j])) certificate.hypergradient = at.slope[j];
+  }
+  return judged;
+}
+
+/// What a verdict on slopes that are not small rests on.
+std::string reason_beside(const Certificate& certificate, const std::string& size, double tolerance) {
+  switch (certificate.verdict) {
+    case Verdict::at_end:
+      return "the validation loss is the same down to no penalty at all, and rises with a larger one";
+    case Verdict::at_kink:
+      return fmt::format("the validation loss rises on both sides of lambda: {}", size);
+    case Verdict::at_precision:
+      return fmt::format(
+          "the validation loss rises on both sides of lambda; less than {:g} of it is to be gained there",
+          kSame);
+    default:
+      return fmt::format("the validation loss {}: {}, at most {:.2g} is allowed",
+                         certificate.hypergradient_error > tolerance
+                             ? "may have a slope here, which rounding hides"
+                             : "has a slope here",
+                         size, tolerance);
+  }
+}
+
+}  // namespace
+
 Certificate certify(const BilevelProblem& problem, const Solution& solution, const Start& start,
                     double tolerance) {
   const Vector& lambda = solution.lambda;
@@ -169,28 +234,12 @@ Certificate certify(const BilevelProblem& problem, const Solution& solution, con
   if (start.low.size() != start.high.size() || (start.is_bounded() && start.low.size() != lambda.size()))
     throw InputError(fmt::format("bounds: {} lower and {} upper for {} hyperparameters", start.low.size(),
                                  start.high.size(), lambda.size()));
-  Vector g(problem.weights());
   Certificate certificate;
-  const double scale_of_gradients = norm_at_zero(problem, lambda, g);
-  problem.train_gradient(w, lambda, g);
-  certificate.inner_gradient = g.norm() / (scale_of_gradients > 0.0 ? scale_of_gradients : 1.0);
-
+  certificate.inner_gradient = relative_gradient(problem, lambda, w);
   const Slopes at = slopes_at(problem, lambda, tolerance, w);
-  bool held = false;
-  std::vector<Index> steep;
-  for (Index j = 0; j < lambda.size(); ++j) {
-    const bool is_here = is_held(start, lambda[j], at.slope[j], j, at.validation);
-    held |= is_here;
-    if (!is_here) {
-      certificate.hypergradient = std::max(certificate.hypergradient, std::abs(at.slope[j]) * at.scale[j]);
-      certificate.hypergradient_error =
-          std::max(certificate.hypergradient_error, std::abs(at.error[j]) * at.scale[j]);
-      if (!((std::abs(at.slope[j]) + std::abs(at.error[j])) * at.scale[j] <= tolerance)) steep.push_back(j);
-    }
-    if (std::isnan(at.slope[j])) certificate.hypergradient = at.slope[j];
-  }
+  const Judged judged = judge_slopes(at, lambda, start, tolerance, certificate);
   const double worst = certificate.hypergradient + certificate.hypergradient_error;
-  const bool is_small = std::isfinite(worst) && steep.empty();
+  const bool is_small = std::isfinite(worst) && judged.steep.empty();
   const std::string size = fmt::format("scaled slope {:.2g} ± {:.1g} of the validation loss",
                                        certificate.hypergradient, certificate.hypergradient_error);
   // Denormal or zero throughout, and no accident of a minimum: not a small slope but none.
@@ -206,33 +255,21 @@ Certificate certify(const BilevelProblem& problem, const Solution& solution, con
     certificate.reason =
         fmt::format("the weights are not trained to their optimum: gradient {:.2g} of that at 0{}",
                     certificate.inner_gradient, is_small ? "; lambda itself is stationary" : "");
-  } else if (is_small) {
-    certificate.verdict = held ? Verdict::at_bound : Verdict::certified;
+  } else if (!is_small) {
+    certificate.verdict =
+        verdict_beside(problem, lambda, judged.steep, size_of(problem, lambda, at.validation), w);
+    certificate.reason = reason_beside(certificate, size, tolerance);
+  } else if (judged.is_held) {
+    certificate.verdict = Verdict::at_bound;
+    certificate.reason = fmt::format("no small change of lambda inside its bounds helps: {}{}", size,
+                                     without_penalty(problem, lambda, at, start, w));
+  } else if (is_collapsed(problem, lambda, at.validation, w)) {
     certificate.reason =
-        fmt::format("no small change of lambda{} helps: {}{}", held ? " inside its bounds" : "", size,
-                    held ? without_penalty(problem, lambda, at, start, w) : "");
+        "the weights are pressed to 0: the validation loss is that of no weights, and lambda can move on "
+        "without changing it; a small slope says nothing";
   } else {
-    certificate.verdict = verdict_beside(problem, lambda, steep, size_of(problem, lambda, at.validation), w);
-    switch (certificate.verdict) {
-      case Verdict::at_end:
-        certificate.reason =
-            "the validation loss is the same down to no penalty at all, and rises with a larger one";
-        break;
-      case Verdict::at_kink:
-        certificate.reason = fmt::format("the validation loss rises on both sides of lambda: {}", size);
-        break;
-      case Verdict::at_precision:
-        certificate.reason = fmt::format(
-            "the validation loss rises on both sides of lambda; less than {:g} of it is to be gained there",
-            kSame);
-        break;
-      default:
-        certificate.reason = fmt::format("the validation loss {}: {}, at most {:.2g} is allowed",
-                                         certificate.hypergradient_error > tolerance
-                                             ? "may have a slope here, which rounding hides"
-                                             : "has a slope here",
-                                         size, tolerance);
-    }
+    certificate.verdict = Verdict::certified;
+    certificate.reason = fmt::format("no small change of lambda helps: {}", size);
   }
   return certificate;
 }

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "yosida/problem/bilevel_problem.hpp"
+#include "yosida/solver/bounds.hpp"
 #include "yosida/solver/iterate.hpp"
-#include "yosida/solver/oracle.hpp"
 
 namespace yosida {
 

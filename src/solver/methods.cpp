@@ -98,6 +98,7 @@ std::vector<Method> successors() {
                              .summary = "true hypergradients, no step size: a global search for one lambda, "
                                         "Moreau-Yosida steps for several",
                              .solves_inner_problems = true,
+                             .only_solves = true,
                              .takes_kinks = true,
                              .expected_work = 250.0}),
       with_algorithm<MyHpoFull>({.name = "my-hpo-consensus",

@@ -9,7 +9,7 @@
 #include "solver/direct_term.hpp"
 #include "solver/my_hpo_one.hpp"
 #include "solver/stationarity.hpp"
-#include "yosida/solver/oracle.hpp"
+#include "yosida/solver/bounds.hpp"
 
 namespace yosida {
 namespace {

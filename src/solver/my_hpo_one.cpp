@@ -5,7 +5,7 @@
 
 #include "solver/direct_term.hpp"
 #include "solver/stationarity.hpp"
-#include "yosida/solver/oracle.hpp"
+#include "yosida/solver/bounds.hpp"
 
 namespace yosida {
 namespace {
@@ -25,7 +25,15 @@ constexpr double kAtKink = 5e-6;
 /// The scan's points are nearer to each other where h costs little, in shares of feature_width().
 constexpr double kClosedFormSpacing = 0.25;
 constexpr double kFactoredSpacing = 0.35;
-constexpr double kExact = 1e-9;   // inner solves that factor
+constexpr double kKinkedSpacing = 0.5;  // of an ℓ₁ penalty, whose features are narrow already
+constexpr double kExact = 1e-9;         // inner solves that factor
+/// Overfitted supports of an ℓ₁ penalty are nearly dependent: a scan asks for no more there, and ends after
+/// so many λ in a row that are not resolved.
+constexpr double kGlance = 1e-7;
+constexpr double kGlanceSlope = 1e-4;
+constexpr std::int64_t kGlanceCount = 300;
+constexpr std::int64_t kAnyCount = std::numeric_limits<std::int64_t>::max();
+constexpr int kGivenUp = 6;
 constexpr int kPointsAStep = 16;  // of a scan whose inner problems factor
 
 /// Inner solves that do not factor end at ‖∇L_T‖ ≤ τ ‖C‖: C is how fast the gradient turns with λ, so the
@@ -74,9 +82,11 @@ bool is_exact(const BilevelProblem& problem) {
 }
 
 double spacing_of(const BilevelProblem& problem, const MyHpo::Settings& settings) {
-  const double width = settings.spacing * problem.traits().feature_width;
-  if (problem.traits().has_closed_form) return kClosedFormSpacing * width;
-  return problem.traits().factors_cheaply ? kFactoredSpacing * width : width;
+  const ProblemTraits& traits = problem.traits();
+  const double width = settings.spacing * traits.feature_width;
+  if (traits.has_closed_form) return kClosedFormSpacing * width;
+  if (!traits.factors_cheaply) return width;
+  return (traits.bounds ? kKinkedSpacing : kFactoredSpacing) * width;
 }
 
 /// The visited point nearest to λ: where an inner solve starts.
@@ -98,6 +108,8 @@ struct Exactness {
   double tau;        // InnerOptions::blur
   double tolerance;  // InnerOptions::tolerance
   bool with_slope;
+  /// A point of a scan between kinks, where no λ must be resolved: a rough slope, and not at any price.
+  bool is_glance = false;
 };
 
 /// h(λ) and, where asked for, its slope, by an inner solve.
@@ -122,10 +134,14 @@ Sample evaluate(const BilevelProblem& problem, State& state, double lambda, cons
     point.v = state.w;
   }
   const Vector at = Vector::Constant(1, lambda);
-  const InnerReport inner =
-      problem.inner_solve(at, {.proximal = {}, .tolerance = wanted.tolerance, .blur = wanted.tau}, point.v);
+  const InnerReport inner = problem.inner_solve(at,
+                                                {.proximal = {},
+                                                 .tolerance = wanted.tolerance,
+                                                 .blur = wanted.tau,
+                                                 .max_count = wanted.is_glance ? kGlanceCount : kAnyCount},
+                                                point.v);
   if (!inner.converged) {
-    ++state.inexact_solves;
+    if (!wanted.is_glance) ++state.inexact_solves;
     if (!std::isfinite(inner.gradient_norm)) return {lambda, BasinSearch::kUnresolved, {}, 0.0};
     // Where solves are to be exact, one that is not tells nothing: it may look better than any w*(λ).
     if (wanted.tau == 0.0) return {lambda, BasinSearch::kUnresolved, {}, 0.0};
@@ -134,8 +150,10 @@ Sample evaluate(const BilevelProblem& problem, State& state, double lambda, cons
   if (wanted.with_slope) {
     // Φ₁ = −H⁻¹ C;  h′(λ) = ∇L_V(v)ᵀ Φ₁ + ∂L_V/∂λ
     sample.value = problem.validation_gradient(point.v, at, state.g);
-    const double tolerance = wanted.tau > 0.0 ? std::max(wanted.tau, kLeastTau) : kExact;
-    if (!point.anchor(problem, tolerance).converged) ++state.inexact_solves;
+    const double tolerance = wanted.tau > 0.0   ? std::max(wanted.tau, kLeastTau)
+                             : wanted.is_glance ? kGlanceSlope
+                                                : kExact;
+    if (!point.anchor(problem, tolerance).converged && !wanted.is_glance) ++state.inexact_solves;
     sample.slope = state.g.dot(point.phi1) + direct_slope(problem, point.v, at);
   } else {
     sample.value = problem.validation_loss(point.v, at);
@@ -152,7 +170,13 @@ void scan(const BilevelProblem& problem, const MyHpo::Settings& settings, State&
   BasinSearch& search = *state.search;
   const double lambda = search.propose(kWorthwhile, kNearest, kBlurOfValue)->x;
   if (is_exact(problem)) {
-    search.add(evaluate(problem, state, lambda, {.tau = 0.0, .tolerance = kExact, .with_slope = true}));
+    const bool has_kinks = problem.traits().bounds.has_value();
+    const Sample sample = evaluate(
+        problem, state, lambda,
+        {.tau = 0.0, .tolerance = has_kinks ? kGlance : kExact, .with_slope = true, .is_glance = has_kinks});
+    search.add(sample);
+    state.unresolved = std::isfinite(sample.value) ? 0 : state.unresolved + 1;
+    if (has_kinks && state.unresolved >= kGivenUp) search.end_scan();
     return;
   }
   // A coarse solve is enough where it tells h: its weights may be those of a λ far away.
@@ -206,8 +230,15 @@ void refine(const BilevelProblem& problem, State& state) {
   state.is_confirming = false;
   // A valley of an ℓ₁ penalty ends in a kink: inexact slopes do not tell on which side of it they are.
   const bool exact = is_exact(problem) || problem.traits().bounds;
+  const bool is_glance = state.is_looking_between && problem.traits().bounds;
+  state.is_looking_between = false;
   search.add(evaluate(problem, state, lambda,
-                      {.tau = exact ? 0.0 : tau, .tolerance = exact ? kExact : 0.0, .with_slope = true}));
+                      {.tau = exact ? 0.0 : tau,
+                       .tolerance = is_glance ? kGlance
+                                    : exact   ? kExact
+                                              : 0.0,
+                       .with_slope = true,
+                       .is_glance = is_glance}));
   ++state.refinements;
 }
 
@@ -298,7 +329,9 @@ bool reaches_further(const BilevelProblem& problem, const MyHpo::Settings& setti
   double& low = state.range.low[0];
   double& high = state.range.high[0];
   const bool is_low = best.x <= low + kNearest;
-  if (!state.has_own_bounds || problem.traits().bounds || (!is_low && best.x < high - kNearest)) return false;
+  // Where a problem states its bounds no weight is left above them.
+  const bool has_stated = problem.traits().bounds.has_value();
+  if (!state.has_own_bounds || (!is_low && (has_stated || best.x < high - kNearest))) return false;
   double& last = is_low ? state.value_at_low_end : state.value_at_high_end;
   if (!(last - best.value > kWorthwhile * std::abs(best.value)) ||
       best.value <= kNoLoss * state.value_of_zero)
@@ -384,6 +417,7 @@ void step_one(const BilevelProblem& problem, const MyHpo::Settings& settings, St
   }
   if (const auto middle = closer_look(problem, state)) {
     ++state.looks_between;
+    state.is_looking_between = true;
     state.wanted = middle;
     return;
   }

@@ -7,7 +7,7 @@
 
 #include "problem/counted_problem.hpp"
 #include "yosida/error.hpp"
-#include "yosida/solver/oracle.hpp"
+#include "yosida/solver/bounds.hpp"
 
 namespace yosida {
 namespace {

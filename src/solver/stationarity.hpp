@@ -19,8 +19,11 @@ inline bool is_held(const Start& range, double lambda, double slope, Index j, do
   return (lambda <= range.low[j] && slope >= -none) || (lambda >= range.high[j] && slope <= none);
 }
 
-/// max_j |g_j| × BilevelProblem::certificate_scale over the λ_j that no bound holds, relative to L_V =
-/// `validation`: what solvers stop on and certificates report.
+/// What slopes are relative to: |L_V|, or 1 where L_V = `validation` is 0.
+inline double slope_unit(double validation) { return validation != 0.0 ? std::abs(validation) : 1.0; }
+
+/// max_j |g_j| × BilevelProblem::certificate_scale over the λ_j that no bound holds, in slope_unit()s: what
+/// solvers stop on and certificates report.
 inline double scaled_hypergradient(const BilevelProblem& problem, const Start& range, const Vector& w,
                                    const Vector& lambda, const Vector& g, double validation) {
   Vector scale(lambda.size());
@@ -28,7 +31,7 @@ inline double scaled_hypergradient(const BilevelProblem& problem, const Start& r
   double worst = 0.0;
   for (Index j = 0; j < lambda.size(); ++j)
     if (!is_held(range, lambda[j], g[j], j, validation)) worst = std::max(worst, std::abs(g[j]) * scale[j]);
-  return worst / std::abs(validation);
+  return worst / slope_unit(validation);
 }
 
 }  // namespace yosida

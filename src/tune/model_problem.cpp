@@ -8,12 +8,14 @@ namespace yosida {
 
 std::shared_ptr<const BilevelProblem> CollapseOnce::of(const std::shared_ptr<const LinearProblem>& problem,
                                                        const StopToken& stop) {
-  std::call_once(once_, [&] { collapsed_ = std::make_shared<const CollapsedLeastSquares>(problem, stop); });
+  std::call_once(once_, [&] { collapsed_ = yosida::collapsed(problem, stop); });
   return collapsed_;
 }
 
-std::shared_ptr<const BilevelProblem> ModelProblem::cheapest(double iterations, const StopToken& stop) const {
-  return linear && collapse_is_cheaper(*linear, iterations) ? collapsed->of(linear, stop) : problem;
+std::shared_ptr<const BilevelProblem> ModelProblem::cheapest(double iterations, Coordinates coordinates,
+                                                             const StopToken& stop) const {
+  return linear && collapse_is_cheaper(*linear, iterations, coordinates) ? collapsed->of(linear, stop)
+                                                                         : problem;
 }
 
 ModelProblem make_problem(Split split, const Prepared& data, const Penalty& penalty, bool intercept) {

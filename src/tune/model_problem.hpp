@@ -3,7 +3,7 @@
 #include <memory>
 #include <mutex>
 
-#include "yosida/problem/linear_problem.hpp"
+#include "yosida/problem/collapse.hpp"
 #include "yosida/tune/prepare.hpp"
 
 namespace yosida {
@@ -27,7 +27,8 @@ struct ModelProblem {
   std::shared_ptr<CollapseOnce> collapsed = std::make_shared<CollapseOnce>();
 
   /// In its cheapest form for so many iterations. Throws RunEnded where making it is stopped.
-  std::shared_ptr<const BilevelProblem> cheapest(double iterations, const StopToken& stop) const;
+  std::shared_ptr<const BilevelProblem> cheapest(double iterations, Coordinates coordinates,
+                                                 const StopToken& stop) const;
 };
 ModelProblem make_problem(Split split, const Prepared& data, const Penalty& penalty, bool intercept);
 

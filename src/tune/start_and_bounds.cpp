@@ -1,8 +1,13 @@
 #include "tune/start_and_bounds.hpp"
 
-#include "yosida/solver/oracle.hpp"
+#include "yosida/solver/bounds.hpp"
 
 namespace yosida {
+
+Coordinates coordinates_of(const Method& method, const Solver& solver) {
+  if (!solver.stays_in_row_space()) return Coordinates::features;
+  return method.only_solves ? Coordinates::any : Coordinates::row_space;
+}
 
 Start judged_inside(const BilevelProblem& problem, const Start& start, const Method& method,
                     const Outcome& outcome) {

@@ -47,8 +47,8 @@ struct ReadyRun {
     Start& start = options.start;
     start.lambda = Vector::Constant(tuned.hyperparameters(), start.lambda[0]);
     if (start.is_bounded()) start.bound(start.low[0], start.high[0]);
-    problem =
-        tuned.bilevel(expected_iterations(options.budget, method), solver->stays_in_row_space(), wanted.stop);
+    problem = tuned.bilevel(expected_iterations(options.budget, method), coordinates_of(method, *solver),
+                            wanted.stop);
     if (!wanted.lambda0) {
       start.lambda = default_start(*problem, method.lambda0);
       start.clamp(start.lambda);

@@ -12,6 +12,7 @@
 #include "yosida/error.hpp"
 #include "yosida/problem/k_fold_problem.hpp"
 #include "yosida/random.hpp"
+#include "yosida/solver/bounds.hpp"
 
 namespace yosida {
 namespace {
@@ -46,11 +47,10 @@ TuneProblem::TuneProblem(TuneProblem&&) noexcept = default;
 
 const Split& TuneProblem::split() const { return has_folds() ? data_.split : *problems_[0].split; }
 
-std::shared_ptr<const BilevelProblem> TuneProblem::bilevel(double iterations, bool may_collapse,
+std::shared_ptr<const BilevelProblem> TuneProblem::bilevel(double iterations, Coordinates coordinates,
                                                            const StopToken& stop) const {
   std::vector<std::shared_ptr<const BilevelProblem>> all;
-  for (const ModelProblem& model : problems_)
-    all.push_back(may_collapse ? model.cheapest(iterations, stop) : model.problem);
+  for (const ModelProblem& model : problems_) all.push_back(model.cheapest(iterations, coordinates, stop));
   return all.size() == 1 ? all[0] : std::make_shared<const KFoldProblem>(std::move(all), validation_share_);
 }
 
@@ -79,14 +79,14 @@ void TuneProblem::require_one_lambda() const {
 
 Oracle TuneProblem::oracle(const Start& start, const StopToken& stop) const {
   require_one_lambda();
-  const auto tightly = bilevel(kManyIterations, true, stop);
+  const auto tightly = bilevel(kManyIterations, Coordinates::any, stop);
   const CountedProblem watched = stoppable(*tightly, stop);
   const Start bounds = with_bounds(watched, start);
   return find_oracle(watched, bounds.low[0], bounds.high[0]);
 }
 
 OracleGap TuneProblem::gap(Oracle oracle, const Solution& solution, const StopToken& stop) const {
-  const auto tightly = bilevel(kManyIterations, true, stop);
+  const auto tightly = bilevel(kManyIterations, Coordinates::any, stop);
   const double at_solution = validation_at(stoppable(*tightly, stop), solution.lambda[0]);
   if (at_solution <
       oracle.validation) {  // a λ from outside the bounds may be the better one: then it is the truth
@@ -101,8 +101,8 @@ OracleGap TuneProblem::gap(Oracle oracle, const Solution& solution, const StopTo
 Vector TuneProblem::refit(const Dataset& rows, const Vector& lambda, const StopToken& stop) const {
   Split all = split();
   all.train = rows;
-  const auto joined =
-      make_problem(std::move(all), data_, penalty_.penalty, intercept_).cheapest(kManyIterations, stop);
+  const auto joined = make_problem(std::move(all), data_, penalty_.penalty, intercept_)
+                          .cheapest(kManyIterations, Coordinates::any, stop);
   Vector w = starting_weights(*joined);
   stoppable(*joined, stop).inner_solve(lambda, {}, w);
   return joined->expand(w);

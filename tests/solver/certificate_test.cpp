@@ -167,6 +167,33 @@ TEST(Certificate, ABoundThatHoldsLambdaIsNamed) {
   }
 }
 
+/// A problem of one's own, which says nothing of the scale of its slopes.
+class WithoutScale final : public ForwardingProblem {
+ public:
+  using ForwardingProblem::ForwardingProblem;
+  void certificate_scale(const Vector&, const Vector&, Vector& out) const override { out.setOnes(); }
+};
+
+// Under so large a penalty w ≈ 0, L_V is that of w = 0 and the slope 1e-20 of it: no minimum, only no
+// weights.
+TEST(Certificate, WeightsPressedToZeroAreNotCertifiedUnlessABoundHoldsThem) {
+  const LinearProblem linear(random_split(60, 40, 0, 5, 3, least_squares()), least_squares(), true);
+  const WithoutScale problem(linear);
+  const Vector lambda = lambda_of(46.0);
+  const Solution pressed = trained(problem, lambda);
+  ASSERT_LE(pressed.point.head(5).norm(), 1e-15);
+  const Certificate free = certify(problem, pressed, unbounded(lambda));
+  EXPECT_EQ(free.verdict, Verdict::not_certified) << text(free);
+  EXPECT_NE(free.reason.find("pressed to 0"), std::string::npos) << text(free);
+  Start held = unbounded(lambda);
+  held.bound(-25.0, 46.0);
+  const Certificate bound = certify(problem, pressed, held);
+  EXPECT_EQ(bound.verdict, Verdict::at_bound) << text(bound);
+  // A minimum inside is certified as before.
+  const double optimum = find_oracle(linear, kLow, kHigh).lambda;
+  EXPECT_EQ(certify_at(problem, lambda_of(optimum)).verdict, Verdict::certified);
+}
+
 TEST(Certificate, WeightsThatAreNotTrainedAreNotCertified) {
   const Known known;
   const BilevelProblem& problem = *known.built.problem;

@@ -3,6 +3,7 @@
 
 #include "support/compare.hpp"
 #include "support/problem_case.hpp"
+#include "yosida/problem/collapse.hpp"
 #include "yosida/solver/methods.hpp"
 
 namespace yosida {
@@ -72,6 +73,30 @@ TEST_P(CollapsedRun, TakesThePathOfTheDirectOne) {
   const double lambda = direct_run->iterate().lambda[0];
   EXPECT_TRUE(std::isfinite(lambda));
   EXPECT_GT(std::abs(lambda + 1.0), 1e-3) << "lambda did not move: the test shows little";
+}
+
+// Classes told by the difference of two columns that agree to 1e-7: the penalty must be far below every share
+// of a column's own curvature, and exact solves must still tell there.
+TEST(Rotated, TheSearchReachesWhatTheLeastSingularValueDecides) {
+  Split split = test::random_split(60, 40, 0, 4, 5, logistic());
+  Random random(7);
+  for (Dataset* part : {&split.train, &split.validation}) {
+    Matrix x = to_matrix(part->x);
+    const Vector signal = test::random_vector(x.rows(), random);
+    x.col(3) = x.col(0) + 1e-7 * signal;
+    part->x = Design(x);
+    for (Index i = 0; i < x.rows(); ++i) part->y[i] = signal[i] + 0.3 * random.normal() > 0.0 ? 1.0 : -1.0;
+  }
+  const auto direct = std::make_shared<LinearProblem>(split, logistic(), true);
+  SolveOptions options;
+  options.start.lambda = lambda_of(-1.0);
+  const auto found = [&](const BilevelProblem& problem) {
+    return solve(*method("my-hpo").make({}), problem, options).best;
+  };
+  const Solution best = found(*collapse_if_cheaper(direct, 1.0, Coordinates::any));
+  EXPECT_LT(best.lambda[0], std::log(1e-14));
+  EXPECT_LT(best.loss.validation, 0.3);  // log 2 is that of a guess
+  EXPECT_LT(direct->validation_loss(best.w, best.lambda), 0.3);
 }
 
 }  // namespace

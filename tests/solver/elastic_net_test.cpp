@@ -66,7 +66,9 @@ TEST_P(LassoMyHpo, EndsAtALocalMinimum) {
       EXPECT_GE(tight_validation(problem, beside, w), reached * (1.0 - 1e-4))
           << "seed " << seed << ", " << away << " away";
     }
-    EXPECT_LE(reached, lowest_of_path(problem, bounds, 200) * 1.1) << "seed " << seed;
+    // Where exact solves cost little no valley is missed.
+    const double allowed = problem.traits().factors_cheaply ? 1.001 : 1.1;
+    EXPECT_LE(reached, lowest_of_path(problem, bounds, 200) * allowed) << "seed " << seed;
   }
 }
 

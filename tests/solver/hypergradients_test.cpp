@@ -6,6 +6,7 @@
 
 #include "support/compare.hpp"
 #include "support/problem_case.hpp"
+#include "yosida/solver/bounds.hpp"
 #include "yosida/solver/forward.hpp"
 #include "yosida/solver/methods.hpp"
 #include "yosida/solver/oracle.hpp"

@@ -4,9 +4,9 @@
 
 #include "problem/fold_data.hpp"
 #include "yosida/data/spectra.hpp"
+#include "yosida/solver/bounds.hpp"
 #include "yosida/solver/certificate.hpp"
 #include "yosida/solver/my_hpo.hpp"
-#include "yosida/solver/oracle.hpp"
 #include "yosida/solver/solve.hpp"
 
 namespace yosida {

@@ -7,6 +7,7 @@
 #include "support/compare.hpp"
 #include "support/problem_case.hpp"
 #include "yosida/problem/cleaning_problem.hpp"
+#include "yosida/solver/bounds.hpp"
 #include "yosida/solver/certificate.hpp"
 #include "yosida/solver/oracle.hpp"
 

@@ -8,6 +8,7 @@
 #include "problem/forwarding_problem.hpp"
 #include "support/compare.hpp"
 #include "support/problem_case.hpp"
+#include "yosida/solver/bounds.hpp"
 
 namespace yosida {
 namespace {

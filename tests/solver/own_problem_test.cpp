@@ -10,6 +10,7 @@
 #include "support/compare.hpp"
 #include "support/problem_case.hpp"
 #include "yosida/error.hpp"
+#include "yosida/solver/bounds.hpp"
 #include "yosida/solver/certificate.hpp"
 #include "yosida/solver/forward.hpp"
 #include "yosida/solver/hoag.hpp"

@@ -29,6 +29,8 @@ struct Method {
   double lambda0 = -1.0;
   /// Steps solve inner problems, so collapsing pays at once.
   bool solves_inner_problems = false;
+  /// Asks a problem for nothing but solves and what follows from them: any coordinates serve.
+  bool only_solves = false;
   /// Leaves inner problems to the problem, so that these may have kinks (an ℓ₁ penalty). Steps on L_T itself
   /// would never set a weight to 0.
   bool takes_kinks = false;

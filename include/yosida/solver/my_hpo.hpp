@@ -63,9 +63,11 @@ struct MyHpo {
     bool is_coarse_useless = false;  // the scan has come to where its coarse solves do not tell h
     bool has_one_scale = false;      // the columns are alike
     int rises = 0;                   // of the scan's last values, one after the other
+    int unresolved = 0;              // points of the scan, one after the other
     int refinements = 0;
     int closer_looks = 0;
     int looks_between = 0;
+    bool is_looking_between = false;  // the λ wanted is one of them
     bool start_seen = false;
     std::optional<double> wanted;  // a λ to look at again, more exactly
     bool is_confirming = false;    // ... as exactly as the answer

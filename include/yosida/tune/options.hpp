@@ -8,8 +8,8 @@
 #include "yosida/export.hpp"
 #include "yosida/linalg/types.hpp"
 #include "yosida/settings.hpp"
+#include "yosida/solver/bounds.hpp"
 #include "yosida/solver/methods.hpp"
-#include "yosida/solver/oracle.hpp"
 
 namespace YOSIDA_EXPORT yosida {
 

@@ -7,7 +7,9 @@
 
 #include "yosida/export.hpp"
 #include "yosida/model/penalty.hpp"
+#include "yosida/problem/collapse.hpp"
 #include "yosida/problem/gradient_check.hpp"
+#include "yosida/solver/oracle.hpp"
 #include "yosida/tune/part_report.hpp"
 #include "yosida/tune/prepare.hpp"
 
@@ -55,7 +57,7 @@ class TuneProblem {
   // What takes long throws RunEnded where it is told to stop.
 
   /// As one bi-level problem, in its cheapest form for so many iterations.
-  std::shared_ptr<const BilevelProblem> bilevel(double iterations, bool may_collapse = true,
+  std::shared_ptr<const BilevelProblem> bilevel(double iterations, Coordinates coordinates = Coordinates::any,
                                                 const StopToken& stop = {}) const;
   /// What a solution of such a problem does on every part, averaged over the folds where there are some.
   Report report(const Solution& solution) const;

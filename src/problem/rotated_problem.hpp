@@ -1,0 +1,40 @@
+#pragma once
+
+#include <memory>
+
+#include "problem/forwarding_problem.hpp"
+#include "yosida/problem/linear_problem.hpp"
+
+namespace yosida {
+
+/// A small LinearProblem with one λ in the basis of its (centred) training rows' singular vectors: the
+/// columns are then orthogonal, and their sizes the singular values. Factorisations do not mind scales of
+/// columns, so solves are exact down to penalties at which the features' own coordinates have lost every
+/// digit, and the least curvature, which bounds λ from below, is known. No larger than its rank.
+///
+/// For solvers that ask for nothing but solves and what follows from them: the intercepts are those of
+/// centred rows, and the basis spans the training rows only.
+class RotatedProblem final : public ForwardingProblem {
+ public:
+  /// Only where it rotates().
+  explicit RotatedProblem(std::shared_ptr<const LinearProblem> direct);
+  /// One λ on all weights, a small design that factors cheaply, and numbers whose singular values are as far
+  /// from overflow as LinearProblem wants its features.
+  static bool rotates(const LinearProblem& direct);
+
+  Vector expand(const Vector& w) const override;
+  Losses losses(const Vector& w, const Vector& lambda) const override {
+    return direct_->losses(expand(w), lambda);
+  }
+
+ private:
+  struct Parts;
+  RotatedProblem(std::shared_ptr<const LinearProblem> direct, Parts parts);
+
+  std::shared_ptr<const LinearProblem> direct_;
+  std::unique_ptr<const LinearProblem> rotated_;
+  Matrix basis_;  // d × rank, orthonormal columns
+  Vector mean_;   // of the training rows; 0 where there is no intercept
+};
+
+}  // namespace yosida
