@@ -22,6 +22,9 @@ class RotatedProblem final : public ForwardingProblem {
   /// from overflow as LinearProblem wants its features.
   static bool rotates(const LinearProblem& direct);
 
+  /// Operations that it takes to make.
+  static double factoring_flops(const LinearProblem& direct);
+
   Vector expand(const Vector& w) const override;
   Losses losses(const Vector& w, const Vector& lambda) const override {
     return direct_->losses(expand(w), lambda);
