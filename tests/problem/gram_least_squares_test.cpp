@@ -91,7 +91,7 @@ std::shared_ptr<const LinearProblem> ridge(const Split& split, bool intercept) {
 
 TEST(GramLeastSquares, HasTheCurveOfPlainRidge) {
   for (const bool intercept : {true, false})
-    for (const auto& [n, d] : {std::pair<Index, Index>{60, 12}, {30, 12}, {9, 40}, {700, 520}}) {
+    for (const auto& [n, d] : {std::pair<Index, Index>{60, 12}, {30, 12}, {9, 40}}) {
       SCOPED_TRACE(testing::Message() << n << " x " << d << ", intercept " << intercept);
       const Split split = with_condition(n, 50, d, 30.0, 0.2, 3);
       const auto direct = ridge(split, intercept);
