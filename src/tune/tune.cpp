@@ -143,7 +143,8 @@ Tuned run_method(const TuneProblem& problem, const TuneOptions& options) {
   tuned.start = run.options.start;
   const Solution& best = tuned.outcome.best;
   tuned.best = problem.report(best);
-  tuned.final = problem.report(tuned.outcome.final);
+  const Solution& final = tuned.outcome.final;
+  tuned.final = final.w == best.w && final.lambda == best.lambda ? tuned.best : problem.report(final);
   if (tuned.outcome.status != StopReason::stopped)
     try_extra(tuned, "the certificate", [&] {
       const CountedProblem watched(*run.problem, std::numeric_limits<std::int64_t>::max(),
