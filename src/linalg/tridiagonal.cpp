@@ -1,7 +1,11 @@
 #include "linalg/tridiagonal.hpp"
 
+#include <cblas.h>
+
+#include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "linalg/blas.hpp"
 
@@ -10,8 +14,7 @@
 extern "C" {
 void dsytrd_(const char* uplo, const int* n, double* a, const int* lda, double* d, double* e, double* tau,
              double* work, const int* lwork, int* info);
-void dormtr_(const char* side, const char* uplo, const char* trans, const int* m, const int* n,
-             const double* a, const int* lda, const double* tau, double* c, const int* ldc, double* work,
+void dorgtr_(const char* uplo, const int* n, double* a, const int* lda, const double* tau, double* work,
              const int* lwork, int* info);
 void dsterf_(const int* n, double* d, double* e, int* info);
 void dsyevd_(const char* jobz, const char* uplo, const int* n, double* a, const int* lda, double* w,
@@ -30,40 +33,34 @@ void check(int info, const char* routine) {
 
 }  // namespace
 
-Tridiagonal::Tridiagonal(Matrix lower) : reflections_(lower.rows(), lower.cols()) {
-  reflections_ = Eigen::Map<const Eigen::MatrixXd>(lower.data(), lower.rows(), lower.cols());
+Tridiagonal::Tridiagonal(Matrix lower) {
+  q_ = Eigen::Map<const Eigen::MatrixXd>(lower.data(), lower.rows(), lower.cols());
   lower.resize(0, 0);
   const BlasCall call;
-  const int n = static_cast<int>(reflections_.rows());
+  const int n = static_cast<int>(q_.rows());
   diagonal_.resize(n);
   off_diagonal_.resize(std::max(n - 1, 0));
-  scales_.resize(static_cast<std::size_t>(std::max(n - 1, 0)));
   if (n == 0) return;
-  int info = 0;
-  const int query = -1;
-  double size = 0.0;
-  dsytrd_("U", &n, reflections_.data(), &n, diagonal_.data(), off_diagonal_.data(), scales_.data(), &size,
-          &query, &info);
-  const int lwork = static_cast<int>(size);
+  std::vector<double> scales(static_cast<std::size_t>(n));
+  constexpr int kBlock = 64;  // of reflections that are made or applied at a time
+  const int lwork = kBlock * n;
   std::vector<double> work(static_cast<std::size_t>(lwork));
-  dsytrd_("U", &n, reflections_.data(), &n, diagonal_.data(), off_diagonal_.data(), scales_.data(),
-          work.data(), &lwork, &info);
+  int info = 0;
+  dsytrd_("U", &n, q_.data(), &n, diagonal_.data(), off_diagonal_.data(), scales.data(), work.data(), &lwork,
+          &info);
   check(info, "dsytrd");
+  dorgtr_("U", &n, q_.data(), &n, scales.data(), work.data(), &lwork, &info);
+  check(info, "dorgtr");
 }
 
-void Tridiagonal::apply(const char* transposed, Eigen::Ref<Eigen::MatrixXd> a) const {
+Eigen::MatrixXd Tridiagonal::times(const Eigen::MatrixXd& a, bool transposed) const {
   const BlasCall call;
+  Eigen::MatrixXd result(a.rows(), a.cols());
   const int n = static_cast<int>(size());
-  const int columns = static_cast<int>(a.cols());
-  const int stride = static_cast<int>(a.outerStride());
-  if (n == 0 || columns == 0) return;
-  int info = 0;
-  constexpr int kBlock = 64;  // of reflections applied at a time
-  const int lwork = kBlock * columns + kBlock * (kBlock + 1);
-  std::vector<double> work(static_cast<std::size_t>(lwork));
-  dormtr_("L", "U", transposed, &n, &columns, reflections_.data(), &n, scales_.data(), a.data(), &stride,
-          work.data(), &lwork, &info);
-  check(info, "dormtr");
+  if (n > 0 && a.cols() > 0)
+    cblas_dgemm(CblasColMajor, transposed ? CblasTrans : CblasNoTrans, CblasNoTrans, n,
+                static_cast<int>(a.cols()), n, 1.0, q_.data(), n, a.data(), n, 0.0, result.data(), n);
+  return result;
 }
 
 Vector Tridiagonal::eigenvalues() const {

@@ -1,13 +1,11 @@
 #pragma once
 
-#include <vector>
-
 #include "yosida/linalg/types.hpp"
 
 namespace yosida {
 
-/// A symmetric matrix as Q T Qᵀ: T tridiagonal, Q orthogonal and kept as the reflections it is made of. It
-/// costs a third of eigenvectors, and (T + c)⁻¹ is as cheap as a diagonal one for any number c.
+/// A symmetric matrix as Q T Qᵀ, T tridiagonal and Q orthogonal. It costs half of eigenvectors, and (T + c)⁻¹
+/// is as cheap as a diagonal one for any number c.
 class Tridiagonal {
  public:
   /// Of the matrix whose lower triangle is given; it is used up.
@@ -16,17 +14,16 @@ class Tridiagonal {
   Index size() const { return diagonal_.size(); }
   const Vector& diagonal() const { return diagonal_; }
   const Vector& off_diagonal() const { return off_diagonal_; }
-  /// A ← Q A and A ← Qᵀ A, for vectors as the columns of A.
-  void rotate(Eigen::Ref<Eigen::MatrixXd> a) const { apply("N", a); }
-  void rotate_back(Eigen::Ref<Eigen::MatrixXd> a) const { apply("T", a); }
+  /// Q A and Qᵀ A, for vectors as the columns of A.
+  Eigen::MatrixXd rotated(const Eigen::MatrixXd& a) const { return times(a, false); }
+  Eigen::MatrixXd rotated_back(const Eigen::MatrixXd& a) const { return times(a, true); }
   /// All of the matrix, rising.
   Vector eigenvalues() const;
 
  private:
-  void apply(const char* transposed, Eigen::Ref<Eigen::MatrixXd> a) const;
+  Eigen::MatrixXd times(const Eigen::MatrixXd& a, bool transposed) const;
 
-  Eigen::MatrixXd reflections_;
-  std::vector<double> scales_;
+  Eigen::MatrixXd q_;
   Vector diagonal_, off_diagonal_;
 };
 

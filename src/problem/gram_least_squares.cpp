@@ -39,7 +39,7 @@ GramLeastSquares::Cost GramLeastSquares::cost(const LinearProblem& direct) {
   const auto n = static_cast<double>(split.train.rows());
   const auto m = static_cast<double>(split.validation.rows());
   const auto d = static_cast<double>(split.train.features());
-  if (n >= d) return {.products = (n + m) * d * d, .factor = 4.0 / 3.0 * d * d * d};
+  if (n >= d) return {.products = (n + m) * d * d, .factor = 2.0 * d * d * d};
   return {.products = n * n * d + 2.0 * n * m * d + 3.0 * m * n * n, .factor = 9.0 * n * n * n};
 }
 
@@ -245,14 +245,10 @@ void GramLeastSquares::train_gradient_lambda(const Vector& w, const Vector& lamb
 }
 
 Eigen::MatrixXd GramLeastSquares::outer(Eigen::MatrixXd a) const {
-  if (rotation_) rotation_->rotate(a);
-  return a;
+  return rotation_ ? rotation_->rotated(a) : a;
 }
 
-Vector GramLeastSquares::inner(Vector g) const {
-  if (rotation_) rotation_->rotate_back(g);
-  return g;
-}
+Vector GramLeastSquares::inner(Vector g) const { return rotation_ ? Vector(rotation_->rotated_back(g)) : g; }
 
 Vector GramLeastSquares::validation_residual(const Vector& point) const {
   return validation_gram_ * point - validation_right_;

@@ -106,11 +106,9 @@ TEST(Tridiagonal, IsTheMatrixInOtherCoordinates) {
     const Vector b = random_vector(size, random);
     // (A + c) x = b by way of T
     Eigen::MatrixXd x = b;
-    made.rotate_back(x);
-    Vector inner = x.col(0);
+    Vector inner = made.rotated_back(x).col(0);
     solve_tridiagonal(made.diagonal(), made.off_diagonal(), 0.7, inner);
-    x.col(0) = inner;
-    made.rotate(x);
+    x = made.rotated(inner);
     const Eigen::MatrixXd shifted = full + 0.7 * Eigen::MatrixXd::Identity(size, size);
     EXPECT_LE(relative_error(x.col(0), shifted.ldlt().solve(b)), 1e-11) << size;
     const Vector values = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(full).eigenvalues();
