@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "linalg/over_rows.hpp"
 #include "linalg/rows.hpp"
@@ -75,6 +76,47 @@ Vector sums_over_rows(const Design& x, const Term& term) {
       [](Vector& sums, const Vector& others) { sums += others; });
 }
 
+void widen(ColumnRange& range, const double* row) {
+  double* const low = range.low.data();
+  double* const high = range.high.data();
+  for (Index j = 0; j < range.low.size(); ++j) {  // a comparison with NaN is false
+    low[j] = row[j] < low[j] ? row[j] : low[j];
+    high[j] = row[j] > high[j] ? row[j] : high[j];
+  }
+}
+
+void join(ColumnRange& range, const ColumnRange& other) {
+  range.low = range.low.cwiseMin(other.low);
+  range.high = range.high.cwiseMax(other.high);
+}
+
+ColumnRange empty_range(Index columns) {
+  return {Vector::Constant(columns, std::numeric_limits<double>::infinity()),
+          Vector::Constant(columns, -std::numeric_limits<double>::infinity())};
+}
+
+/// Of dense rows; nothing where a number is NaN.
+std::optional<ColumnRange> range_without_nan(const Design& x) {
+  struct Held {
+    ColumnRange range;
+    bool has_nan = false;
+  };
+  const Held all = over_dense_rows(
+      x, Held{empty_range(x.cols())},
+      [&](Held& own, const double* row) {
+        widen(own.range, row);
+        int nans = 0;
+        for (Index j = 0; j < x.cols(); ++j) nans |= static_cast<int>(row[j] != row[j]);
+        own.has_nan |= nans != 0;
+      },
+      [](Held& own, const Held& other) {
+        join(own.range, other.range);
+        own.has_nan |= other.has_nan;
+      });
+  if (all.has_nan) return {};
+  return all.range;
+}
+
 /// The larger of both; NaN where either is.
 double larger(double a, double b) { return a >= b || std::isnan(a) ? a : b; }
 
@@ -85,8 +127,7 @@ Vector ColumnRange::unit_scales() const {
 }
 
 ColumnRange column_range(const Design& x) {
-  ColumnRange range{Vector::Constant(x.cols(), std::numeric_limits<double>::infinity()),
-                    Vector::Constant(x.cols(), -std::numeric_limits<double>::infinity())};
+  ColumnRange range = empty_range(x.cols());
   const auto add = [&](Index column, double value) {
     range.low[column] = std::min(range.low[column], value);
     range.high[column] = std::max(range.high[column], value);
@@ -95,25 +136,22 @@ ColumnRange column_range(const Design& x) {
     const Vector count = for_each_entry(x, add);
     for_each_omitted(x, count, [&](Index column, double value, double) { add(column, value); });
   } else {
-    range = over_dense_rows(
-        x, range,
-        [&](ColumnRange& own, const double* row) {
-          double* const low = own.low.data();
-          double* const high = own.high.data();
-          for (Index j = 0; j < x.cols(); ++j) {  // a comparison with NaN is false
-            low[j] = row[j] < low[j] ? row[j] : low[j];
-            high[j] = row[j] > high[j] ? row[j] : high[j];
-          }
-        },
-        [](ColumnRange& own, const ColumnRange& other) {
-          own.low = own.low.cwiseMin(other.low);
-          own.high = own.high.cwiseMax(other.high);
-        });
+    range = over_dense_rows(x, range, widen, join);
   }
   return range;
 }
 
 Vector largest_magnitudes(const Design& x) {
+  const ColumnMap map = Access::map(x);
+  if (!x.omits_zeros() && !map.is_identity() && map.is_diagonal()) {
+    // Steps keep the order of numbers: the least and the largest of a column stay so, and one pass that
+    // changes no number finds them.
+    if (const auto range = range_without_nan(Access::as_stored(x))) {
+      return Vector::NullaryExpr(x.cols(), [&](Index j) {
+        return std::max(std::abs(map.apply(j, range->low[j])), std::abs(map.apply(j, range->high[j])));
+      });
+    }
+  }
   Vector largest = Vector::Zero(x.cols());
   const auto add = [&](Index column, double value) {
     largest[column] = larger(largest[column], std::abs(value));
