@@ -25,7 +25,6 @@ const std::vector<Setting<MyHpo::Settings>>& MyHpo::table() {
 MyHpo::State MyHpo::init(const BilevelProblem& problem, const Start& start) const {
   State state;
   state.range = start;
-  state.final_is_best = true;
   state.lambda = start.lambda;
   state.g = Vector::Zero(problem.weights());
   state.w = starting_weights(problem);

@@ -360,7 +360,7 @@ struct MyHpo::Lines {
   double coarser = 1.0;                                         // the scans' spacing
   double validation = std::numeric_limits<double>::infinity();  // the least so far
   bool is_better = false;                                       // a line has led below what was known
-  bool was_converged = false;                                   // how the descent before had ended
+  SolverStatus ended = SolverStatus::running;                   // how the descent before had
 };
 
 namespace {
@@ -421,7 +421,7 @@ bool step_lines(const MyHpo::Settings& settings, State& state) {
     state.lambda = line.at(lines.search.lambda[0]);
     state.w = lines.search.w;
   }
-  if (!lines.search.converged && !lines.search.stalled) return false;
+  if (lines.search.status == SolverStatus::running) return false;
   lines.left.pop_back();
   lines.search = {};
   return lines.left.empty();
@@ -440,7 +440,7 @@ bool checks_along_line(const BilevelProblem& problem, State& state) {
                        .low = state.range.low.segment(along, 1),
                        .high = state.range.high.segment(along, 1)};
   lines->validation = state.many.validation * (1.0 - kWorthwhile);
-  lines->was_converged = state.converged;
+  lines->ended = state.status;
   Vector origin = state.lambda;
   origin[along] = 0.0;
   lines->left.push_back(std::make_unique<AlongLine>(problem, origin, Vector::Unit(2, along)));
@@ -494,18 +494,20 @@ void descend(const BilevelProblem& problem, const MyHpo::Settings& settings, Sta
       scaled_hypergradient(problem, state.range, state.w, state.lambda, many.g, many.validation);
   many.stalled = certificate < 0.9 * many.certificate ? 0 : many.stalled + 1;
   many.certificate = std::min(certificate, many.certificate);
-  state.converged = certificate <= settings.tolerance;
+  const bool converged = certificate <= settings.tolerance;
+  state.status = converged ? SolverStatus::converged : SolverStatus::running;
   const bool finest = !moved && many.tolerance <= kLeastTolerance;
-  if (!state.converged && (finest || ((many.at_rounding || !moved) && many.stalled >= kMaxStalled))) {
+  if (!converged && (finest || ((many.at_rounding || !moved) && many.stalled >= kMaxStalled))) {
     // h may fall towards a bound too slowly to be seen: go there.
-    if (many.snaps >= kMaxSnaps || !snap_to_bounds(problem, settings, state, dense)) state.stalled = true;
+    if (many.snaps >= kMaxSnaps || !snap_to_bounds(problem, settings, state, dense))
+      state.status = SolverStatus::stalled;
     ++many.snaps;
     many.stalled = 0;
     return;
   }
   const double wanted = std::clamp(kForcing * certificate, kLeastTolerance, many.tolerance);
   // Where no step is left at this tolerance, a finer look may show one.
-  if (!moved && !state.converged) {
+  if (!moved && !converged) {
     many.tolerance = std::max(kLeastTolerance, 1e-2 * wanted);
     many.validation = evaluate(problem, state, state.lambda, state.w);
     many.adjoint_tolerance *= 0.1;
@@ -521,23 +523,20 @@ void descend(const BilevelProblem& problem, const MyHpo::Settings& settings, Sta
 /// Two descents for an elastic net, from its lines and from the start given: the lower one is the answer.
 void take_the_better(const BilevelProblem& problem, State& state, bool dense) {
   const bool is_second = state.first.validation < std::numeric_limits<double>::infinity();
-  const MyHpo::Descent ended{.validation = state.many.validation,
-                             .lambda = state.lambda,
-                             .w = state.w,
-                             .converged = state.converged};
+  const MyHpo::Descent ended{
+      .validation = state.many.validation, .lambda = state.lambda, .w = state.w, .status = state.status};
   if (!is_second) {
     state.first = ended;
     state.lambda = state.range.lambda;
     state.range.clamp(state.lambda);
-    state.converged = state.stalled = false;
+    state.status = SolverStatus::running;
     const int checks = state.many.line_checks;
     begin(problem, state, dense, false);
     state.many.line_checks = checks;
   } else if (state.first.validation <= ended.validation) {
     state.lambda = state.first.lambda;
     state.w = state.first.w;
-    state.converged = state.first.converged;
-    state.stalled = !state.converged;
+    state.status = state.first.status;
   }
 }
 
@@ -553,16 +552,15 @@ void step_many(const BilevelProblem& problem, const MyHpo::Settings& settings, S
     if (!step_lines(settings, state)) return;
     const std::shared_ptr<MyHpo::Lines> done = std::move(state.lines);
     has_ended = !is_first && !done->is_better;  // as the descent had before
-    if (has_ended) state.converged = done->was_converged;
-    if (has_ended) state.stalled = !done->was_converged;
+    if (has_ended) state.status = done->ended;
   }
   if (!has_ended) {
     if (state.many.g.size() == 0 || state.many.is_left) begin(problem, state, dense, is_first);
     descend(problem, settings, state, dense);
-    if (!state.converged && !state.stalled) return;
+    if (state.status == SolverStatus::running) return;
   }
   if (checks_along_line(problem, state)) {
-    state.converged = state.stalled = false;
+    state.status = SolverStatus::running;
   } else if (problem.traits().bounds) {
     take_the_better(problem, state, dense);
   }

@@ -436,10 +436,10 @@ void step_one(const BilevelProblem& problem, const MyHpo::Settings& settings, St
       state.wanted = best.x;
       state.is_confirming = true;
     } else {
-      state.converged = true;
+      state.status = SolverStatus::converged;
     }
   } else if (++state.closer_looks > kMaxCloserLooks) {
-    state.stalled = true;
+    state.status = SolverStatus::stalled;
   } else if (best.blur > kSharper * next_tau(state)) {
     state.wanted = best.x;  // it may be the best by the luck of a coarse solve alone
   } else if (brackets(best, neighbour) && state.closer_looks > kSmoothLooks) {
@@ -447,7 +447,7 @@ void step_one(const BilevelProblem& problem, const MyHpo::Settings& settings, St
   } else if (const auto next = search.propose(0.0, kNearest)) {
     state.wanted = next->x;
   } else if (neighbour == nullptr || std::abs(neighbour->x - best.x) < kNearest) {
-    state.stalled = true;
+    state.status = SolverStatus::stalled;
   } else {
     state.wanted = neighbour->x;
   }

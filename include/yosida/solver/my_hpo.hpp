@@ -53,7 +53,7 @@ struct MyHpo {
   struct Descent {
     double validation = std::numeric_limits<double>::infinity();
     Vector lambda, w;
-    bool converged = false;
+    SolverStatus status = SolverStatus::running;
   };
   struct State : Iterate {
     Start range;
@@ -86,6 +86,7 @@ struct MyHpo {
 
   Settings settings;
   bool stays_in_row_space() const { return true; }
+  bool last_is_answer() const { return true; }
   State init(const BilevelProblem& problem, const Start& start) const;
   void step(const BilevelProblem& problem, State& state) const;
 };
