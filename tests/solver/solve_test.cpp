@@ -48,11 +48,11 @@ TEST_P(FixedPoint, OfFullMyHpoSolvesItsEquations) {
   const MyHpoFull full{{.rho = 0.5, .epsilon = epsilon}};
   MyHpoFull::State state = full.init(problem, {.lambda = lambda_of(-1.0)});
   int iterations = 0;
-  while (!state.converged && iterations < 2000) {
+  while (state.status != SolverStatus::converged && iterations < 2000) {
     full.step(problem, state);
     ++iterations;
   }
-  ASSERT_TRUE(state.converged) << "lambda " << state.lambda[0];
+  ASSERT_EQ(state.status, SolverStatus::converged) << "lambda " << state.lambda[0];
   const double lambda = state.lambda[0];
   EXPECT_LE(plain.train_gradient(state.w, lambda).norm(), 100.0 * epsilon);
   EXPECT_LE(state.u.norm(), 100.0 * epsilon);
@@ -71,7 +71,7 @@ TEST(FlatResponse, IsFlaggedByFullMyHpo) {
       const MyHpoFull full;
       MyHpoFull::State state = full.init(problem, {.lambda = lambda_of(-1.0)});
       full.step(problem, state);
-      EXPECT_TRUE(state.flat_response);
+      EXPECT_TRUE(state.has_flat_response);
       EXPECT_EQ(state.lambda[0], -1.0);
       EXPECT_TRUE(state.w.allFinite() && state.u.allFinite() && state.v.allFinite());
       const Outcome outcome = solve(full, problem, options(5));
