@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "yosida/linalg/types.hpp"
@@ -41,6 +42,8 @@ class BasinSearch {
   void forget_below(double x);
   void end_scan() { next_scan_ = scan_.size(); }
   bool scanning() const { return next_scan_ < scan_.size(); }
+  /// The points that are still to be scanned, in this order. Adding a sample makes them another list.
+  std::span<const double> left_to_scan() const { return std::span(scan_).subspan(next_scan_); }
   /// The next point of the scan, which is not over.
   double next_scanned() const { return scan_[next_scan_]; }
   /// Nothing where the scan is over and no basin promises more than `relative_gain` of the best value. With

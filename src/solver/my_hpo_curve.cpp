@@ -25,13 +25,18 @@ bool is_finite(const Sample& sample) {
   return std::isfinite(sample.value) && std::isfinite(sample.slope.value_or(0.0));
 }
 
-Sample closed_form(const BilevelProblem& problem, double lambda) {
-  const CurvePoint point = problem.closed_form(lambda);
-  const Sample sample{lambda, point.value, point.slope, 0.0};
-  return is_finite(sample) ? sample : unresolved(lambda);
-}
-
 }  // namespace
+
+std::vector<Sample> closed_forms(const BilevelProblem& problem, std::span<const double> lambdas) {
+  std::vector<CurvePoint> points(lambdas.size());
+  problem.closed_forms(lambdas, points);
+  std::vector<Sample> samples;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    samples.push_back({lambdas[i], points[i].value, points[i].slope, 0.0});
+    if (!is_finite(samples.back())) samples.back() = unresolved(lambdas[i]);
+  }
+  return samples;
+}
 
 Exactness Exactness::exact() { return {.tolerance = kExact}; }
 Exactness Exactness::glance() { return {.tolerance = kGlance, .is_glance = true}; }
@@ -40,7 +45,7 @@ Curve::Curve(const BilevelProblem& problem, Vector w)
     : problem_(problem), start_(std::move(w)), g_(problem.weights()) {}
 
 Sample Curve::evaluate(double lambda, const Exactness& wanted) {
-  if (problem_.traits().has_closed_form) return closed_form(problem_, lambda);
+  if (problem_.traits().has_closed_form) return closed_forms(problem_, {&lambda, 1})[0];
   // v = argmin L_T(·, λ)
   Tangent point = guess(lambda);
   const Vector at = Vector::Constant(1, lambda);

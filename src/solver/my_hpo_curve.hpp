@@ -1,6 +1,8 @@
 #pragma once
 
 #include <map>
+#include <span>
+#include <vector>
 
 #include "response/tangent.hpp"
 #include "solver/basin_search.hpp"
@@ -27,6 +29,10 @@ struct Exactness {
 
 /// The τ of the finest inexact solve.
 inline constexpr double kLeastTau = 1e-5;
+
+/// h and h′ at each λ of a problem that has them in closed form; BasinSearch::kUnresolved where they are not
+/// finite.
+std::vector<BasinSearch::Sample> closed_forms(const BilevelProblem& problem, std::span<const double> lambdas);
 
 /// h(λ) = L_V(w*(λ)) of one hyperparameter. Each inner solve starts from what is known beside it.
 class Curve {

@@ -42,10 +42,16 @@ double Scan::spacing(const BilevelProblem& problem, const MyHpo::Settings& setti
 }
 
 void Scan::advance(Curve& curve, BasinSearch& search) {
+  if (problem_.traits().has_closed_form) return add_closed_forms(search);
   if (!is_exact(problem_)) return add_inexact_point(curve, search);
-  const bool takes_all = problem_.traits().has_closed_form;
-  for (int point = 0; search.scanning() && (takes_all || point < kPointsAStep); ++point)
-    add_exact_point(curve, search);
+  for (int point = 0; search.scanning() && point < kPointsAStep; ++point) add_exact_point(curve, search);
+}
+
+/// All points at once: that is what a closed form is cheap in.
+void Scan::add_closed_forms(BasinSearch& search) const {
+  const std::span<const double> left = search.left_to_scan();
+  const std::vector<double> lambdas(left.begin(), left.end());
+  for (const Sample& sample : closed_forms(problem_, lambdas)) search.add(sample);
 }
 
 void Scan::add_exact_point(Curve& curve, BasinSearch& search) {

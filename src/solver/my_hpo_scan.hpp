@@ -27,6 +27,7 @@ class Scan {
   void advance(Curve& curve, BasinSearch& search);
 
  private:
+  void add_closed_forms(BasinSearch& search) const;
   void add_exact_point(Curve& curve, BasinSearch& search);
   void add_inexact_point(Curve& curve, BasinSearch& search);
   BasinSearch::Sample coarse_sample(double lambda, Curve& curve, const BasinSearch& search);
