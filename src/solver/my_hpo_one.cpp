@@ -438,7 +438,7 @@ void step_one(const BilevelProblem& problem, const MyHpo::Settings& settings, St
     } else {
       state.converged = true;
     }
-  } else if (++state.closer_looks > kMaxCloserLooks) {
+  } else if (++state.closer_looks > kMaxCloserLooks) {  // NOLINT(bugprone-branch-clone): asked before others
     state.stalled = true;
   } else if (best.blur > kSharper * next_tau(state)) {
     state.wanted = best.x;  // it may be the best by the luck of a coarse solve alone
