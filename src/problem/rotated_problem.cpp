@@ -72,7 +72,7 @@ bool RotatedProblem::rotates(const LinearProblem& direct) {
   return largest < kLargest && largest > kSmallest;
 }
 
-RotatedProblem::RotatedProblem(std::shared_ptr<const LinearProblem> direct)
+RotatedProblem::RotatedProblem(const std::shared_ptr<const LinearProblem>& direct)
     : RotatedProblem(direct, Parts(*direct)) {}
 
 RotatedProblem::RotatedProblem(std::shared_ptr<const LinearProblem> direct, Parts parts)

@@ -17,7 +17,7 @@ namespace yosida {
 class RotatedProblem final : public ForwardingProblem {
  public:
   /// Only where it rotates().
-  explicit RotatedProblem(std::shared_ptr<const LinearProblem> direct);
+  explicit RotatedProblem(const std::shared_ptr<const LinearProblem>& direct);
   /// One λ on all weights, a small design that factors cheaply, and numbers whose singular values are as far
   /// from overflow as LinearProblem wants its features.
   static bool rotates(const LinearProblem& direct);

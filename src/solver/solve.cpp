@@ -335,7 +335,8 @@ class Loop {
       outcome_.status = StopReason::diverged;
     if (outcome_.status != StopReason::diverged && last_is_answer_) best_ = last_;
     outcome_.best = best_.solution(problem_);
-    outcome_.final = last_.solution(problem_);
+    // Losses read all rows, and whoever stops a run waits for them.
+    outcome_.final = last_.iteration == best_.iteration ? outcome_.best : last_.solution(problem_);
     if (options_.trace_every > 0 && outcome_.trace.back().iteration != outcome_.iterations)
       outcome_.trace.push_back(last_point(outcome_.final.loss));
     outcome_.work = counted_.work();

@@ -146,8 +146,9 @@ Tuned run_method(const TuneProblem& problem, const TuneOptions& options) {
   tuned.start = run.options.start;
   const Solution& best = tuned.outcome.best;
   tuned.best = problem.report(best);
-  const Solution& final = tuned.outcome.final;
-  tuned.final = final.w == best.w && final.lambda == best.lambda ? tuned.best : problem.report(final);
+  // Reports read all rows, and the last iterate is often the best.
+  const Solution& last = tuned.outcome.final;
+  tuned.final = last.w == best.w ? tuned.best : problem.report(last);
   if (tuned.outcome.status != StopReason::stopped)
     try_extra(tuned, "the certificate", [&] {
       const CountedProblem watched(*run.problem, std::numeric_limits<std::int64_t>::max(),

@@ -122,6 +122,29 @@ TEST(InexactSolves, AreCountedAndSaid) {
   EXPECT_EQ(inexact.final.w, exact.final.w);
 }
 
+/// How often all losses are evaluated.
+struct LossesCounted : ForwardingProblem {
+  using ForwardingProblem::ForwardingProblem;
+  Losses losses(const Vector& w, const Vector& lambda) const override {
+    ++evaluations;
+    return problem_.losses(w, lambda);
+  }
+  mutable int evaluations = 0;
+};
+
+// Whoever stops a run waits for what is evaluated at its end.
+TEST(EndOfARun, EvaluatesTheLossesOfOneIterateOnce) {
+  const LinearProblem problem(random_split(20, 10, 0, 4, 9, least_squares()), least_squares(), false);
+  const LossesCounted counted(problem);
+  SolveOptions with = options(3);
+  with.trace_every = 0;
+  const Outcome outcome = solve(MyHpoC{}, counted, with);
+  ASSERT_EQ(outcome.best.iteration, outcome.final.iteration);
+  EXPECT_EQ(counted.evaluations, 1);
+  EXPECT_EQ(outcome.final.w, outcome.best.w);
+  EXPECT_EQ(outcome.final.loss.train, problem.losses(outcome.final.point, outcome.final.lambda).train);
+}
+
 // Steps of 1.5 against a largest curvature of some 3: |1 − 1.5 · 3| a step, away but not yet out of range.
 TEST(Diverged, IsSaidOfAFiniteEndFarAboveTheLossOfZero) {
   const LinearProblem problem(random_split(20, 10, 0, 8, 9, least_squares()), least_squares(), false);
