@@ -12,7 +12,7 @@ int main() {
   split.validation = pretreatment.apply(split.validation);
 
   const auto linear = std::make_shared<const LinearProblem>(split, least_squares(), /*intercept=*/true);
-  const auto problem = collapse_if_cheaper(linear, /*iterations=*/250, Coordinates::any);  // few rows
+  const auto problem = in_cheapest_form(linear, /*iterations=*/250, Coordinates::any);
 
   SolveOptions options;
   options.start.lambda = Vector::Constant(1, -1.0);
