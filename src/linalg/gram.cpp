@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 
+#include "linalg/blas.hpp"
 #include "linalg/factor.hpp"
 #include "linalg/rows.hpp"
+#include "yosida/linalg/threads.hpp"
 
 namespace yosida {
 namespace {
@@ -202,6 +205,46 @@ void add_row_gram(const Design& x, const Vector& scale, std::span<const Index> s
   } else {
     add_dense_row_gram(x, scale, set, c, gram);
   }
+}
+
+Matrix multiplied_transposed(const Design& x, const Matrix& b) {
+  if (linalg::Access::storage(x).is_sparse || b.cols() == 1) {
+    Matrix result = Matrix::Zero(x.cols(), b.cols());
+    x.add_transposed({b.data(), static_cast<std::size_t>(b.size())},
+                     {result.data(), static_cast<std::size_t>(result.size())}, b.cols());
+    return result;
+  }
+  // Threads share columns, not rows: what they add up to may be many times as large as the design.
+  const RowsOf<linalg::DenseRow> rows(x);
+  const Index width = std::clamp<Index>((Index{1} << 16) / std::max<Index>(x.rows(), 1), 32, 2048);
+  const Index blocks = (rows.cols() + width - 1) / width;
+  Matrix result = Matrix::Zero(rows.cols(), b.cols());
+  const int team = static_cast<int>(std::clamp<Index>(blocks, 1, threads()));
+  std::vector<Matrix> parts(static_cast<std::size_t>(team), Matrix(x.rows(), width));
+  std::vector<std::exception_ptr> failures(static_cast<std::size_t>(team));
+#pragma omp parallel for num_threads(team) schedule(static) if (team > 1)
+  for (int member = 0; member < team; ++member) {
+    const auto own = static_cast<std::size_t>(member);
+    try {
+      double* const part = parts[own].data();
+      for (Index block = member; block < blocks; block += team) {
+        const Index begin = block * width;
+        const Index count = std::min(width, rows.cols() - begin);
+        for (Index i = 0; i < x.rows(); ++i) std::copy_n(rows.row(i) + begin, count, part + i * count);
+        linalg::add_transposed(part, x.rows(), count, b.data(), b.cols(), &result(begin, 0));
+      }
+    } catch (...) {
+      failures[own] = std::current_exception();
+    }
+  }
+  for (const std::exception_ptr& failure : failures)
+    if (failure) std::rethrow_exception(failure);
+  const ColumnMap map = Access::map(x);
+  if (map.is_identity()) return result;
+  const Vector sums = b.colwise().sum();
+  map.push(result.data(), rows.cols(), sums.data(), b.cols());
+  result.conservativeResize(x.cols(), b.cols());
+  return result;
 }
 
 Matrix multiplied(const Design& x, const Matrix& b) {

@@ -224,6 +224,10 @@ CurvePoint BilevelProblem::closed_form(double) const {
   throw std::logic_error("closed_form: this problem has none");
 }
 
+std::shared_ptr<const ExactCurve> BilevelProblem::exact_curve(const Vector&, Index, const StopToken*) const {
+  return nullptr;
+}
+
 Losses BilevelProblem::losses(const Vector& w, const Vector& lambda) const {
   return {.train = train_loss(w, lambda), .validation = validation_loss(w, lambda), .test = {}};
 }

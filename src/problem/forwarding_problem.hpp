@@ -67,6 +67,10 @@ class ForwardingProblem : public BilevelProblem {
     return problem_.hessian_solve_many(w, lambda, b, options, x);
   }
   CurvePoint closed_form(double lambda) const override { return problem_.closed_form(lambda); }
+  std::shared_ptr<const ExactCurve> exact_curve(const Vector& lambda, Index j,
+                                                const StopToken* stop) const override {
+    return problem_.exact_curve(lambda, j, stop);
+  }
   std::optional<Vector> least_curvatures() const override { return problem_.least_curvatures(); }
   void fit_intercept(Vector& w) const override { problem_.fit_intercept(w); }
   Vector expand(const Vector& w) const override { return problem_.expand(w); }

@@ -7,6 +7,7 @@
 #include "solver/along_line.hpp"
 #include "solver/box_quadratic.hpp"
 #include "solver/direct_term.hpp"
+#include "solver/exact_lines.hpp"
 #include "solver/my_hpo_one.hpp"
 #include "solver/stationarity.hpp"
 #include "yosida/solver/bounds.hpp"
@@ -547,7 +548,11 @@ void step_many(const BilevelProblem& problem, const MyHpo::Settings& settings, S
   const bool dense =
       state.lambda.size() <= (problem.traits().factors_cheaply ? kMaxDenseFactored : kMaxDense);
   const bool is_first = state.many.g.size() == 0;
-  if (is_first && !state.lines) state.lines = lines_of(problem, state);
+  if (is_first && !state.lines && !state.exact) {
+    state.exact = ExactLines::of(problem, state.range);
+    if (!state.exact) state.lines = lines_of(problem, state);
+  }
+  if (is_first && state.exact && !state.exact->step(problem, state)) return;
   bool has_ended = false;
   if (state.lines) {
     if (!step_lines(settings, state)) return;
@@ -563,7 +568,7 @@ void step_many(const BilevelProblem& problem, const MyHpo::Settings& settings, S
   }
   if (checks_along_line(problem, state)) {
     state.converged = state.stalled = false;
-  } else if (problem.traits().bounds) {
+  } else if (problem.traits().bounds && !state.exact) {
     take_the_better(problem, state, dense);
   }
 }

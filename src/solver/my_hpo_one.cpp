@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "solver/direct_term.hpp"
+#include "solver/exact_minimum.hpp"
 #include "solver/stationarity.hpp"
 #include "yosida/solver/bounds.hpp"
 
@@ -391,7 +392,10 @@ void begin(const BilevelProblem& problem, const MyHpo::Settings& settings, State
 }  // namespace
 
 void step_one(const BilevelProblem& problem, const MyHpo::Settings& settings, State& state) {
-  if (!state.search) begin(problem, settings, state);
+  if (!state.search) {
+    begin(problem, settings, state);
+    if (take_exact_minimum(problem, state)) return;
+  }
   BasinSearch& search = *state.search;
   if (search.scanning()) {
     // Points that cost little are one iteration, or a few.

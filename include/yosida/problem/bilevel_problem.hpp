@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 
 #include "yosida/export.hpp"
 #include "yosida/linalg/types.hpp"
+#include "yosida/problem/exact_curve.hpp"
 #include "yosida/problem/work.hpp"
 #include "yosida/stop.hpp"
 
@@ -204,6 +206,10 @@ class BilevelProblem {
   /// h and its slope at a λ, without weights and without a pass over the data; of one hyperparameter and
   /// where the traits say that there is one only (it throws std::logic_error elsewhere). May allocate.
   virtual CurvePoint closed_form(double lambda) const;
+  /// h along λ_j, the other λ held, where a problem knows it for all λ_j at once; else null, as it is where
+  /// `stop` says so on the way. It may cost as much as a search, but not twice for the same λ. May allocate.
+  virtual std::shared_ptr<const ExactCurve> exact_curve(const Vector& lambda, Index j,
+                                                        const StopToken* stop) const;
   /// For each λ_j, the least curvature that the unpenalised L_T at 0, intercepts refitted, has along a weight
   /// of its own; weights without any are left out. Penalties far below it change nothing. Where it is known.
   virtual std::optional<Vector> least_curvatures() const { return {}; }

@@ -13,6 +13,8 @@
 
 namespace YOSIDA_EXPORT yosida {
 
+class ExactLines;
+
 /// The successor of MY-HPO: the Moreau–Yosida step on the tangent of the best response. No step size.
 ///
 /// One hyperparameter: a coarse scan of the bounds, then every promising basin, each evaluation an inexact
@@ -78,8 +80,9 @@ struct MyHpo {
     int extensions = 0;                // times that a bound has been moved
     std::optional<double> moved_from;  // where the lower bound was, while what lies below is scanned
     Many many;
-    std::shared_ptr<Lines> lines;  // while they are searched
-    Descent first;                 // of an elastic net: the descent from its lines
+    std::shared_ptr<Lines> lines;       // while they are searched
+    std::shared_ptr<ExactLines> exact;  // of an elastic net, instead of these
+    Descent first;                      // of an elastic net: the descent from its lines
     Vector g;
   };
   static const std::vector<Setting<Settings>>& table();
