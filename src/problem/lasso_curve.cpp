@@ -207,7 +207,6 @@ std::shared_ptr<const ExactCurve> LassoCurves::followed(double ridge, const Stop
   std::vector<ExactCurve::Piece> pieces;
   std::size_t known = 0;  // the last kink that has been checked and evaluated
   double best = std::numeric_limits<double>::infinity();
-  double best_c = path.kinks().c[0];
   double above_since = 0.0;  // c
   while (path.state() == LassoPath::State::going) {
     if (stop_requested(stop)) return nullptr;
@@ -230,7 +229,6 @@ std::shared_ptr<const ExactCurve> LassoCurves::followed(double ridge, const Stop
     for (std::size_t i = before; i < pieces.size(); ++i) {
       if (pieces[i].value < best) {
         best = pieces[i].value;
-        best_c = pieces[i].begin;
         above_since = 0.0;
       }
       if (!(pieces[i].value > kFarAbove * best)) {
@@ -246,7 +244,6 @@ std::shared_ptr<const ExactCurve> LassoCurves::followed(double ridge, const Stop
         pieces.back().value - kUnexplained * train_loss(path.kinks(), known, ridge) > best)
       break;
   }
-  static_cast<void>(best_c);
   if (pieces.empty()) return nullptr;
   for (const ExactCurve::Piece& piece : pieces)
     if (!std::isfinite(piece.value) || !std::isfinite(piece.slope) || !std::isfinite(piece.curvature))
