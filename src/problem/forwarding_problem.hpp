@@ -66,7 +66,9 @@ class ForwardingProblem : public BilevelProblem {
                                   const LinearOptions& options, Matrix& x) const override {
     return problem_.hessian_solve_many(w, lambda, b, options, x);
   }
-  CurvePoint closed_form(double lambda) const override { return problem_.closed_form(lambda); }
+  void closed_forms(std::span<const double> lambdas, std::span<CurvePoint> points) const override {
+    problem_.closed_forms(lambdas, points);
+  }
   std::shared_ptr<const ExactCurve> exact_curve(const Vector& lambda, Index j,
                                                 const StopToken* stop) const override {
     return problem_.exact_curve(lambda, j, stop);

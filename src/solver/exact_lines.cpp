@@ -17,11 +17,11 @@ constexpr std::size_t kMostCurves = 80;
 
 }  // namespace
 
-std::shared_ptr<ExactLines> ExactLines::of(const BilevelProblem& problem, const Start& range) {
+std::unique_ptr<ExactLines> ExactLines::of(const BilevelProblem& problem, const Start& range) {
   if (problem.hyperparameters() != 2 || !problem.traits().bounds) return nullptr;
   const Start bounded = with_bounds(problem, range);
   if (!problem.exact_curve(bounded.high, 0, nullptr)) return nullptr;
-  return std::shared_ptr<ExactLines>(new ExactLines(bounded));
+  return std::unique_ptr<ExactLines>(new ExactLines(bounded));
 }
 
 bool ExactLines::propose(double& second) const {
@@ -36,7 +36,7 @@ bool ExactLines::propose(double& second) const {
     return true;
   }
   double lowest = std::numeric_limits<double>::infinity();
-  for (const auto& [at, value] : least_) lowest = std::min(lowest, value);
+  for (const auto& each : least_) lowest = std::min(lowest, each.second);
   double best = std::numeric_limits<double>::infinity();
   for (auto here = least_.begin(); here != least_.end(); ++here) {
     const auto next = std::next(here);
@@ -53,7 +53,7 @@ bool ExactLines::propose(double& second) const {
   return std::isfinite(best);
 }
 
-bool ExactLines::step(const BilevelProblem& problem, MyHpo::State& state) {
+bool ExactLines::step(const BilevelProblem& problem, Iterate& at) {
   Vector lambda(2);
   lambda[0] = 0.0;
   if (!propose(lambda[1])) return true;
@@ -62,12 +62,12 @@ bool ExactLines::step(const BilevelProblem& problem, MyHpo::State& state) {
   if (!curve) return false;
   const ExactCurve::Point best = curve->minimum(range_.low[0], range_.high[0]);
   bool is_best = std::isfinite(best.value);
-  for (const auto& [at, value] : least_) is_best &= !(value <= best.value);
+  for (const auto& each : least_) is_best &= !(each.second <= best.value);
   least = std::isfinite(best.value) ? best.value : least;
   if (!is_best) return false;
   lambda[0] = best.lambda;
-  state.lambda = lambda;
-  state.w = curve->weights(best.lambda);
+  at.lambda = lambda;
+  at.w = curve->weights(best.lambda);
   return false;
 }
 

@@ -3,7 +3,8 @@
 #include <map>
 #include <memory>
 
-#include "yosida/solver/my_hpo.hpp"
+#include "yosida/problem/bilevel_problem.hpp"
+#include "yosida/solver/iterate.hpp"
 
 namespace yosida {
 
@@ -12,10 +13,10 @@ namespace yosida {
 class ExactLines {
  public:
   /// Null where the problem is none of two λ that knows such curves.
-  static std::shared_ptr<ExactLines> of(const BilevelProblem& problem, const Start& range);
+  static std::unique_ptr<ExactLines> of(const BilevelProblem& problem, const Start& range);
 
-  /// One more curve; λ and w of the state are those of the best so far. True where all are done.
-  bool step(const BilevelProblem& problem, MyHpo::State& state);
+  /// One more curve; its λ and w are those of the best so far. True where all are done.
+  bool step(const BilevelProblem& problem, Iterate& at);
 
  private:
   explicit ExactLines(Start range) : range_(std::move(range)) {}

@@ -20,14 +20,15 @@ constexpr double kFarAbove = 1.2;
 
 }  // namespace
 
-bool take_exact_minimum(const BilevelProblem& problem, MyHpo::State& state) {
-  const auto curve = problem.exact_curve(state.range.lambda, 0, nullptr);
+bool take_exact_minimum(const BilevelProblem& problem, const MovableBounds& bounds, BasinSearch& search,
+                        Iterate& at) {
+  const auto curve = problem.exact_curve(bounds.range().lambda, 0, nullptr);
   if (!curve) return false;
-  double low = state.range.low[0];
-  const double high = state.range.high[0];
+  double low = bounds.low();
+  const double high = bounds.high();
   ExactCurve::Point best = curve->minimum(low, high);
-  const double none = kNoLoss * state.value_of_zero;
-  for (int i = 0; i < kMaxExtensions && state.has_own_bounds && best.lambda <= low; ++i) {
+  const double none = kNoLoss * bounds.untrained_value();
+  for (int i = 0; i < kMaxExtensions && bounds.are_own() && best.lambda <= low; ++i) {
     const ExactCurve::Point below = curve->minimum(low - kFurther, high);
     if (best.value <= none || !(best.value - below.value > kWorthwhile * std::abs(below.value))) break;
     low -= kFurther;
@@ -43,14 +44,13 @@ bool take_exact_minimum(const BilevelProblem& problem, MyHpo::State& state) {
   const bool converged = problem.inner_solve(lambda, {}, w).converged;
   const double value = problem.validation_loss(w, lambda);
   if (!converged || !(std::abs(value - best.value) <= kAgrees * std::abs(value) + none)) return false;
-  state.w = w;
-  state.lambda = lambda;
-  state.range.low[0] = low;
-  state.low = state.range.low;
-  state.high = state.range.high;
-  state.search->end_scan();
-  state.search->add({best.lambda, value, best.slope_below, 0.0});
-  state.converged = true;
+  at.w = w;
+  at.lambda = lambda;
+  at.low = Vector::Constant(1, low);
+  at.high = Vector::Constant(1, high);
+  at.status = SolverStatus::converged;
+  search.end_scan();
+  search.add({best.lambda, value, best.slope_below, 0.0});
   return true;
 }
 

@@ -52,7 +52,7 @@ class KFoldProblem final : public BilevelProblem {
                                   const LinearOptions& options, Matrix& x) const override;
   /// The largest of the folds: h′ is a sum, and is called small only where that would do for every fold.
   void certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const override;
-  CurvePoint closed_form(double lambda) const override;
+  void closed_forms(std::span<const double> lambdas, std::span<CurvePoint> points) const override;
   /// The sum of those of the folds, where each has one.
   std::shared_ptr<const ExactCurve> exact_curve(const Vector& lambda, Index j,
                                                 const StopToken* stop) const override;
