@@ -15,6 +15,7 @@
 #include "yosida/problem/cleaning_problem.hpp"
 #include "yosida/problem/collapse.hpp"
 #include "yosida/problem/elastic_net_problem.hpp"
+#include "yosida/problem/exact_curve.hpp"
 #include "yosida/problem/gradient_check.hpp"
 #include "yosida/problem/k_fold_problem.hpp"
 #include "yosida/problem/linear_problem.hpp"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "linalg/blas.hpp"
 #include "linalg/factor.hpp"
 #include "linalg/rows.hpp"
 #include "linalg/tasks.hpp"
@@ -354,6 +355,33 @@ void add_row_gram(const Design& x, const Vector& scale, std::span<const Index> s
   } else {
     add_dense_row_gram(x, scale, set, c, gram);
   }
+}
+
+Matrix multiplied_transposed(const Design& x, const Matrix& b) {
+  if (linalg::Access::storage(x).is_sparse || b.cols() == 1) {
+    Matrix result = Matrix::Zero(x.cols(), b.cols());
+    x.add_transposed({b.data(), static_cast<std::size_t>(b.size())},
+                     {result.data(), static_cast<std::size_t>(result.size())}, b.cols());
+    return result;
+  }
+  // Threads share columns, not rows: what they add up to may be many times as large as the design.
+  const RowsOf<linalg::DenseRow> rows(x);
+  const Index width = std::clamp<Index>((Index{1} << 16) / std::max<Index>(x.rows(), 1), 32, 2048);
+  const Index blocks = (rows.cols() + width - 1) / width;
+  Matrix result = Matrix::Zero(rows.cols(), b.cols());
+  linalg::run_tasks(blocks, [&](Index block) {
+    const Index begin = block * width;
+    const Index count = std::min(width, rows.cols() - begin);
+    Matrix part(x.rows(), count);
+    for (Index i = 0; i < x.rows(); ++i) std::copy_n(rows.row(i) + begin, count, &part(i, 0));
+    linalg::add_transposed(part.data(), x.rows(), count, b.data(), b.cols(), &result(begin, 0));
+  });
+  const ColumnMap map = Access::map(x);
+  if (map.is_identity()) return result;
+  const Vector sums = b.colwise().sum();
+  map.push(result.data(), rows.cols(), sums.data(), b.cols());
+  result.conservativeResize(x.cols(), b.cols());
+  return result;
 }
 
 Matrix multiplied(const Design& x, const Matrix& b) {

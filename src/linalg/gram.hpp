@@ -13,6 +13,9 @@ Matrix weighted_gram(const Design& x, std::span<const double> weight, std::span<
 /// gram_ik += scale_i scale_k Σ_j∈set x_ij x_kj / c_j, its lower triangle: the products of rows.
 void add_row_gram(const Design& x, const Vector& scale, std::span<const Index> set, const Vector& c,
                   Matrix& gram);
+/// Xᵀ B, the columns of X in blocks, by several threads where they are many. The result does not depend on
+/// their number.
+Matrix multiplied_transposed(const Design& x, const Matrix& b);
 /// The products of each row of a design with each of its own rows, and of each row of another with them:
 /// X Xᵀ and Y Xᵀ.
 struct RowProducts {

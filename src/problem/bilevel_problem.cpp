@@ -230,6 +230,10 @@ void BilevelProblem::closed_forms(std::span<const double>, std::span<CurvePoint>
   throw std::logic_error("closed_forms: this problem has none");
 }
 
+std::shared_ptr<const ExactCurve> BilevelProblem::exact_curve(const Vector&, Index, const StopToken*) const {
+  return nullptr;
+}
+
 Losses BilevelProblem::losses(const Vector& w, const Vector& lambda) const {
   return {.train = train_loss(w, lambda), .validation = validation_loss(w, lambda), .test = {}};
 }

@@ -136,6 +136,22 @@ void CountedProblem::closed_forms(std::span<const double> lambdas, std::span<Cur
   for (const CurvePoint& point : points) work_.factorisations += point.work;
 }
 
+std::shared_ptr<const ExactCurve> CountedProblem::exact_curve(const Vector& lambda, Index j,
+                                                              const StopToken*) const {
+  require_going_on();
+  Vector others = lambda;
+  others[j] = 0.0;
+  if (curve_ && j == curve_along_ && others == curve_lambda_) return curve_;
+  const auto curve = problem_.exact_curve(lambda, j, &stop_);
+  require_going_on();
+  if (!curve) return nullptr;
+  work_.factorisations += curve->work();
+  curve_ = curve;
+  curve_lambda_ = others;
+  curve_along_ = j;
+  return curve;
+}
+
 void CountedProblem::certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const {
   const Work& work = traits().certificate_work;
   require_going_on();

@@ -35,6 +35,8 @@ class CountedProblem final : public ForwardingProblem {
   void validation_curvature(const Vector& w, const Vector& lambda, const Matrix& phi1,
                             Eigen::MatrixXd& out) const override;
   void closed_forms(std::span<const double> lambdas, std::span<CurvePoint> points) const override;
+  std::shared_ptr<const ExactCurve> exact_curve(const Vector& lambda, Index j,
+                                                const StopToken* stop) const override;
   InnerReport inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const override;
   LinearReport hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
                              const LinearOptions& options, Vector& x) const override;
@@ -55,6 +57,10 @@ class CountedProblem final : public ForwardingProblem {
   std::int64_t limit_;
   StopToken stop_;
   mutable Work work_;
+  /// The last curve, which is paid for.
+  mutable std::shared_ptr<const ExactCurve> curve_;
+  mutable Vector curve_lambda_;
+  mutable Index curve_along_ = -1;
   mutable double setup_paid_ = 0.0;  // of what inner solves compute once and keep
 };
 

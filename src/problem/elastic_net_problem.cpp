@@ -8,6 +8,7 @@
 #include "linalg/power_iteration.hpp"
 #include "problem/l1_newton.hpp"
 #include "problem/l1_quadratic.hpp"
+#include "problem/lasso_curve.hpp"
 #include "problem/newton.hpp"
 #include "problem/penalty_range.hpp"
 #include "problem/row_space_system.hpp"
@@ -80,7 +81,11 @@ ElasticNetProblem::ElasticNetProblem(Split split, SharedLoss loss, bool intercep
   traits_.certificate_work.hessian_products = 1;
   traits_.intercept_work = linear_.traits().intercept_work;
   traits_.setup_work = 1.0 + kPowerIterations + (intercept ? 1.0 : 0.0);
+  if (this->loss().is_quadratic())
+    curves_ = std::make_unique<LassoCurves>(linear_.split(), intercept, gradient_flops());
 }
+
+ElasticNetProblem::~ElasticNetProblem() = default;
 
 double ElasticNetProblem::l1(const Vector& lambda) const { return std::exp(lambda[0]); }
 
@@ -162,14 +167,8 @@ void ElasticNetProblem::train_gradient_lambda(const Vector& w, const Vector& lam
 
 const Matrix* ElasticNetProblem::kept_hessian() const {
   const Design& x = split().train.x;
-  if (!loss().is_quadratic() || x.cols() > kMaxCholesky || x.rows() < x.cols()) return nullptr;
-  std::call_once(hessian_once_, [&] {
-    const DataTerm data = train_term(linear_);
-    Vector m, state;
-    data.margins(Vector::Zero(weights()), m);
-    data.state_at(m, state);
-    hessian_ = data.hessian_at(state);
-  });
+  if (!curves_ || x.cols() > kMaxCholesky || x.rows() < x.cols()) return nullptr;
+  std::call_once(hessian_once_, [&] { hessian_ = curves_->hessian(); });
   return &hessian_;
 }
 
@@ -190,13 +189,17 @@ InnerReport ElasticNetProblem::inner_solve(const Vector& lambda, const InnerOpti
   Vector turn(weights());
   cross_product(w, lambda, Vector::Ones(hyperparameters()), turn);
   const double tolerance = std::max(relative, kPermitted * options.blur * turn.cwiseProduct(units).norm());
-  const Matrix* hessian = kept_hessian();
+  bool is_kept = false;
+  const auto hessian = [&] {
+    const Matrix* kept = kept_hessian();
+    is_kept = kept != nullptr;
+    return kept;
+  };
   const DataTerm data = train_term(linear_);
   InnerReport report = l1_newton({data, c, linear, l1(lambda), tolerance, options.max_count, gradient_flops(),
                                   hessian, units, options.stop},
                                  w);
-  if (hessian != nullptr)
-    report.setup = data.hessian_on_flops(static_cast<std::size_t>(weights())) / gradient_flops();
+  if (is_kept) report.setup = data.hessian_on_flops(static_cast<std::size_t>(weights())) / gradient_flops();
   return report;
 }
 
@@ -274,6 +277,13 @@ LinearReport ElasticNetProblem::row_space_solve_many(const Vector& w, const Vect
   report.converged = report.residual_norm <= options.tolerance * b.colwise().norm().maxCoeff();
   report.work.factorisations = 0.5 + system.flops() / gradient_flops();
   return report;
+}
+
+std::shared_ptr<const ExactCurve> ElasticNetProblem::exact_curve(const Vector& lambda, Index j,
+                                                                 const StopToken* stop) const {
+  require_lambda(*this, lambda);
+  if (!curves_ || j != 0) return nullptr;
+  return curves_->curve(2.0 * std::exp(l2(lambda)), stop);
 }
 
 void ElasticNetProblem::certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const {

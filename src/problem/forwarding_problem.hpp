@@ -69,6 +69,10 @@ class ForwardingProblem : public BilevelProblem {
   void closed_forms(std::span<const double> lambdas, std::span<CurvePoint> points) const override {
     problem_.closed_forms(lambdas, points);
   }
+  std::shared_ptr<const ExactCurve> exact_curve(const Vector& lambda, Index j,
+                                                const StopToken* stop) const override {
+    return problem_.exact_curve(lambda, j, stop);
+  }
   std::optional<Vector> least_curvatures() const override { return problem_.least_curvatures(); }
   void fit_intercept(Vector& w) const override { problem_.fit_intercept(w); }
   Vector expand(const Vector& w) const override { return problem_.expand(w); }

@@ -386,6 +386,23 @@ void KFoldProblem::closed_forms(std::span<const double> lambdas, std::span<Curve
   }
 }
 
+std::shared_ptr<const ExactCurve> KFoldProblem::exact_curve(const Vector& lambda, Index j,
+                                                            const StopToken* stop) const {
+  std::vector<std::shared_ptr<const ExactCurve>> curves;
+  std::vector<double> shares;
+  for (const Fold& fold : folds_) {
+    curves.push_back(fold.problem->exact_curve(lambda, j, stop));
+    shares.push_back(fold.share);
+    if (!curves.back()) return nullptr;
+  }
+  auto weights = [curves, folds = folds_, size = this->weights()](double at) {
+    Vector w(size);
+    for (std::size_t k = 0; k < folds.size(); ++k) scatter(folds[k], curves[k]->weights(at), w);
+    return w;
+  };
+  return std::make_shared<const ExactCurve>(ExactCurve::sum(curves, shares, std::move(weights)));
+}
+
 std::optional<Vector> KFoldProblem::least_curvatures() const {
   std::optional<Vector> all;
   for (const Fold& fold : folds_) {

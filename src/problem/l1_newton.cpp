@@ -166,7 +166,7 @@ class L1Newton {
 
   /// ∇²f on the working set, from what is known of it where f is quadratic.
   Matrix hessian() {
-    if (p_.hessian != nullptr) return (*p_.hessian)(set_, set_);
+    if (const Matrix* known = p_.hessian()) return (*known)(set_, set_);
     if (p_.data.loss().is_quadratic() &&
         std::includes(last_set_.begin(), last_set_.end(), set_.begin(), set_.end())) {
       std::vector<Index> place;

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "problem/data_term.hpp"
+#include "yosida/linalg/function_ref.hpp"
 #include "yosida/problem/bilevel_problem.hpp"
 
 namespace yosida {
@@ -17,9 +18,10 @@ struct L1Problem {
   double tolerance;           // on the norm of the smallest subgradient, in units of the columns
   std::int64_t max_count;     // gradients and Hessian products
   double flops_per_gradient;  // of the problem the work is counted for
-  const Matrix* hessian;      // ∇²f where it is known for any a, else null
-  const Vector& units;        // of column_units()
-  const StopToken* stop;      // as InnerOptions::stop
+  FunctionRef<const Matrix*()>
+      hessian;            // ∇²f where it is known for any a, else null; asked where it is needed
+  const Vector& units;    // of column_units()
+  const StopToken* stop;  // as InnerOptions::stop
 };
 
 /// What components of a gradient are multiplied by before they are compared: 1/√curvature of each weight's

@@ -77,6 +77,13 @@ class AlongLine final : public ForwardingProblem {
   }
   /// The flat ends of a line are told by its bounds.
   void certificate_scale(const Vector&, const Vector&, Vector& out) const override { out.setOnes(); }
+  /// Along one of the λ it is that of the problem.
+  std::shared_ptr<const ExactCurve> exact_curve(const Vector&, Index, const StopToken* stop) const override {
+    Index j = 0;
+    direction_.maxCoeff(&j);
+    if (origin_[j] != 0.0 || direction_ != Vector::Unit(direction_.size(), j)) return nullptr;
+    return problem_.exact_curve(origin_, j, stop);
+  }
   std::optional<Vector> least_curvatures() const override {
     const std::optional<Vector> all = problem_.least_curvatures();
     if (!all) return {};

@@ -17,6 +17,8 @@ class MovableBounds {
   double low() const { return range_.low[0]; }
   double high() const { return range_.high[0]; }
   bool are_own() const { return are_own_; }
+  /// L_V before anything is trained.
+  double untrained_value() const { return untrained_value_; }
 
   /// Moves the bound at which the best sample lies, and the scan with it; false where there is no reason to.
   bool move(const BasinSearch::Sample& best, double spacing, BasinSearch& search);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "solver/exact_minimum.hpp"
 #include "solver/stationarity.hpp"
 
 namespace yosida {
@@ -111,6 +112,10 @@ SearchForOne::SearchForOne(const BilevelProblem& problem, const MyHpo::Settings&
       curve_(problem, w) {}
 
 void SearchForOne::step(Iterate& at) {
+  if (!has_begun_) {
+    has_begun_ = true;
+    if (take_exact_minimum(problem_, bounds_, search_, at)) return;
+  }
   if (search_.scanning()) {
     scan();
   } else {

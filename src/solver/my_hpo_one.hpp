@@ -51,6 +51,7 @@ class SearchForOne final : public MyHpo::Search {
   int closer_looks_ = 0;
   int looks_between_ = 0;
   bool start_seen_ = false;
+  bool has_begun_ = false;
 };
 
 }  // namespace yosida

@@ -30,10 +30,13 @@ SearchForSeveral::SearchForSeveral(const BilevelProblem& problem, const MyHpo::S
     : problem_(problem),
       settings_(settings),
       range_(start),
-      lines_(Lines::to_begin_with(problem, settings, start)),
-      rival_(start.lambda) {}
+      exact_(ExactLines::of(problem, start)),
+      rival_(start.lambda) {
+  if (!exact_) lines_ = Lines::to_begin_with(problem, settings, start);
+}
 
 void SearchForSeveral::step(Iterate& at) {
+  if (exact_ && !exact_->step(problem_, at)) return;
   if (lines_ && !step_lines(at)) return;
   if (at.status == SolverStatus::running) {
     if (!descent_) begin_descent(at);
@@ -43,7 +46,7 @@ void SearchForSeveral::step(Iterate& at) {
   // A descent has ended. Is there anything lower?
   if (looks_along_line(at)) {
     at.status = SolverStatus::running;
-  } else if (problem_.traits().bounds) {
+  } else if (problem_.traits().bounds && !exact_) {
     compare_descents(at);
   }
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "solver/exact_lines.hpp"
 #include "solver/my_hpo_descent.hpp"
 #include "solver/my_hpo_lines.hpp"
 
@@ -31,9 +32,10 @@ class SearchForSeveral final : public MyHpo::Search {
   const BilevelProblem& problem_;
   MyHpo::Settings settings_;
   Start range_;
-  std::optional<Lines> lines_;        // while they are searched
-  std::unique_ptr<Descent> descent_;  // the one under way, or the last where λ has not been moved since
-  std::optional<Vector> rival_;       // the start given, until the first descent has begun
+  std::unique_ptr<ExactLines> exact_;  // of an elastic net that knows h along its ℓ₁ penalty
+  std::optional<Lines> lines_;         // while they are searched
+  std::unique_ptr<Descent> descent_;   // the one under way, or the last where λ has not been moved since
+  std::optional<Vector> rival_;        // the start given, until the first descent has begun
   SolverStatus ended_ = SolverStatus::running;  // how the last descent has, while lines are searched
   int looks_ = 0;                               // along lines through an answer
   std::optional<Answer> first_;                 // of two descents

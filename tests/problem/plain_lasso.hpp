@@ -41,6 +41,7 @@ struct PlainElasticNet {
       for (int sweep = 0; sweep < 100000; ++sweep) {
         double moved = 0.0;
         for (Index j = 0; j < w.size(); ++j) {
+          if (!(h(j, j) > 0.0)) continue;  // a column of zeros
           const double t = l1 * plain.penalised[j];
           const double z = h(j, j) * w[j] - r[j];
           const double next = (z > t ? z - t : z < -t ? z + t : 0.0) / h(j, j);

@@ -2,6 +2,7 @@
 
 #include "solver/elastic_net_data.hpp"
 #include "yosida/problem/k_fold_problem.hpp"
+#include "yosida/solver/certificate.hpp"
 #include "yosida/solver/my_hpo.hpp"
 #include "yosida/solver/oracle.hpp"
 #include "yosida/solver/solve.hpp"
@@ -72,6 +73,26 @@ TEST_P(LassoMyHpo, EndsAtALocalMinimum) {
   }
 }
 
+// Of least squares h is known for all λ: the answer is the lowest there is, and its certificate says so.
+TEST_P(LassoMyHpo, TakesTheLeastOfAnExactCurve) {
+  if (!GetParam().loss->is_quadratic()) return;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    const ElasticNetProblem problem(GetParam().split(seed), *GetParam().loss, true, Kind::lasso);
+    const Bounds bounds = *problem.traits().bounds;
+    const Outcome outcome = run(problem, bounds.high, MyHpo{}.settings.spacing);
+    EXPECT_EQ(outcome.status, StopReason::converged);
+    EXPECT_EQ(outcome.iterations, 1);
+    EXPECT_GT(outcome.work.gradient_equivalents(), 1.0);  // a path is not for nothing
+    Vector w = Vector::Zero(problem.weights());
+    const double reached = tight_validation(problem, outcome.best.lambda, w);
+    EXPECT_LE(reached, lowest_of_path(problem, bounds, kPathPoints) * (1.0 + 1e-9)) << "seed " << seed;
+    const Certificate certificate =
+        certify(problem, outcome.best,
+                Start{.lambda = outcome.best.lambda, .low = outcome.low, .high = outcome.high});
+    EXPECT_NE(certificate.verdict, Verdict::not_certified) << "seed " << seed << ": " << certificate.reason;
+  }
+}
+
 // Five folds of a lasso are a K-fold problem like any other.
 TEST(LassoMyHpo, TunesOnFolds) {
   std::vector<std::shared_ptr<const BilevelProblem>> folds;
@@ -114,6 +135,28 @@ TEST(ElasticNetMyHpo, ReachesTheLowestOfAGridFromSomeStart) {
         best = std::min(best, reached);
       }
     EXPECT_LE(best, lowest * (1.0 + kAgrees));
+  }
+}
+
+// Where h is known along λ₁, no λ₂ of a grid has a lower one, spectra with their narrow valleys included.
+TEST(ElasticNetMyHpo, EndsNoHigherThanAGridOfCurves) {
+  constexpr int kGrid = 200;
+  for (const Split& split :
+       {test::sparse_truth(100, 30, 1, least_squares()), test::sparse_truth(50, 120, 2, least_squares()),
+        test::smooth_split(50, 25, 0, 80, 3), test::smooth_split(30, 60, 0, 80, 4)}) {
+    const ElasticNetProblem problem(split, least_squares(), true, Kind::elastic_net);
+    const Bounds bounds = *problem.traits().bounds;
+    double lowest = std::numeric_limits<double>::infinity();
+    Vector lambda = Vector::Zero(2);
+    for (int i = 0; i < kGrid; ++i) {
+      lambda[1] = bounds.low[1] + (bounds.high[1] - bounds.low[1]) * i / (kGrid - 1.0);
+      const auto curve = problem.exact_curve(lambda, 0, nullptr);
+      ASSERT_NE(curve, nullptr);
+      lowest = std::min(lowest, curve->minimum(bounds.low[0], bounds.high[0]).value);
+    }
+    const Outcome outcome = run(problem, 0.7 * bounds.high + 0.3 * bounds.low, MyHpo{}.settings.spacing);
+    Vector w = Vector::Zero(problem.weights());
+    EXPECT_LE(tight_validation(problem, outcome.best.lambda, w), lowest * (1.0 + kAgrees));
   }
 }
 

@@ -2,11 +2,13 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 
 #include "yosida/export.hpp"
 #include "yosida/linalg/types.hpp"
+#include "yosida/problem/exact_curve.hpp"
 #include "yosida/problem/work.hpp"
 #include "yosida/stop.hpp"
 
@@ -208,6 +210,10 @@ class BilevelProblem {
   virtual void closed_forms(std::span<const double> lambdas, std::span<CurvePoint> points) const;
   /// The same at one λ.
   CurvePoint closed_form(double lambda) const;
+  /// h along λ_j, the other λ held, where a problem knows it for all λ_j at once; else null, as it is where
+  /// `stop` says so on the way. It may cost as much as a search, but not twice for the same λ. May allocate.
+  virtual std::shared_ptr<const ExactCurve> exact_curve(const Vector& lambda, Index j,
+                                                        const StopToken* stop) const;
   /// For each λ_j, the least curvature that the unpenalised L_T at 0, intercepts refitted, has along a weight
   /// of its own; weights without any are left out. Penalties far below it change nothing. Where it is known.
   virtual std::optional<Vector> least_curvatures() const { return {}; }

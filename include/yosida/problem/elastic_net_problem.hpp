@@ -8,6 +8,8 @@
 
 namespace YOSIDA_EXPORT yosida {
 
+class LassoCurves;
+
 /// A linear model with an ℓ₁ penalty, which sets weights to 0, and for the elastic net an ℓ₂ penalty as well:
 ///   L_T(w, λ) = 1/N_T Σ s_i ℓ(xᵀw + b, y) + e^λ₁ Σ |w_j| + e^λ₂ Σ w_j²,   L_V as in LinearProblem.
 /// The lasso has λ₁ alone, the elastic net λ = (λ₁, λ₂). The intercept b is free. For losses of one output.
@@ -21,6 +23,7 @@ class ElasticNetProblem final : public BilevelProblem {
   enum class Kind { lasso, elastic_net };
   /// Throws InputError for what LinearProblem refuses, and for a loss of several outputs.
   ElasticNetProblem(Split split, SharedLoss loss, bool intercept, Kind kind);
+  ~ElasticNetProblem() override;
 
   const Split& split() const { return linear_.split(); }
   const Loss& loss() const { return linear_.loss(); }
@@ -64,6 +67,9 @@ class ElasticNetProblem final : public BilevelProblem {
   /// large λ₁ h has its slope up to the kink at which w becomes 0; from there on it is a constant, which no
   /// scale tells from a minimum: the bounds of its traits end before it. For λ₂ as in LinearProblem.
   void certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const override;
+  /// Of least squares along λ₁, whatever λ₂ is: the exact path of the weights.
+  std::shared_ptr<const ExactCurve> exact_curve(const Vector& lambda, Index j,
+                                                const StopToken* stop) const override;
   void fit_intercept(Vector& w) const override { linear_.fit_intercept(w); }
   Losses losses(const Vector& w, const Vector& lambda) const override { return linear_.losses(w, lambda); }
 
@@ -93,6 +99,7 @@ class ElasticNetProblem final : public BilevelProblem {
   Vector gradient_at_zero_;  // the measure of inner tolerances
   mutable std::once_flag hessian_once_;
   mutable Matrix hessian_;
+  std::unique_ptr<LassoCurves> curves_;  // null for other losses
 };
 
 }  // namespace yosida

@@ -1,0 +1,292 @@
+#include "problem/lasso_curve.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "linalg/gram.hpp"
+#include "problem/newton.hpp"
+
+namespace yosida {
+namespace {
+
+/// Of so many columns at most the whole Gram matrix is computed.
+constexpr Index kAllColumns = kMaxCholesky;
+/// A working set begins with so many, or as many for each row; it grows by as many, to at most so many.
+constexpr Index kFewest = 500;
+constexpr double kPerRow = 4.0;
+constexpr Index kMostColumns = 5000;
+/// Kinks that are followed before they are checked and evaluated.
+constexpr std::size_t kBatch = 48;
+/// A correlation may be above c by so much of it: rounding.
+constexpr double kSlack = 1e-9;
+/// A column of so small a share of its mean is constant.
+constexpr double kConstant = 1e-13;
+/// A path of so many operations is followed to its end whatever h does; one of so many is given up.
+constexpr double kLittle = 6e7;
+constexpr double kMost = 3e11;
+/// Numbers that the weights at kinks may take.
+constexpr std::size_t kMostNumbers = std::size_t{1} << 25;
+/// Below its least h rises to so much of it, for so long, and by more than what is left to fit: what training
+/// rows have left unexplained bounds what another column could gain.
+constexpr double kFarAbove = 1.3;
+constexpr double kUnexplained = 2.0;
+constexpr double kForSoLong = 0.5;  // in λ
+
+}  // namespace
+
+void LassoCurves::prepare(const StopToken* stop) {
+  if (is_ready_) return;
+  const Dataset& train = split_.train;
+  const auto n = static_cast<double>(train.rows());
+  weight_ = train.weight.size() > 0 ? Vector(train.weight / n) : Vector::Constant(train.rows(), 1.0 / n);
+  mean_ = Vector::Zero(train.features());
+  y_ = train.y;
+  x_ = train.x;
+  if (intercept_) {
+    const Vector share = weight_ / weight_.sum();
+    train.x.add_transposed(as_span(share), as_span(mean_));
+    y_mean_ = share.dot(train.y);
+    y_.array() -= y_mean_;
+    x_ = train.x.mapped({.shift = mean_});
+  }
+  const Vector weighted = weight_.cwiseProduct(y_);
+  all_slopes_ = Vector::Zero(train.features());
+  x_.add_transposed(as_span(weighted), as_span(all_slopes_));
+  is_in_.assign(static_cast<std::size_t>(train.features()), 0);
+  columns_.clear();
+  if (train.features() <= kAllColumns) {
+    columns_.resize(static_cast<std::size_t>(train.features()));
+    std::iota(columns_.begin(), columns_.end(), Index{0});
+    slope_ = all_slopes_;
+    gram_ = weighted_gram(x_, as_span(weight_), stop);
+    flops_ += n * static_cast<double>(train.features()) * static_cast<double>(train.features());
+    for (Index j = 0; j < gram_.rows(); ++j)
+      if (!(std::sqrt(gram_(j, j)) > kConstant * std::abs(mean_[j]))) gram_(j, j) = 0.0;
+  } else {
+    grow(all_slopes_);
+  }
+  is_ready_ = !stop_requested(stop);
+}
+
+void LassoCurves::grow(const Vector& score) {
+  const Dataset& train = split_.train;
+  std::vector<Index> others;
+  for (Index j = 0; j < train.features(); ++j)
+    if (is_in_[static_cast<std::size_t>(j)] == 0) others.push_back(j);
+  const auto wanted = static_cast<std::size_t>(std::max(
+      static_cast<double>(kFewest), kPerRow * static_cast<double>(std::min<Index>(train.rows(), 500))));
+  const auto last = others.begin() + static_cast<std::ptrdiff_t>(std::min(wanted, others.size()));
+  std::nth_element(others.begin(), last - 1, others.end(),
+                   [&](Index a, Index b) { return std::abs(score[a]) > std::abs(score[b]); });
+  for (auto each = others.begin(); each != last; ++each) {
+    columns_.push_back(*each);
+    is_in_[static_cast<std::size_t>(*each)] = 1;
+  }
+  working_ = x_.with_columns(columns_);
+  validation_ = split_.validation.x.with_columns(columns_);
+  slope_ = all_slopes_(columns_);
+  gram_ = weighted_gram(working_, as_span(weight_));
+  const auto size = static_cast<double>(columns_.size());
+  flops_ += static_cast<double>(train.rows()) * size * size;
+  for (Index j = 0; j < gram_.rows(); ++j)
+    if (!(std::sqrt(gram_(j, j)) > kConstant * std::abs(mean_[columns_[static_cast<std::size_t>(j)]])))
+      gram_(j, j) = 0.0;
+}
+
+Matrix LassoCurves::weights_at(const LassoKinks& kinks, std::size_t first, std::size_t end) const {
+  Matrix w = Matrix::Zero(static_cast<Index>(columns_.size()) + 1, static_cast<Index>(end - first));
+  for (std::size_t kink = first; kink < end; ++kink) {
+    const auto [column, value] = kinks.weights(kink);
+    const auto at = static_cast<Index>(kink - first);
+    double intercept = y_mean_;
+    for (std::size_t i = 0; i < column.size(); ++i) {
+      w(column[i], at) = value[i];
+      intercept -= value[i] * mean_[columns_[static_cast<std::size_t>(column[i])]];
+    }
+    w(w.rows() - 1, at) = intercept;
+  }
+  return w;
+}
+
+std::size_t LassoCurves::first_violation(const LassoPath& path, std::size_t first, Vector& score) {
+  const LassoKinks& kinks = path.kinks();
+  const std::size_t end = kinks.count();
+  Matrix w = weights_at(kinks, first, end);
+  w.row(w.rows() - 1).setZero();  // columns and targets are centred
+  Matrix residual(x_.rows(), w.cols());
+  working_.multiply({w.data(), static_cast<std::size_t>(w.size())},
+                    {residual.data(), static_cast<std::size_t>(residual.size())}, w.cols());
+  for (Index i = 0; i < residual.rows(); ++i)
+    residual.row(i).array() = weight_[i] * (y_[i] - residual.row(i).array());
+  const Matrix correlation = multiplied_transposed(x_, residual);
+  flops_ += 2.0 * static_cast<double>(w.cols()) * x_.product_flops();
+  Index worst = w.cols();
+  for (Index j = 0; j < correlation.rows(); ++j) {
+    if (is_in_[static_cast<std::size_t>(j)] != 0) continue;
+    for (Index k = 0; k < worst; ++k)
+      if (std::abs(correlation(j, k)) > (1.0 + kSlack) * kinks.c[first + static_cast<std::size_t>(k)]) {
+        worst = k;
+        break;
+      }
+  }
+  if (worst < w.cols()) score = correlation.col(worst);
+  return first + static_cast<std::size_t>(worst);
+}
+
+void LassoCurves::add_pieces(const LassoKinks& kinks, std::size_t first,
+                             std::vector<ExactCurve::Piece>& pieces) {
+  const Dataset& rows = split_.validation;
+  const Matrix w = weights_at(kinks, first, kinks.count());
+  const Index count = w.cols();
+  Matrix residual(rows.rows(), count);
+  (is_wide() ? validation_ : rows.x)
+      .multiply({w.data(), static_cast<std::size_t>(w.size())},
+                {residual.data(), static_cast<std::size_t>(residual.size())}, count);
+  flops_ += static_cast<double>(rows.rows()) * 2.0 * static_cast<double>(w.size());
+  Eigen::ArrayXd value = Eigen::ArrayXd::Zero(count), slope = value, curvature = value;
+  for (Index i = 0; i < rows.rows(); ++i) {
+    const double s = rows.weight.size() > 0 ? rows.weight[i] : 1.0;
+    auto r = residual.row(i).array();
+    r -= rows.y[i];
+    value += s * r.square().transpose();
+    const auto move = r.tail(count - 1) - r.head(count - 1);
+    slope.head(count - 1) += s * (r.head(count - 1) * move).transpose();
+    curvature.head(count - 1) += s * move.square().transpose();
+  }
+  const double m = static_cast<double>(rows.rows());
+  for (Index k = 0; k + 1 < count; ++k) {
+    const double begin = kinks.c[first + static_cast<std::size_t>(k)];
+    const double width = begin - kinks.c[first + static_cast<std::size_t>(k) + 1];
+    if (!(width > 0.0)) continue;  // two kinks at one place
+    pieces.push_back({.begin = begin,
+                      .value = 0.5 * value[k] / m,
+                      .slope = slope[k] / m / width,
+                      .curvature = 0.5 * curvature[k] / m / width / width});
+  }
+}
+
+double LassoCurves::train_loss(const LassoKinks& kinks, std::size_t kink, double ridge) const {
+  const auto [column, value] = kinks.weights(kink);
+  double sum = (weight_.array() * y_.array().square()).sum();
+  for (std::size_t i = 0; i < column.size(); ++i)
+    sum -= value[i] * slope_[column[i]] + kinks.c[kink] * std::abs(value[i]) + ridge * value[i] * value[i];
+  return 0.5 * sum;
+}
+
+Matrix LassoCurves::hessian() {
+  const std::lock_guard lock(mutex_);
+  prepare(nullptr);
+  if (!intercept_) return gram_;
+  const Index d = gram_.rows();
+  const double total = weight_.sum();
+  Matrix h(d + 1, d + 1);
+  h.topLeftCorner(d, d) = gram_;
+  h.topLeftCorner(d, d).noalias() += (total * mean_) * mean_.transpose();
+  h.row(d).head(d) = total * mean_.transpose();
+  h.col(d).head(d) = total * mean_;
+  h(d, d) = total;
+  return h;
+}
+
+std::shared_ptr<const ExactCurve> LassoCurves::curve(double ridge, const StopToken* stop) {
+  const std::lock_guard lock(mutex_);
+  if (last_ && last_ridge_ == ridge) return last_;
+  last_ = followed(ridge, stop);
+  last_ridge_ = ridge;
+  return last_;
+}
+
+std::shared_ptr<const ExactCurve> LassoCurves::followed(double ridge, const StopToken* stop) {
+  flops_ = 0.0;
+  prepare(stop);
+  if (!is_ready_ || !gram_.allFinite() || !slope_.allFinite() || !std::isfinite(ridge)) return nullptr;
+  LassoPath path(gram_, slope_, ridge);
+  if (path.state() == LassoPath::State::complete) return nullptr;  // no column matters
+  std::vector<ExactCurve::Piece> pieces;
+  std::size_t known = 0;  // the last kink that has been checked and evaluated
+  double best = std::numeric_limits<double>::infinity();
+  double above_since = 0.0;  // c
+  while (path.state() == LassoPath::State::going) {
+    if (stop_requested(stop)) return nullptr;
+    path.advance(kBatch);
+    if (is_wide()) {
+      Vector score;
+      const std::size_t violated = first_violation(path, known + 1, score);
+      if (violated < path.kinks().count()) {
+        if (static_cast<Index>(columns_.size()) >= kMostColumns) return nullptr;
+        grow(score);
+        path.resume(violated - 1, slope_);
+        if (violated == known + 1) continue;
+      }
+    }
+    const std::size_t before = pieces.size();
+    add_pieces(path.kinks(), known, pieces);
+    known = path.kinks().count() - 1;
+    const double c = path.kinks().c[known];
+    // Whether more of it is worth its while.
+    for (std::size_t i = before; i < pieces.size(); ++i) {
+      if (pieces[i].value < best) {
+        best = pieces[i].value;
+        above_since = 0.0;
+      }
+      if (!(pieces[i].value > kFarAbove * best)) {
+        above_since = 0.0;
+      } else if (above_since == 0.0) {
+        above_since = pieces[i].begin;
+      }
+    }
+    const double flops = flops_ + path.flops();
+    if (flops > kMost || path.kinks().value.size() > kMostNumbers) break;
+    const bool is_far = above_since > 0.0 && c < above_since * std::exp(-kForSoLong);
+    if (flops > kLittle && is_far && !pieces.empty() &&
+        pieces.back().value - kUnexplained * train_loss(path.kinks(), known, ridge) > best)
+      break;
+  }
+  if (pieces.empty()) return nullptr;
+  for (const ExactCurve::Piece& piece : pieces)
+    if (!std::isfinite(piece.value) || !std::isfinite(piece.slope) || !std::isfinite(piece.curvature))
+      return nullptr;
+  const double end = path.kinks().c[known];
+  struct Known {
+    LassoKinks kinks;
+    std::vector<Index> columns;
+    Vector mean;
+    double y_mean;
+    Index weights;
+    bool intercept;
+  };
+  auto kept = std::make_shared<Known>(Known{.kinks = path.kinks(),
+                                            .columns = columns_,
+                                            .mean = mean_,
+                                            .y_mean = y_mean_,
+                                            .weights = split_.train.features() + (intercept_ ? 1 : 0),
+                                            .intercept = intercept_});
+  const auto weights = [kept](double lambda) {
+    const LassoKinks& kinks = kept->kinks;
+    const double c = std::exp(lambda);
+    Vector w = Vector::Zero(kept->weights);
+    const auto below =
+        std::partition_point(kinks.c.begin(), kinks.c.end(), [c](double each) { return each > c; });
+    const auto add = [&](std::size_t kink, double share) {
+      const auto [column, value] = kinks.weights(kink);
+      for (std::size_t i = 0; i < column.size(); ++i)
+        w[kept->columns[static_cast<std::size_t>(column[i])]] += share * value[i];
+    };
+    const auto at = static_cast<std::size_t>(below - kinks.c.begin());
+    if (at > 0 && at < kinks.count()) {
+      const double share = (kinks.c[at - 1] - c) / (kinks.c[at - 1] - kinks.c[at]);
+      add(at - 1, 1.0 - share);
+      add(at, share);
+    } else if (at == kinks.count()) {
+      add(at - 1, 1.0);
+    }
+    if (kept->intercept) w[w.size() - 1] = kept->y_mean - kept->mean.dot(w.head(w.size() - 1));
+    return w;
+  };
+  return std::make_shared<const ExactCurve>(std::move(pieces), end,
+                                            (flops_ + path.flops()) / flops_per_gradient_, weights);
+}
+
+}  // namespace yosida

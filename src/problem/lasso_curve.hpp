@@ -1,0 +1,70 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "problem/lasso_path.hpp"
+#include "yosida/data/split.hpp"
+#include "yosida/problem/exact_curve.hpp"
+#include "yosida/stop.hpp"
+
+namespace yosida {
+
+/// h(λ₁) of a lasso or an elastic net of least squares, for every λ₁ at once and any ℓ₂ penalty, from the
+/// exact path of its weights. Of many columns the path is followed on a working set, and all others are
+/// checked at every kink: correlations are linear between kinks, so that what holds at these holds
+/// everywhere.
+class LassoCurves {
+ public:
+  /// The split must outlive it. `flops_per_gradient`: the unit of the curves' work.
+  LassoCurves(const Split& split, bool intercept, double flops_per_gradient)
+      : split_(split), intercept_(intercept), flops_per_gradient_(flops_per_gradient) {}
+
+  /// The curve for L_T + ½ ridge ‖w‖²; null where the path does not fit: too many columns in its support,
+  /// numbers that are not finite, or `stop` says so. It may end before λ₁ = −∞: where h is far above its
+  /// least and overfitting is all that is left, or rounding hides the path.
+  std::shared_ptr<const ExactCurve> curve(double ridge, const StopToken* stop);
+
+  /// ∇² of the data term, the intercept its last row and column, from the Gram matrix that curves are made
+  /// of. Of at most kMaxCholesky columns.
+  Matrix hessian();
+
+ private:
+  std::shared_ptr<const ExactCurve> followed(double ridge, const StopToken* stop);
+  void prepare(const StopToken* stop);
+  /// The columns with the largest scores that are not in the working set join it.
+  void grow(const Vector& score);
+  /// Of the kinks from `first` on, the first at which a column outside the working set has a correlation
+  /// above c; their number where there is none. `score` tells the largest correlations there.
+  std::size_t first_violation(const LassoPath& path, std::size_t first, Vector& score);
+  /// Weights at kinks [first, end), one a column, the intercept last.
+  Matrix weights_at(const LassoKinks& kinks, std::size_t first, std::size_t end) const;
+  /// Pieces of the curve between the kinks from `first` on.
+  void add_pieces(const LassoKinks& kinks, std::size_t first, std::vector<ExactCurve::Piece>& pieces);
+  double train_loss(const LassoKinks& kinks, std::size_t kink, double ridge) const;
+  bool is_wide() const { return columns_.size() < static_cast<std::size_t>(split_.train.features()); }
+
+  const Split& split_;
+  bool intercept_;
+  double flops_per_gradient_;
+  std::mutex mutex_;  // around all that follows
+  bool is_ready_ = false;
+  Design x_;       // the training rows, centred where there is an intercept
+  Vector weight_;  // of their rows, s_i / N
+  Vector y_;       // centred likewise
+  Vector mean_;    // of the columns
+  double y_mean_ = 0.0;
+  Vector all_slopes_;           // XᵀSy / N, of all columns
+  Vector slope_;                // of those below
+  std::vector<Index> columns_;  // the working set
+  std::vector<char> is_in_;
+  Matrix gram_;        // of these
+  Design working_;     // the training rows' columns in the working set; empty where that is all of them
+  Design validation_;  // likewise of the validation rows, not centred
+  double flops_ = 0.0;
+  double last_ridge_ = 0.0;
+  std::shared_ptr<const ExactCurve> last_;
+};
+
+}  // namespace yosida

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "linalg/growing_cholesky.hpp"
+#include "yosida/linalg/types.hpp"
+
+namespace yosida {
+
+/// The kinks of a path: at which c they are, and the weights there, those that are not 0.
+struct LassoKinks {
+  struct Weights {
+    std::span<const std::int32_t> column;
+    std::span<const double> value;
+  };
+  std::size_t count() const { return c.size(); }
+  Weights weights(std::size_t kink) const;
+  /// Forgets all but the first `count` ≥ 1.
+  void cut(std::size_t count);
+
+  std::vector<double> c;         // falling; the last one may be 0
+  std::vector<std::size_t> end;  // of the weights of a kink, which stand behind those of the one before
+  std::vector<std::int32_t> column;
+  std::vector<double> value;
+};
+
+/// w(c) = argmin ½ wᵀGw − gᵀw + ½ ridge ‖w‖² + c ‖w‖₁ for every c ≥ 0, followed from the c at which w becomes
+/// 0 downwards: between two kinks, at which a weight enters the support or leaves it, w is linear in c.
+///
+/// The path is kept as the weights at its kinks. It may be cut back to one of them, columns may be added to G
+/// (their correlations were below c so far), and the path goes on from there.
+class LassoPath {
+ public:
+  enum class State {
+    going,       ///< there is more of it below the last kink
+    complete,    ///< it is known down to c = 0
+    degenerate,  ///< rounding, or kinks at one place without end, let it be followed no further
+  };
+  /// G is read where it is, and must stay there.
+  LassoPath(const Matrix& gram, const Vector& slope, double ridge);
+
+  /// Follows the path for so many kinks more, or to its end.
+  void advance(std::size_t kinks);
+  State state() const { return state_; }
+  /// Operations so far.
+  double flops() const { return flops_; }
+
+  const LassoKinks& kinks() const { return kinks_; }
+
+  /// Forgets what came after a kink, takes G and its slope as they are now, columns having been added at
+  /// their ends, and goes on from there.
+  void resume(std::size_t kink, const Vector& slope);
+
+ private:
+  struct Event {
+    Index column;
+    double sign;  // 0: it leaves
+  };
+  struct Next {
+    double length;
+    Index column = -1;
+    double sign = 0.0;
+    Index place = -1;  // in the support, of one that leaves
+  };
+  bool add(Index column, double sign);
+  void drop(Index place);
+  void note_kink(const Event& event);
+  /// Weights and correlations anew from the factor. False where they do not fit the conditions of a minimum.
+  bool renew();
+  void refactor();
+  Next next_event() const;
+  void pack(Index column);
+  /// Of its correlation.
+  double rounding_of(Index column) const;
+  Index columns() const { return slope_.size(); }
+
+  const Matrix& gram_;
+  Vector slope_;
+  double ridge_;
+  State state_ = State::going;
+  double flops_ = 0.0;
+
+  double at_ = 0.0;        // c
+  double largest_ = 0.0;   // the first c
+  double least_ = 0.0;     // below, rounding is all there is
+  double rounding_ = 0.0;  // of correlations, in scales of columns
+  Vector correlation_;     // slope − (G + ridge) w
+  std::vector<Index> support_;
+  Vector sign_;                // of all columns, 0 outside the support
+  Vector w_;                   // of the support
+  GrowingCholesky factor_{2};  // of G on the support; its right-hand sides are the slope and the signs
+  Matrix rows_;                // of G + ridge, those of the support, in any order
+  std::vector<Index> slot_;    // where each has its row
+  std::vector<char> depends_;  // on the support, by rounding: does not enter until that loses a column
+  Index just_left_ = -1;
+  double left_sign_ = 0.0;
+  int standing_ = 0;
+  int since_renewed_ = 0;
+  Vector direction_, turn_, scratch_;
+
+  LassoKinks kinks_;
+  std::vector<Event> events_;  // that made each of them
+};
+
+}  // namespace yosida
