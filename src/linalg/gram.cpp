@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "linalg/factor.hpp"
+#include "linalg/over_rows.hpp"
 #include "linalg/rows.hpp"
 
 namespace yosida {
@@ -41,19 +42,69 @@ double sum_of(std::span<const double> values) {
   return sum;
 }
 
+/// Up to so many columns a Gram matrix is small, and each range of rows has one of its own.
+constexpr Index kFewColumns = 256;
+/// A wider one is cut into so many groups of columns, and each pair of them is summed by one thread.
+constexpr int kPanels = 4;
+
+/// Rows [i, i + count) times the roots of their weights, to the top of `scaled`.
+void copy_scaled(const Design& x, std::span<const double> weight, Index i, Index count,
+                 Eigen::Ref<Matrix> scaled) {
+  x.copy_rows(i, count, scaled.data(), scaled.outerStride());
+  for (Index k = 0; k < count; ++k) scaled.row(k) *= std::sqrt(weight[static_cast<std::size_t>(i + k)]);
+}
+
 /// Blocks of weighted rows √h_i x_i: the copy stays small however large the design is.
-Matrix dense_gram(const Design& x, std::span<const double> weight, const StopToken* stop) {
+Matrix narrow_gram(const Design& x, std::span<const double> weight, const StopToken* stop) {
+  constexpr Index kBlock = 256;
   const Index d = x.cols();
-  const Index block = std::clamp<Index>((Index{1} << 20) / std::max<Index>(d, 1), 16, 4096);
+  Matrix gram = Matrix::Zero(d, d);
+  linalg::over_rows(x.rows(), x.rows() * d * d, {gram.data(), static_cast<std::size_t>(d * d)},
+                    [&](Index begin, Index end, double* sums) {
+                      Matrix scaled(std::min(kBlock, end - begin), d);
+                      for (Index i = begin; i < end && !stop_requested(stop); i += kBlock) {
+                        const Index count = std::min(kBlock, end - i);
+                        copy_scaled(x, weight, i, count, scaled);
+                        add_gram(scaled.topRows(count), Eigen::Map<Matrix>(sums, d, d));
+                      }
+                      return 0.0;
+                    });
+  return gram;
+}
+
+Matrix wide_gram(const Design& x, std::span<const double> weight, const StopToken* stop) {
+  const Index d = x.cols();
+  const Index block = std::clamp<Index>((Index{1} << 20) / d, 64, 4096);
   Matrix gram = Matrix::Zero(d, d);
   Matrix scaled(std::min(block, x.rows()), d);
+  const auto first_of = [&](int panel) { return d * panel / kPanels; };
+  constexpr int kPairs = kPanels * (kPanels + 1) / 2;
   for (Index i = 0; i < x.rows() && !stop_requested(stop); i += block) {
     const Index count = std::min(block, x.rows() - i);
-    x.copy_rows(i, count, scaled.data(), d);
-    for (Index k = 0; k < count; ++k) scaled.row(k) *= std::sqrt(weight[static_cast<std::size_t>(i + k)]);
-    add_gram(scaled.topRows(count), gram);
+    linalg::each_of<kPanels>(count * d * d, [&](int part) {
+      const Index begin = count * part / kPanels, end = count * (part + 1) / kPanels;
+      copy_scaled(x, weight, i + begin, end - begin, scaled.middleRows(begin, end - begin));
+    });
+    linalg::each_of<kPairs>(count * d * d, [&](int pair) {
+      int left = 0;
+      while ((left + 1) * (left + 2) / 2 <= pair) ++left;
+      const int right = pair - left * (left + 1) / 2;  // ≤ left: the lower triangle
+      const Index l = first_of(left), r = first_of(right);
+      const auto a = scaled.block(0, l, count, first_of(left + 1) - l);
+      const auto b = scaled.block(0, r, count, first_of(right + 1) - r);
+      auto sums = gram.block(l, r, a.cols(), b.cols());
+      if (left == right) {
+        add_gram(a, sums);
+      } else {
+        add_product_transposed(a, b, sums);
+      }
+    });
   }
   return gram;
+}
+
+Matrix dense_gram(const Design& x, std::span<const double> weight, const StopToken* stop) {
+  return x.cols() <= kFewColumns ? narrow_gram(x, weight, stop) : wide_gram(x, weight, stop);
 }
 
 Matrix sparse_gram(const Design& x, std::span<const double> weight) {

@@ -124,10 +124,16 @@ Sample evaluate(const BilevelProblem& problem, State& state, double lambda, cons
   Tangent point;
   point.lambda = lambda;
   if (const Tangent* near = nearest(state.visited, lambda)) {
-    near->respond(lambda, point.v);
     point.phi1 = near->phi1;
+    // A problem that keeps a Hessian knows all there is at a point it has been to, and takes the tangent
+    // itself.
+    if (state.memory) {
+      point.v = near->v;
+    } else {
+      near->respond(lambda, point.v);
+    }
     // A scan has no tangents: the line through its last two points instead.
-    if (near->phi1.size() == 0)
+    if (!state.memory && near->phi1.size() == 0)
       if (const Tangent* behind = nearest_behind(state.visited, *near, lambda))
         point.v += (lambda - near->lambda) / (near->lambda - behind->lambda) * (near->v - behind->v);
   } else {
@@ -138,7 +144,8 @@ Sample evaluate(const BilevelProblem& problem, State& state, double lambda, cons
                                                 {.proximal = {},
                                                  .tolerance = wanted.tolerance,
                                                  .blur = wanted.tau,
-                                                 .max_count = wanted.is_glance ? kGlanceCount : kAnyCount},
+                                                 .max_count = wanted.is_glance ? kGlanceCount : kAnyCount,
+                                                 .memory = state.memory.get()},
                                                 point.v);
   if (!inner.converged) {
     if (!wanted.is_glance) ++state.inexact_solves;
@@ -153,7 +160,8 @@ Sample evaluate(const BilevelProblem& problem, State& state, double lambda, cons
     const double tolerance = wanted.tau > 0.0   ? std::max(wanted.tau, kLeastTau)
                              : wanted.is_glance ? kGlanceSlope
                                                 : kExact;
-    if (!point.anchor(problem, tolerance).converged && !wanted.is_glance) ++state.inexact_solves;
+    if (!point.anchor(problem, tolerance, state.memory.get()).converged && !wanted.is_glance)
+      ++state.inexact_solves;
     sample.slope = state.g.dot(point.phi1) + direct_slope(problem, point.v, at);
   } else {
     sample.value = problem.validation_loss(point.v, at);
@@ -208,8 +216,10 @@ double next_tau(const State& state) {
   return std::max(kFirstTau * std::pow(kShrink, state.refinements), kLeastTau);
 }
 
-/// τ of the answer: finer where its slope is multiplied by much before it is called small.
+/// τ of the answer: finer where its slope is multiplied by much before it is called small, and where a kept
+/// Hessian makes that a pass or two.
 double final_tau(const BilevelProblem& problem, const State& state) {
+  if (state.memory) return kLeastTau;
   Vector scale(1);
   problem.certificate_scale(state.w, state.lambda, scale);
   return scale[0] > kLargeScale ? kLeastTau : kFinalTau;
@@ -374,7 +384,8 @@ bool wants_start(const State& state, const Sample& best) {
   const auto start = std::find_if(samples.begin(), samples.end(),
                                   [&](const Sample& each) { return each.x == state.range.lambda[0]; });
   if (start == samples.end() || !std::isfinite(start->value)) return true;
-  return !start->slope && start->value <= kFarAbove * best.value;
+  const double above = 1.0 + (kFarAbove - 1.0) * std::min(1.0, start->blur / kScanTau);
+  return !start->slope && start->value <= above * best.value;
 }
 
 void begin(const BilevelProblem& problem, const MyHpo::Settings& settings, State& state) {
@@ -382,6 +393,7 @@ void begin(const BilevelProblem& problem, const MyHpo::Settings& settings, State
   state.range = with_bounds(problem, state.range);
   state.search.emplace(state.range.low[0], state.range.high[0], spacing_of(problem, settings),
                        state.range.lambda[0]);
+  state.memory = problem.solve_memory();
   state.value_of_zero = problem.validation_loss(state.w, state.lambda);  // that of the start
   const auto least = problem.least_curvatures();
   state.has_one_scale =

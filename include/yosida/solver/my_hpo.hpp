@@ -59,6 +59,7 @@ struct MyHpo {
     Start range;
     std::optional<BasinSearch> search;
     std::map<double, Tangent> visited;
+    std::shared_ptr<SolveMemory> memory;  // what the problem keeps between its solves
     double last_scanned = 0.0;       // L_V
     bool is_coarse_useless = false;  // the scan has come to where its coarse solves do not tell h
     bool has_one_scale = false;      // the columns are alike
