@@ -1,7 +1,6 @@
 #include "problem/kept_hessian.hpp"
 
 #include <algorithm>
-#include <vector>
 
 #include "linalg/factor.hpp"
 #include "linalg/gram.hpp"
@@ -11,47 +10,6 @@ namespace {
 
 /// A share of the largest curvature that is none.
 constexpr double kNone = 1e-14;
-/// Rows that hold so much of the curvature make a Hessian near enough, if there are so many of them for each
-/// column. With four for each, quasi-Newton steps take three times as many passes.
-constexpr double kMostCurvature = 0.98;
-constexpr Index kRowsPerColumn = 25;
-
-/// The rows of the largest curvatures h that hold kMostCurvature; all where that would leave too few, or
-/// where rows have few numbers and cost little.
-std::vector<Index> rows_that_count(const Design& x, const Vector& h) {
-  constexpr int kHalvings = 20;
-  std::vector<Index> rows;
-  const double total = h.sum();
-  if (x.omits_zeros() || h.size() <= kRowsPerColumn * x.cols() || !(total > 0.0)) return rows;
-  // By halving the interval of the least curvature to be kept: sorting the rows would take longer.
-  double low = 0.0, high = h.maxCoeff();
-  for (int i = 0; i < kHalvings; ++i) {
-    const double middle = 0.5 * (low + high);
-    double held = 0.0;
-    Index count = 0;
-    for (const double each : h) {
-      held += each >= middle ? each : 0.0;
-      count += each >= middle ? 1 : 0;
-    }
-    (held >= kMostCurvature * total && count >= kRowsPerColumn * x.cols() ? low : high) = middle;
-  }
-  for (Index i = 0; i < h.size(); ++i)
-    if (h[i] >= low) rows.push_back(i);
-  return rows;
-}
-
-/// ∇²f of the rows that count.
-Matrix hessian_of_most(const DataTerm& data, const Vector& state, const StopToken* stop) {
-  Vector h;
-  data.row_curvatures(state, h);
-  const std::vector<Index> rows = rows_that_count(data.design(), h);
-  if (rows.empty() || static_cast<Index>(rows.size()) == h.size()) return data.hessian_at(state, stop);
-  const Design part = data.design().select_rows(rows);
-  const Vector none;
-  // A term of these rows alone would take their mean; the curvatures of theirs are shares already.
-  const Vector own = static_cast<double>(rows.size()) * h(rows);
-  return DataTerm(part, own, none, data.loss(), data.has_intercept()).hessian_at(own, stop);
-}
 
 }  // namespace
 
@@ -65,7 +23,7 @@ class KeptHessian::Form {
 class KeptHessian::Factored final : public Form {
  public:
   Factored(const DataTerm& data, const Vector& state, const StopToken* stop)
-      : hessian_(hessian_of_most(data, state, stop)) {}
+      : hessian_(data.hessian_at(state, stop)) {}
 
   bool set_penalties(const Vector& c) override {
     if (c_.size() == c.size() && c_ == c) return true;

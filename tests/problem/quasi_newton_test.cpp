@@ -7,6 +7,7 @@
 
 #include "support/compare.hpp"
 #include "support/random_split.hpp"
+#include "support/threads_guard.hpp"
 #include "yosida/linalg/threads.hpp"
 #include "yosida/problem/k_fold_problem.hpp"
 #include "yosida/problem/linear_problem.hpp"
@@ -164,12 +165,17 @@ TEST(QuasiNewton, StopsWhereItIsTold) {
   EXPECT_LE(report.work.paper_count(), 3);
 }
 
-TEST(QuasiNewton, IsOneForEachFold) {
+/// Two folds, each large enough for threads and for a Hessian to be kept.
+KFoldProblem two_folds() {
   std::vector<std::shared_ptr<const BilevelProblem>> folds;
-  for (std::uint64_t seed : {1, 2})
+  for (const std::uint64_t seed : {1, 2})
     folds.push_back(
         std::make_shared<LinearProblem>(random_split(30000, 50, 0, 100, seed, logistic()), logistic(), true));
-  const KFoldProblem problem(folds, {0.5, 0.5});
+  return KFoldProblem(folds, {0.5, 0.5});
+}
+
+TEST(QuasiNewton, IsOneForEachFold) {
+  const KFoldProblem problem = two_folds();
   const auto memory = problem.solve_memory();
   ASSERT_NE(memory, nullptr);
   const Vector at = Vector::Constant(1, -4.0);
@@ -181,6 +187,24 @@ TEST(QuasiNewton, IsOneForEachFold) {
   Vector at_zero(problem.weights());
   problem.train_gradient(starting_weights(problem), at, at_zero);
   EXPECT_LE(g.norm(), 2e-6 * at_zero.norm());
+}
+
+TEST(QuasiNewton, DoesNotDependOnTheNumberOfThreads) {
+  const test::ThreadsGuard guard;
+  const KFoldProblem problem = two_folds();
+  const auto run = [&](int count) {
+    set_threads(count);
+    const auto memory = problem.solve_memory();
+    Vector w = starting_weights(problem);
+    Vector x = Vector::Zero(problem.weights());
+    for (const double lambda : {1.0, -3.0, -5.0}) {
+      const Vector at = Vector::Constant(1, lambda);
+      problem.inner_solve(at, {.proximal = {}, .tolerance = 1e-5, .memory = memory.get()}, w);
+      problem.hessian_solve(w, at, w, {.tolerance = 1e-4, .memory = memory.get()}, x);
+    }
+    return std::pair(w, x);
+  };
+  EXPECT_EQ(run(1), run(3));
 }
 
 }  // namespace
