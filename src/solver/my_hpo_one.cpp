@@ -384,8 +384,8 @@ bool wants_start(const State& state, const Sample& best) {
   const auto start = std::find_if(samples.begin(), samples.end(),
                                   [&](const Sample& each) { return each.x == state.range.lambda[0]; });
   if (start == samples.end() || !std::isfinite(start->value)) return true;
-  const double above = 1.0 + (kFarAbove - 1.0) * std::min(1.0, start->blur / kScanTau);
-  return !start->slope && start->value <= above * best.value;
+  // A unit of blur is some hundredths of a value.
+  return !start->slope && start->value <= std::min(kFarAbove, 1.0 + start->blur) * best.value;
 }
 
 void begin(const BilevelProblem& problem, const MyHpo::Settings& settings, State& state) {
