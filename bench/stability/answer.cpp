@@ -31,7 +31,7 @@ std::shared_ptr<const BilevelProblem> make_problem(const Case& drawn, const Meth
     }
     const auto linear =
         std::make_shared<const LinearProblem>(split, drawn.loss, drawn.intercept, *drawn.penalty);
-    problems.push_back(collapse_if_cheaper(linear, iterations, coordinates));
+    problems.push_back(in_cheapest_form(linear, iterations, coordinates));
   }
   if (drawn.folds == 0) return problems[0];
   return std::make_shared<const KFoldProblem>(std::move(problems), drawn.share);

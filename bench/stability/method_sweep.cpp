@@ -31,7 +31,7 @@ constexpr double kNoWorse = 1e-5;
 class Truth {
  public:
   Truth(const Draw& drawn, double floor)
-      : problem_(collapse_if_cheaper(drawn.problem, kInfinity, Coordinates::any)) {
+      : problem_(in_cheapest_form(drawn.problem, kInfinity, Coordinates::any)) {
     const auto begin = std::chrono::steady_clock::now();
     is_quadratic_ = drawn.problem->loss().is_quadratic();
     bounds_ = default_bounds(*problem_, drawn.lambda0);
@@ -136,7 +136,7 @@ Record run(const Method& method, const Draw& drawn, const Truth& truth) {
     const double iterations =
         method.solves_inner_problems ? kInfinity : static_cast<double>(method.default_iterations);
     const std::shared_ptr<const BilevelProblem> problem =
-        collapse_if_cheaper(drawn.problem, iterations, coordinates_of(method, *solver));
+        in_cheapest_form(drawn.problem, iterations, coordinates_of(method, *solver));
     const Outcome outcome = solve(*solver, *problem, options);
     record.seconds = seconds_since(begin);
     record.status = to_string(outcome.status);

@@ -47,8 +47,8 @@ void require_held(const FittedStep& step, const Dataset& train) {
       refuse(j, "varies by less than 2.3e-308, the least number that has all its digits: rescale it");
 }
 
-/// To the training rows, all steps before this one done.
-FittedStep fit_step(const Dataset& train, XStep kind) {
+/// To the training rows, all steps before this one done; their `range` is that before it.
+FittedStep fit_step(const Dataset& train, XStep kind, ColumnRange& range) {
   const Design& x = train.x;
   FittedStep step{.kind = kind, .shift = {}, .scale = {}};
   if (kind == XStep::raw) return step;
@@ -63,7 +63,7 @@ FittedStep fit_step(const Dataset& train, XStep kind) {
                                    train.source, x.cols()));
     return step;
   }
-  const ColumnRange range = column_range(x);
+  range = column_range(x);
   if (kind == XStep::minmax) {
     step.shift = range.low;
     step.scale = range.high - range.low;
@@ -101,6 +101,18 @@ bool loses_digits(const Design& before, const std::vector<FittedStep>& steps, co
   const Vector unit = added.unaryExpr([](double v) { return unit_scale(v); });
   const Vector left = column_deviations(after, unit, Vector::Zero(after.cols()));
   return ((added.cwiseProduct(unit)).array() > kMostLost * left.array()).any();
+}
+
+/// The same of one step that leaves every column a root mean square of 1, or of 0 where it is constant: no
+/// row is read.
+bool loses_digits(const FittedStep& standardize, const ColumnRange& range) {
+  if (standardize.shift.size() == 0) return false;
+  for (Index j = 0; j < range.low.size(); ++j) {
+    const double largest = std::max(std::abs(range.low[j]), std::abs(range.high[j]));
+    const double added = (largest + std::abs(standardize.shift[j])) / standardize.scale[j];
+    if (added > (range.low[j] == range.high[j] ? 0.0 : kMostLost)) return true;
+  }
+  return false;
 }
 
 Dataset apply_step(const FittedStep& step, Dataset data) {
@@ -191,11 +203,14 @@ Pretreatment fit_pretreatment(const Dataset& train, const std::vector<XStep>& x_
   Dataset treated = train;
   treated.x = filled(train, fitted.missing_fill);
   const Design before = treated.x;
+  ColumnRange range;
   for (const XStep kind : x_steps) {
-    fitted.x.push_back(fit_step(treated, kind));
+    fitted.x.push_back(fit_step(treated, kind, range));
     treated = apply_step(fitted.x.back(), std::move(treated));
   }
-  fitted.needs_copy = loses_digits(before, fitted.x, treated.x);
+  fitted.needs_copy = x_steps.size() == 1 && x_steps[0] == XStep::standardize
+                          ? loses_digits(fitted.x[0], range)
+                          : loses_digits(before, fitted.x, treated.x);
   fit_target(train, y_step, fitted);
   return fitted;
 }

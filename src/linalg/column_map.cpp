@@ -1,5 +1,3 @@
-#include <ranges>
-
 #include "linalg/rows.hpp"
 
 namespace yosida::linalg {
@@ -43,7 +41,8 @@ double ColumnMap::scaled(Index column, double value) const {
 void ColumnMap::pull(std::span<const double> w, Index outputs, std::vector<double>& weights,
                      double* offset) const {
   weights.assign(w.begin(), w.end());
-  for (const ColumnStep& step : *steps_ | std::views::reverse) {
+  for (auto last = steps_->rbegin(); last != steps_->rend(); ++last) {
+    const ColumnStep& step = *last;
     if (step.scale.size() > 0)
       for (Index j = 0; j < step.scale.size(); ++j)
         for (Index o = 0; o < outputs; ++o)

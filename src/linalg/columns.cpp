@@ -2,8 +2,11 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 
+#include "linalg/over_rows.hpp"
 #include "linalg/rows.hpp"
+#include "linalg/tasks.hpp"
 #include "linalg/unit_scale.hpp"
 
 namespace yosida {
@@ -43,6 +46,77 @@ void for_each_omitted(const Design& x, const Vector& count, const Visit& visit) 
     if (count[j] < n) visit(j, map.apply(j, 0.0), n - count[j]);
 }
 
+/// Calls visit(sums, row) for each row, and join(sums, others) for the sums of one range of rows after the
+/// other. The ranges are the same whatever the number of threads.
+template <typename Sums, typename Visit, typename Join>
+Sums over_dense_rows(const Design& x, const Sums& none, const Visit& visit, const Join& join) {
+  const bool is_small = x.rows() * x.cols() < linalg::kChunkedSize || x.rows() < linalg::kChunks;
+  const Index ranges = is_small ? 1 : linalg::kChunks;
+  std::vector<Sums> parts(static_cast<std::size_t>(ranges), none);
+  linalg::run_tasks(ranges, [&](Index range) {
+    const Index begin = x.rows() * range / ranges;
+    Sums& own = parts[static_cast<std::size_t>(range)];
+    for_each_row(x.row_range(begin, x.rows() * (range + 1) / ranges - begin),
+                 [&](Index, const double* row) { visit(own, row); });
+  });
+  for (std::size_t i = 1; i < parts.size(); ++i) join(parts[0], parts[i]);
+  return std::move(parts[0]);
+}
+
+/// Sums of one number a column: term(row, j) is what a row adds to column j.
+template <typename Term>
+Vector sums_over_rows(const Design& x, const Term& term) {
+  const Index d = x.cols();
+  return over_dense_rows(
+      x, Vector(Vector::Zero(d)),
+      [&](Vector& sums, const double* row) {
+        double* const out = sums.data();
+        for (Index j = 0; j < d; ++j) out[j] += term(row, j);
+      },
+      [](Vector& sums, const Vector& others) { sums += others; });
+}
+
+void widen(ColumnRange& range, const double* row) {
+  double* const low = range.low.data();
+  double* const high = range.high.data();
+  for (Index j = 0; j < range.low.size(); ++j) {  // a comparison with NaN is false
+    low[j] = row[j] < low[j] ? row[j] : low[j];
+    high[j] = row[j] > high[j] ? row[j] : high[j];
+  }
+}
+
+void join(ColumnRange& range, const ColumnRange& other) {
+  range.low = range.low.cwiseMin(other.low);
+  range.high = range.high.cwiseMax(other.high);
+}
+
+ColumnRange empty_range(Index columns) {
+  return {Vector::Constant(columns, std::numeric_limits<double>::infinity()),
+          Vector::Constant(columns, -std::numeric_limits<double>::infinity())};
+}
+
+/// Of dense rows; nothing where a number is NaN.
+std::optional<ColumnRange> range_without_nan(const Design& x) {
+  struct Held {
+    ColumnRange range;
+    bool has_nan = false;
+  };
+  const Held all = over_dense_rows(
+      x, Held{empty_range(x.cols())},
+      [&](Held& own, const double* row) {
+        widen(own.range, row);
+        int nans = 0;
+        for (Index j = 0; j < x.cols(); ++j) nans |= static_cast<int>(row[j] != row[j]);
+        own.has_nan |= nans != 0;
+      },
+      [](Held& own, const Held& other) {
+        join(own.range, other.range);
+        own.has_nan |= other.has_nan;
+      });
+  if (all.has_nan) return {};
+  return all.range;
+}
+
 /// The larger of both; NaN where either is.
 double larger(double a, double b) { return a >= b || std::isnan(a) ? a : b; }
 
@@ -53,8 +127,7 @@ Vector ColumnRange::unit_scales() const {
 }
 
 ColumnRange column_range(const Design& x) {
-  ColumnRange range{Vector::Constant(x.cols(), std::numeric_limits<double>::infinity()),
-                    Vector::Constant(x.cols(), -std::numeric_limits<double>::infinity())};
+  ColumnRange range = empty_range(x.cols());
   const auto add = [&](Index column, double value) {
     range.low[column] = std::min(range.low[column], value);
     range.high[column] = std::max(range.high[column], value);
@@ -63,14 +136,22 @@ ColumnRange column_range(const Design& x) {
     const Vector count = for_each_entry(x, add);
     for_each_omitted(x, count, [&](Index column, double value, double) { add(column, value); });
   } else {
-    for_each_row(x, [&](Index, const double* row) {
-      for (Index j = 0; j < x.cols(); ++j) add(j, row[j]);
-    });
+    range = over_dense_rows(x, range, widen, join);
   }
   return range;
 }
 
 Vector largest_magnitudes(const Design& x) {
+  const ColumnMap map = Access::map(x);
+  if (!x.omits_zeros() && !map.is_identity() && map.is_diagonal()) {
+    // Steps keep the order of numbers: the least and the largest of a column stay so, and one pass that
+    // changes no number finds them.
+    if (const auto range = range_without_nan(Access::as_stored(x))) {
+      return Vector::NullaryExpr(x.cols(), [&](Index j) {
+        return std::max(std::abs(map.apply(j, range->low[j])), std::abs(map.apply(j, range->high[j])));
+      });
+    }
+  }
   Vector largest = Vector::Zero(x.cols());
   const auto add = [&](Index column, double value) {
     largest[column] = larger(largest[column], std::abs(value));
@@ -79,9 +160,15 @@ Vector largest_magnitudes(const Design& x) {
     const Vector count = for_each_entry(x, add);
     for_each_omitted(x, count, [&](Index column, double value, double) { add(column, value); });
   } else {
-    for_each_row(x, [&](Index, const double* row) {
-      for (Index j = 0; j < x.cols(); ++j) add(j, row[j]);
-    });
+    largest = over_dense_rows(
+        x, largest,
+        [&](Vector& own, const double* row) {
+          double* const most = own.data();
+          for (Index j = 0; j < x.cols(); ++j) most[j] = larger(most[j], std::abs(row[j]));
+        },
+        [](Vector& own, const Vector& other) {
+          for (Index j = 0; j < own.size(); ++j) own[j] = larger(own[j], other[j]);
+        });
   }
   return largest;
 }
@@ -98,14 +185,9 @@ Vector column_means(const Design& x, const Vector& scale) {
     return mean;
   }
   // Two passes: the second takes out the rounding of the first, which grows with the rows.
-  for_each_row(x, [&](Index, const double* row) {
-    for (Index j = 0; j < x.cols(); ++j) mean[j] += row[j] * scale[j];
-  });
-  mean /= n;
-  Vector rest = Vector::Zero(x.cols());
-  for_each_row(x, [&](Index, const double* row) {
-    for (Index j = 0; j < x.cols(); ++j) rest[j] += row[j] * scale[j] - mean[j];
-  });
+  mean = sums_over_rows(x, [s = scale.data()](const double* row, Index j) { return row[j] * s[j]; }) / n;
+  const Vector rest = sums_over_rows(
+      x, [s = scale.data(), m = mean.data()](const double* row, Index j) { return row[j] * s[j] - m[j]; });
   return mean + rest / n;
 }
 
@@ -124,8 +206,9 @@ Vector column_deviations(const Design& x, const Vector& scale, const Vector& mea
     });
     for_each_entry(x, [&](Index column, double value) { square[column] += square_of(column, value); });
   } else {
-    for_each_row(x, [&](Index, const double* row) {
-      for (Index j = 0; j < x.cols(); ++j) square[j] += square_of(j, row[j]);
+    square = sums_over_rows(x, [s = scale.data(), m = mean.data()](const double* row, Index j) {
+      const double deviation = row[j] * s[j] - m[j];
+      return deviation * deviation;
     });
   }
   return (square / n).cwiseSqrt();

@@ -208,19 +208,32 @@ Matrix triangular_factor(const Design& x, const Vector& shift, bool with_ones, c
   return stack.topRows(held);
 }
 
-void add_gram(const Eigen::Ref<const Matrix>& a, Eigen::Ref<Matrix> gram) {
+void add_gram(const Eigen::Ref<const Matrix>& a, Matrix& gram) {
   const BlasCall call;
   cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, static_cast<int>(a.cols()), static_cast<int>(a.rows()),
               1.0, a.data(), static_cast<int>(a.outerStride()), 1.0, gram.data(),
-              static_cast<int>(gram.outerStride()));
+              static_cast<int>(gram.cols()));
+}
+
+void add_gram_rows(const Eigen::Ref<const Matrix>& a, Index begin, Index count, Matrix& gram) {
+  const BlasCall call;
+  const int rows = static_cast<int>(a.rows());
+  const int stride = static_cast<int>(a.outerStride());
+  const int width = static_cast<int>(gram.cols());
+  double* const out = gram.row(begin).data();
+  if (begin > 0)
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, static_cast<int>(count), static_cast<int>(begin),
+                rows, 1.0, a.data() + begin, stride, a.data(), stride, 1.0, out, width);
+  cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, static_cast<int>(count), rows, 1.0, a.data() + begin,
+              stride, 1.0, out + begin, width);
 }
 
 void add_product_transposed(const Eigen::Ref<const Matrix>& a, const Eigen::Ref<const Matrix>& b,
-                            Eigen::Ref<Matrix> c) {
+                            Eigen::Ref<Matrix> out) {
   const BlasCall call;
-  cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, static_cast<int>(a.cols()), static_cast<int>(b.cols()),
-              static_cast<int>(a.rows()), 1.0, a.data(), static_cast<int>(a.outerStride()), b.data(),
-              static_cast<int>(b.outerStride()), 1.0, c.data(), static_cast<int>(c.outerStride()));
+  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, static_cast<int>(a.rows()), static_cast<int>(b.rows()),
+              static_cast<int>(a.cols()), 1.0, a.data(), static_cast<int>(a.outerStride()), b.data(),
+              static_cast<int>(b.outerStride()), 1.0, out.data(), static_cast<int>(out.outerStride()));
 }
 
 Matrix product(const Eigen::Ref<const Matrix>& a, const Eigen::Ref<const Matrix>& b) {

@@ -56,10 +56,13 @@ struct Eigensystem {
 Eigensystem symmetric_eigen(const Matrix& a);
 
 /// gram += AᵀA, its lower triangle.
-void add_gram(const Eigen::Ref<const Matrix>& a, Eigen::Ref<Matrix> gram);
-/// c += AᵀB
+void add_gram(const Eigen::Ref<const Matrix>& a, Matrix& gram);
+
+/// The same for the rows [begin, begin + count) of its lower triangle alone.
+void add_gram_rows(const Eigen::Ref<const Matrix>& a, Index begin, Index count, Matrix& gram);
+/// out += A Bᵀ
 void add_product_transposed(const Eigen::Ref<const Matrix>& a, const Eigen::Ref<const Matrix>& b,
-                            Eigen::Ref<Matrix> c);
+                            Eigen::Ref<Matrix> out);
 
 /// A B by BLAS, which is built for the machine it runs on.
 Matrix product(const Eigen::Ref<const Matrix>& a, const Eigen::Ref<const Matrix>& b);

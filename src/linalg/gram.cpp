@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "linalg/factor.hpp"
-#include "linalg/over_rows.hpp"
 #include "linalg/rows.hpp"
+#include "linalg/tasks.hpp"
 
 namespace yosida {
 namespace {
@@ -42,69 +42,71 @@ double sum_of(std::span<const double> values) {
   return sum;
 }
 
-/// Up to so many columns a Gram matrix is small, and each range of rows has one of its own.
-constexpr Index kFewColumns = 256;
-/// A wider one is cut into so many groups of columns, and each pair of them is summed by one thread.
-constexpr int kPanels = 4;
+/// Rows are copied in blocks of so many numbers: these stay small however large the design is.
+constexpr Index kBlockNumbers = Index{1} << 18;
+/// Up to so many columns the ranges of rows have a Gram matrix each; beyond, each task has some of its rows.
+constexpr Index kNarrow = 512;
+constexpr Index kRanges = 8;
+constexpr Index kPanel = 128;
 
-/// Rows [i, i + count) times the roots of their weights, to the top of `scaled`.
-void copy_scaled(const Design& x, std::span<const double> weight, Index i, Index count,
-                 Eigen::Ref<Matrix> scaled) {
-  x.copy_rows(i, count, scaled.data(), scaled.outerStride());
-  for (Index k = 0; k < count; ++k) scaled.row(k) *= std::sqrt(weight[static_cast<std::size_t>(i + k)]);
+Index rows_a_block(Index columns) {
+  return std::clamp<Index>(kBlockNumbers / std::max<Index>(columns, 1), 16, 4096);
 }
 
-/// Blocks of weighted rows √h_i x_i: the copy stays small however large the design is.
-Matrix narrow_gram(const Design& x, std::span<const double> weight, const StopToken* stop) {
-  constexpr Index kBlock = 256;
+/// The rows [begin, begin + count) of √h_i x_i, one behind the other; no weights are weights of 1.
+void copy_weighted(const Design& x, std::span<const double> weight, Index begin, Index count, double* out) {
   const Index d = x.cols();
+  x.copy_rows(begin, count, out, d);
+  if (weight.empty()) return;
+  for (Index i = 0; i < count; ++i)
+    Eigen::Map<Vector>(out + i * d, d) *= std::sqrt(weight[static_cast<std::size_t>(begin + i)]);
+}
+
+/// A Gram matrix for each range of rows, then their sum: the ranges are the same whatever the threads are.
+Matrix narrow_gram(const Design& x, std::span<const double> weight, const StopToken* stop) {
+  const Index d = x.cols();
+  const Index block = rows_a_block(d);
+  const Index ranges = std::min<Index>(kRanges, (x.rows() + block - 1) / block);
+  std::vector<Matrix> parts(static_cast<std::size_t>(ranges), Matrix::Zero(d, d));
+  linalg::run_tasks(ranges, [&](Index range) {
+    const Index end = x.rows() * (range + 1) / ranges;
+    Matrix rows(block, d);
+    for (Index i = x.rows() * range / ranges; i < end && !stop_requested(stop); i += block) {
+      const Index count = std::min(block, end - i);
+      copy_weighted(x, weight, i, count, rows.data());
+      add_gram(rows.topRows(count), parts[static_cast<std::size_t>(range)]);
+    }
+  });
   Matrix gram = Matrix::Zero(d, d);
-  linalg::over_rows(x.rows(), x.rows() * d * d, {gram.data(), static_cast<std::size_t>(d * d)},
-                    [&](Index begin, Index end, double* sums) {
-                      Matrix scaled(std::min(kBlock, end - begin), d);
-                      for (Index i = begin; i < end && !stop_requested(stop); i += kBlock) {
-                        const Index count = std::min(kBlock, end - i);
-                        copy_scaled(x, weight, i, count, scaled);
-                        add_gram(scaled.topRows(count), Eigen::Map<Matrix>(sums, d, d));
-                      }
-                      return 0.0;
-                    });
+  for (const Matrix& part : parts) gram += part;
   return gram;
 }
 
+/// One Gram matrix, of which each task has kPanel rows.
 Matrix wide_gram(const Design& x, std::span<const double> weight, const StopToken* stop) {
   const Index d = x.cols();
-  const Index block = std::clamp<Index>((Index{1} << 20) / d, 64, 4096);
+  const Index block = std::min<Index>(4 * rows_a_block(d), x.rows());
+  const Index panels = (d + kPanel - 1) / kPanel;
   Matrix gram = Matrix::Zero(d, d);
-  Matrix scaled(std::min(block, x.rows()), d);
-  const auto first_of = [&](int panel) { return d * panel / kPanels; };
-  constexpr int kPairs = kPanels * (kPanels + 1) / 2;
+  Matrix rows(block, d);
   for (Index i = 0; i < x.rows() && !stop_requested(stop); i += block) {
     const Index count = std::min(block, x.rows() - i);
-    linalg::each_of<kPanels>(count * d * d, [&](int part) {
-      const Index begin = count * part / kPanels, end = count * (part + 1) / kPanels;
-      copy_scaled(x, weight, i + begin, end - begin, scaled.middleRows(begin, end - begin));
+    const Index parts = std::min(kRanges, count);
+    linalg::run_tasks(parts, [&](Index part) {
+      const Index begin = count * part / parts;
+      copy_weighted(x, weight, i + begin, count * (part + 1) / parts - begin, rows.row(begin).data());
     });
-    linalg::each_of<kPairs>(count * d * d, [&](int pair) {
-      int left = 0;
-      while ((left + 1) * (left + 2) / 2 <= pair) ++left;
-      const int right = pair - left * (left + 1) / 2;  // ≤ left: the lower triangle
-      const Index l = first_of(left), r = first_of(right);
-      const auto a = scaled.block(0, l, count, first_of(left + 1) - l);
-      const auto b = scaled.block(0, r, count, first_of(right + 1) - r);
-      auto sums = gram.block(l, r, a.cols(), b.cols());
-      if (left == right) {
-        add_gram(a, sums);
-      } else {
-        add_product_transposed(a, b, sums);
-      }
+    linalg::run_tasks(panels, [&](Index task) {
+      const Index panel = panels - 1 - task;  // the longest first
+      add_gram_rows(rows.topRows(count), panel * kPanel, std::min(kPanel, d - panel * kPanel), gram);
     });
   }
   return gram;
 }
 
 Matrix dense_gram(const Design& x, std::span<const double> weight, const StopToken* stop) {
-  return x.cols() <= kFewColumns ? narrow_gram(x, weight, stop) : wide_gram(x, weight, stop);
+  if (x.rows() == 0) return Matrix::Zero(x.cols(), x.cols());
+  return x.cols() <= kNarrow ? narrow_gram(x, weight, stop) : wide_gram(x, weight, stop);
 }
 
 Matrix sparse_gram(const Design& x, std::span<const double> weight) {
@@ -112,7 +114,7 @@ Matrix sparse_gram(const Design& x, std::span<const double> weight) {
   const RowsOf<SparseRow> rows(x);
   for (Index i = 0; i < rows.rows(); ++i) {
     const auto [column, value, size] = rows.row(i);
-    const double h = weight[static_cast<std::size_t>(i)];
+    const double h = weight.empty() ? 1.0 : weight[static_cast<std::size_t>(i)];
     for (Index a = 0; a < size; ++a)
       for (Index b = 0; b <= a; ++b) gram(column[a], column[b]) += h * value[a] * value[b];
   }
@@ -122,10 +124,12 @@ Matrix sparse_gram(const Design& x, std::span<const double> weight) {
   std::vector<Index> columns;
   for (Index i = 0; i < rows.rows(); ++i) {
     const auto [column, value, size] = rows.row(i);
-    for (Index k = 0; k < size; ++k) first[column[k]] += weight[static_cast<std::size_t>(i)] * value[k];
+    const double h = weight.empty() ? 1.0 : weight[static_cast<std::size_t>(i)];
+    for (Index k = 0; k < size; ++k) first[column[k]] += h * value[k];
   }
   for (Index j = 0; j < x.cols(); ++j) columns.push_back(j);
-  shift_gram(map, columns, first, sum_of(weight), gram);
+  const double total = weight.empty() ? static_cast<double>(rows.rows()) : sum_of(weight);
+  shift_gram(map, columns, first, total, gram);
   return gram;
 }
 
@@ -232,6 +236,103 @@ void add_sparse_row_gram(const Design& x, const Vector& scale, std::span<const I
   }
 }
 
+/// The numbers of some columns of all rows, steps applied, one row behind the other.
+void copy_columns(const Design& x, Index begin, Index count, Matrix& out) {
+  out.resize(x.rows(), count);
+  const std::vector<ColumnStep>* const steps = Access::steps(x);
+  const RowsOf<linalg::DenseRow> rows(x);
+  linalg::run_tasks(std::min(kRanges, x.rows()), [&](Index part) {
+    const Index parts = std::min(kRanges, x.rows());
+    for (Index i = x.rows() * part / parts; i < x.rows() * (part + 1) / parts; ++i) {
+      double* const target = out.row(i).data();
+      std::copy_n(rows.row(i) + begin, count, target);
+      if (steps == nullptr) continue;
+      for (const ColumnStep& step : *steps) {
+        if (step.shift.size() > 0)
+          for (Index j = 0; j < count; ++j) target[j] -= step.shift[begin + j];
+        if (step.scale.size() > 0)
+          for (Index j = 0; j < count; ++j) target[j] /= step.scale[begin + j];
+      }
+    }
+  });
+}
+
+/// out += A Bᵀ, tasks of kPanel rows of A; of its lower triangle alone where `is_lower`.
+void add_products(const Matrix& a, const Matrix& b, bool is_lower, Matrix& out) {
+  const Index tasks = (a.rows() + kPanel - 1) / kPanel;
+  linalg::run_tasks(tasks, [&](Index task) {
+    const Index begin = (tasks - 1 - task) * kPanel;
+    const Index count = std::min(kPanel, a.rows() - begin);
+    add_product_transposed(a.middleRows(begin, count), b.topRows(is_lower ? begin + count : b.rows()),
+                           out.middleRows(begin, count).leftCols(is_lower ? begin + count : b.rows()));
+  });
+}
+
+/// Columns in blocks, so that no copy of the design is made.
+RowProducts dense_row_products(const Design& x, const Design& others) {
+  constexpr Index kLeast = 256;
+  RowProducts result{.own = Matrix::Zero(x.rows(), x.rows()),
+                     .others = Matrix::Zero(others.rows(), x.rows())};
+  const auto is_plain = [](const Design& each) {
+    return !Access::storage(each).is_sparse && Access::map(each).is_diagonal();
+  };
+  if (!is_plain(x) || !is_plain(others)) {
+    const Matrix rows = to_matrix(x);
+    add_products(rows, rows, true, result.own);
+    add_products(to_matrix(others), rows, false, result.others);
+    fill_upper(result.own);
+    return result;
+  }
+  const Index block = std::clamp<Index>(8 * kBlockNumbers / std::max<Index>(x.rows() + others.rows(), 1),
+                                        kLeast, std::max(kLeast, x.cols()));
+  Matrix columns, of_others;
+  for (Index begin = 0; begin < x.cols(); begin += block) {
+    const Index count = std::min(block, x.cols() - begin);
+    copy_columns(x, begin, count, columns);
+    copy_columns(others, begin, count, of_others);
+    add_products(columns, columns, true, result.own);
+    add_products(of_others, columns, false, result.others);
+  }
+  fill_upper(result.own);
+  return result;
+}
+
+/// x_ij = a_j v_ij + z_j, as in add_sparse_row_gram.
+RowProducts sparse_row_products(const Design& x, const Design& others) {
+  RowProducts result{.own = Matrix(x.rows(), x.rows()), .others = Matrix(others.rows(), x.rows())};
+  const ColumnMap map = Access::map(x);
+  const ColumnMap map_of_others = Access::map(others);
+  const RowsOf<SparseRow> rows(x);
+  const auto fill = [&](const Design& left, const ColumnMap& left_map, Matrix& out) {
+    const RowsOf<SparseRow> left_rows(left);
+    linalg::run_tasks(std::min(kRanges, left.rows()), [&](Index part) {
+      const Index parts = std::min(kRanges, left.rows());
+      Vector row(x.cols());
+      for (Index i = left.rows() * part / parts; i < left.rows() * (part + 1) / parts; ++i) {
+        // Σ_j (a_j v_j + z_j) (α_j u_j + ζ_j), with all of the left row at hand
+        for (Index j = 0; j < x.cols(); ++j) row[j] = left_map.apply(j, 0.0);
+        const SparseRow held = left_rows.row(i);
+        for (Index k = 0; k < held.size; ++k)
+          row[held.column[k]] = left_map.apply(held.column[k], held.value[k]);
+        double constant = 0.0;
+        for (Index j = 0; j < x.cols(); ++j) {
+          constant += row[j] * map.apply(j, 0.0);
+          row[j] = map.scaled(j, row[j]);
+        }
+        for (Index other = 0; other < x.rows(); ++other) {
+          double sum = constant;
+          const SparseRow with = rows.row(other);
+          for (Index k = 0; k < with.size; ++k) sum += row[with.column[k]] * with.value[k];
+          out(i, other) = sum;
+        }
+      }
+    });
+  };
+  fill(x, map, result.own);
+  fill(others, map_of_others, result.others);
+  return result;
+}
+
 }  // namespace
 
 Matrix weighted_gram(const Design& x, std::span<const double> weight, const StopToken* stop) {
@@ -256,11 +357,26 @@ void add_row_gram(const Design& x, const Vector& scale, std::span<const Index> s
 }
 
 Matrix multiplied(const Design& x, const Matrix& b) {
-  if (!x.omits_zeros()) return product(to_matrix(x), b);
   Matrix result(x.rows(), b.cols());
-  x.multiply({b.data(), static_cast<std::size_t>(b.size())},
-             {result.data(), static_cast<std::size_t>(result.size())}, b.cols());
+  if (x.omits_zeros()) {
+    x.multiply({b.data(), static_cast<std::size_t>(b.size())},
+               {result.data(), static_cast<std::size_t>(result.size())}, b.cols());
+    return result;
+  }
+  const Index block = rows_a_block(x.cols());
+  linalg::run_tasks((x.rows() + block - 1) / block, [&](Index task) {
+    const Index begin = task * block;
+    const Index count = std::min(block, x.rows() - begin);
+    Matrix rows(count, x.cols());
+    x.copy_rows(begin, count, rows.data(), x.cols());
+    result.middleRows(begin, count) = product(rows, b);
+  });
   return result;
+}
+
+RowProducts row_products(const Design& x, const Design& others) {
+  return reads_entries(x) && reads_entries(others) ? sparse_row_products(x, others)
+                                                   : dense_row_products(x, others);
 }
 
 }  // namespace yosida

@@ -17,27 +17,6 @@ constexpr int kChunks = 8;
 /// Below this a pass is over before threads have woken up.
 constexpr Index kParallelSize = Index{1} << 20;
 
-/// Calls body(i) for i from 0 to Count − 1, by several threads where there are many operations.
-template <int Count, typename Body>
-void each_of(Index operations, const Body& body) {
-  const int team = operations < kParallelSize ? 1 : std::min(threads(), Count);
-  if (team > 1) {
-    std::exception_ptr failures[Count];  // an exception must not leave its thread (memory that is out)
-#pragma omp parallel for num_threads(team) schedule(static)
-    for (int i = 0; i < Count; ++i) {
-      try {
-        body(i);
-      } catch (...) {
-        failures[i] = std::current_exception();
-      }
-    }
-    for (const std::exception_ptr& failure : failures)
-      if (failure) std::rethrow_exception(failure);
-  } else {  // apart, because a team of one still allocates
-    for (int i = 0; i < Count; ++i) body(i);
-  }
-}
-
 /// Calls body(begin, end, out) on ranges of rows and adds up what it returns and what it accumulates.
 template <typename Body>
 double over_rows(Index rows, Index operations, std::span<double> out, const Body& body) {
@@ -48,11 +27,27 @@ double over_rows(Index rows, Index operations, std::span<double> out, const Body
   accumulators.assign(stride * kChunks, 0.0);
   double* const base = accumulators.data();
   double sums[kChunks];
-  each_of<kChunks>(operations, [&](int chunk) {
+  const auto pass_over = [&](int chunk) {
     const Index begin = rows * chunk / kChunks;
     const Index end = rows * (chunk + 1) / kChunks;
     sums[chunk] = body(begin, end, base + static_cast<std::size_t>(chunk) * stride);
-  });
+  };
+  const int team = operations < kParallelSize ? 1 : std::min(threads(), kChunks);
+  if (team > 1) {
+    std::exception_ptr failures[kChunks];  // an exception must not leave its thread (memory that is out)
+#pragma omp parallel for num_threads(team) schedule(static)
+    for (int chunk = 0; chunk < kChunks; ++chunk) {
+      try {
+        pass_over(chunk);
+      } catch (...) {
+        failures[chunk] = std::current_exception();
+      }
+    }
+    for (const std::exception_ptr& failure : failures)
+      if (failure) std::rethrow_exception(failure);
+  } else {  // apart, because a team of one still allocates
+    for (int chunk = 0; chunk < kChunks; ++chunk) pass_over(chunk);
+  }
   double total = 0.0;
   for (int chunk = 0; chunk < kChunks; ++chunk) {
     total += sums[chunk];

@@ -75,6 +75,13 @@ class Access {
   static const std::vector<ColumnStep>* steps(const Design& x) { return x.steps_.get(); }
   static ColumnMap map(const Design& x) { return ColumnMap(x.steps_.get()); }
   static Design design(std::shared_ptr<const Storage> storage) { return Design(std::move(storage)); }
+  /// The same rows without any step.
+  static Design as_stored(const Design& x) {
+    Design plain = x;
+    plain.steps_.reset();
+    plain.cols_ = x.storage_->cols;
+    return plain;
+  }
   /// The rows selected (null: all), through the steps of `like`.
   static Design design(std::shared_ptr<const Storage> storage,
                        std::shared_ptr<const std::vector<std::uint32_t>> selection, const Design& like);

@@ -220,8 +220,14 @@ LinearReport BilevelProblem::hessian_solve_many(const Vector& w, const Vector& l
 
 void BilevelProblem::certificate_scale(const Vector&, const Vector&, Vector& out) const { out.setOnes(); }
 
-CurvePoint BilevelProblem::closed_form(double) const {
-  throw std::logic_error("closed_form: this problem has none");
+CurvePoint BilevelProblem::closed_form(double lambda) const {
+  CurvePoint point;
+  closed_forms({&lambda, 1}, {&point, 1});
+  return point;
+}
+
+void BilevelProblem::closed_forms(std::span<const double>, std::span<CurvePoint>) const {
+  throw std::logic_error("closed_forms: this problem has none");
 }
 
 Losses BilevelProblem::losses(const Vector& w, const Vector& lambda) const {

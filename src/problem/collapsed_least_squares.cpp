@@ -299,7 +299,12 @@ LinearReport CollapsedLeastSquares::hessian_solve(const Vector&, const Vector& l
   return report;
 }
 
-CurvePoint CollapsedLeastSquares::closed_form(double lambda) const {
+void CollapsedLeastSquares::closed_forms(std::span<const double> lambdas,
+                                         std::span<CurvePoint> points) const {
+  for (std::size_t i = 0; i < lambdas.size(); ++i) points[i] = point_at(lambdas[i]);
+}
+
+CurvePoint CollapsedLeastSquares::point_at(double lambda) const {
   // a = (s z/N) / (s²/N + 2e^λ),  da/dλ = −2e^λ a / (s²/N + 2e^λ); the intercept is exact: t = 0
   const double c = 2.0 * std::exp(lambda);
   const auto s = singular_values_.array();

@@ -46,7 +46,7 @@ class CollapsedLeastSquares final : public BilevelProblem {
   LinearReport hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
                              const LinearOptions& options, Vector& x) const override;
   void certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const override;
-  CurvePoint closed_form(double lambda) const override;
+  void closed_forms(std::span<const double> lambdas, std::span<CurvePoint> points) const override;
   /// From the smallest singular value that is more than rounding.
   std::optional<Vector> least_curvatures() const override;
   void fit_intercept(Vector& w) const override;
@@ -54,6 +54,7 @@ class CollapsedLeastSquares final : public BilevelProblem {
   Losses losses(const Vector& w, const Vector& lambda) const override;
 
  private:
+  CurvePoint point_at(double lambda) const;
   double closed_form_work() const;
   Index rank() const { return singular_values_.size(); }
   /// t = b − b*(w): how far the intercept is from the exact one, b*(w) = ȳ − x̄ᵀw.

@@ -130,11 +130,10 @@ LinearReport CountedProblem::within_limit(const LinearOptions& options,
   return report;
 }
 
-CurvePoint CountedProblem::closed_form(double lambda) const {
+void CountedProblem::closed_forms(std::span<const double> lambdas, std::span<CurvePoint> points) const {
   require_going_on();
-  const CurvePoint point = problem_.closed_form(lambda);
-  work_.factorisations += point.work;
-  return point;
+  problem_.closed_forms(lambdas, points);
+  for (const CurvePoint& point : points) work_.factorisations += point.work;
 }
 
 void CountedProblem::certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const {

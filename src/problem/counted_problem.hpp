@@ -34,7 +34,7 @@ class CountedProblem final : public ForwardingProblem {
   /// A Hessian product for each column.
   void validation_curvature(const Vector& w, const Vector& lambda, const Matrix& phi1,
                             Eigen::MatrixXd& out) const override;
-  CurvePoint closed_form(double lambda) const override;
+  void closed_forms(std::span<const double> lambdas, std::span<CurvePoint> points) const override;
   InnerReport inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const override;
   LinearReport hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
                              const LinearOptions& options, Vector& x) const override;

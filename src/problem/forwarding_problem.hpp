@@ -67,7 +67,9 @@ class ForwardingProblem : public BilevelProblem {
                                   const LinearOptions& options, Matrix& x) const override {
     return problem_.hessian_solve_many(w, lambda, b, options, x);
   }
-  CurvePoint closed_form(double lambda) const override { return problem_.closed_form(lambda); }
+  void closed_forms(std::span<const double> lambdas, std::span<CurvePoint> points) const override {
+    problem_.closed_forms(lambdas, points);
+  }
   std::optional<Vector> least_curvatures() const override { return problem_.least_curvatures(); }
   void fit_intercept(Vector& w) const override { problem_.fit_intercept(w); }
   Vector expand(const Vector& w) const override { return problem_.expand(w); }

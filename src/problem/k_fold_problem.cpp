@@ -397,15 +397,17 @@ void KFoldProblem::certificate_scale(const Vector& w, const Vector& lambda, Vect
   });
 }
 
-CurvePoint KFoldProblem::closed_form(double lambda) const {
-  CurvePoint sum;
+void KFoldProblem::closed_forms(std::span<const double> lambdas, std::span<CurvePoint> points) const {
+  std::fill(points.begin(), points.end(), CurvePoint{});
+  std::vector<CurvePoint> own(points.size());
   for (const Fold& fold : folds_) {
-    const CurvePoint own = fold.problem->closed_form(lambda);
-    sum.value += fold.share * own.value;
-    sum.slope += fold.share * own.slope;
-    sum.work += own.work / static_cast<double>(folds());
+    fold.problem->closed_forms(lambdas, own);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      points[i].value += fold.share * own[i].value;
+      points[i].slope += fold.share * own[i].slope;
+      points[i].work += own[i].work / static_cast<double>(folds());
+    }
   }
-  return sum;
 }
 
 std::optional<Vector> KFoldProblem::least_curvatures() const {

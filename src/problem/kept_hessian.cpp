@@ -72,6 +72,7 @@ class KeptHessian::Kronecker final : public Form {
     Eigensystem of_features = symmetric_eigen(gram);
     Eigensystem of_outputs = symmetric_eigen(data.mean_curvature(state));
     q_ = std::move(of_features.vectors);
+    q_transposed_ = q_.transpose();
     in_features_ = of_features.values.cwiseMax(0.0);
     v_ = std::move(of_outputs.vectors);
     in_outputs_ = of_outputs.values.cwiseMax(0.0);
@@ -89,8 +90,7 @@ class KeptHessian::Kronecker final : public Form {
     const Matrix turned = all * v_;
     Matrix rows = turned.topRows(features_);
     if (intercept_) rows.noalias() -= mean_ * turned.row(features_);
-    Matrix inner = Matrix::Zero(features_, k);
-    add_product_transposed(q_, rows, inner);
+    Matrix inner = product(q_transposed_, rows);
     const double least = kNone * in_features_.maxCoeff() * in_outputs_.maxCoeff() + 1e-300;
     for (Index j = 0; j < features_; ++j)
       for (Index o = 0; o < k; ++o) inner(j, o) /= in_features_[j] * in_outputs_[o] + c_ + least;
@@ -108,8 +108,9 @@ class KeptHessian::Kronecker final : public Form {
  private:
   Index outputs_, features_;
   bool intercept_;
-  Vector mean_;         // of the features, by the rows' curvatures; 0 without intercepts
-  Matrix q_, v_;        // eigenvectors of G and of S
+  Vector mean_;   // of the features, by the rows' curvatures; 0 without intercepts
+  Matrix q_, v_;  // eigenvectors of G and of S
+  Matrix q_transposed_;
   Vector in_features_;  // eigenvalues of G
   Vector in_outputs_;   // of S
   double c_ = 0.0;

@@ -4,34 +4,30 @@
 #include <cmath>
 
 #include "linalg/factor.hpp"
+#include "linalg/rates.hpp"
 
 namespace yosida {
 namespace {
 
-/// Operations of matrix products, those of a Cholesky factor and bytes of a pass over the rows in a second on
-/// two cores: what is compared are seconds, since an operation of the first kind costs a tenth of one in a
-/// pass. Constants, because measured ones would make results depend on the machine's load.
-constexpr double kProductRate = 1e11;
-constexpr double kFactorRate = 3e10;
-constexpr double kByteRate = 2e10;
-
 /// Operations of all eigenvectors of a symmetric matrix, over the cube of its size.
 constexpr double kEigenFlops = 6.0;
 
+/// Seconds are compared, since an operation of a matrix product costs a tenth of one in a pass.
 struct Seconds {
   double pass, hessian, factor;
 };
 Seconds predicted(const DataTerm& data) {
+  const Rates rate = rates();
   const auto columns = static_cast<double>(data.design().cols());
   const auto outputs = static_cast<double>(data.outputs());
   const double numbers = 0.5 * data.design().product_flops();
   const double cube = columns * columns * columns;
-  Seconds seconds{.pass = numbers * std::max(8.0 / kByteRate, 4.0 * outputs / kProductRate),
-                  .hessian = numbers * columns / kProductRate,
-                  .factor = cube / (3.0 * kFactorRate)};
+  Seconds seconds{.pass = numbers * std::max(8.0 / rate.bytes, 4.0 * outputs / rate.products),
+                  .hessian = numbers * columns / rate.products,
+                  .factor = cube / (3.0 * rate.factors)};
   if (outputs > 1.0) {  // eigenvectors once, and their products with all outputs in the place of a factor
-    seconds.hessian += kEigenFlops * cube / kFactorRate;
-    seconds.factor = 4.0 * columns * columns * outputs / kFactorRate;
+    seconds.hessian += kEigenFlops * cube / rate.factors;
+    seconds.factor = 4.0 * columns * columns * outputs / rate.factors;
   }
   return seconds;
 }

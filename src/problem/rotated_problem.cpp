@@ -14,14 +14,6 @@ constexpr double kLittle = 1e9;
 constexpr double kLargest = 1e60;
 constexpr double kSmallest = 1e-60;
 
-double factoring_flops(const LinearProblem& direct) {
-  const auto n = static_cast<double>(direct.split().train.rows());
-  const auto d = static_cast<double>(direct.split().train.features());
-  const double rank = std::min(n, d);
-  return 8.0 * n * d * rank + 22.0 * rank * rank * rank +
-         2.0 * static_cast<double>(direct.split().validation.rows()) * d * rank;
-}
-
 Dataset with_rows(const Dataset& data, const Matrix& rows) {
   Dataset result;
   result.x = Design(rows);
@@ -32,6 +24,14 @@ Dataset with_rows(const Dataset& data, const Matrix& rows) {
 }
 
 }  // namespace
+
+double RotatedProblem::factoring_flops(const LinearProblem& direct) {
+  const auto n = static_cast<double>(direct.split().train.rows());
+  const auto d = static_cast<double>(direct.split().train.features());
+  const double rank = std::min(n, d);
+  return 8.0 * n * d * rank + 22.0 * rank * rank * rank +
+         2.0 * static_cast<double>(direct.split().validation.rows()) * d * rank;
+}
 
 /// What the factorisation gives, before there is a problem.
 struct RotatedProblem::Parts {
@@ -72,7 +72,7 @@ bool RotatedProblem::rotates(const LinearProblem& direct) {
   return largest < kLargest && largest > kSmallest;
 }
 
-RotatedProblem::RotatedProblem(std::shared_ptr<const LinearProblem> direct)
+RotatedProblem::RotatedProblem(const std::shared_ptr<const LinearProblem>& direct)
     : RotatedProblem(direct, Parts(*direct)) {}
 
 RotatedProblem::RotatedProblem(std::shared_ptr<const LinearProblem> direct, Parts parts)

@@ -17,10 +17,13 @@ namespace yosida {
 class RotatedProblem final : public ForwardingProblem {
  public:
   /// Only where it rotates().
-  explicit RotatedProblem(std::shared_ptr<const LinearProblem> direct);
+  explicit RotatedProblem(const std::shared_ptr<const LinearProblem>& direct);
   /// One λ on all weights, a small design that factors cheaply, and numbers whose singular values are as far
   /// from overflow as LinearProblem wants its features.
   static bool rotates(const LinearProblem& direct);
+
+  /// Operations that it takes to make.
+  static double factoring_flops(const LinearProblem& direct);
 
   Vector expand(const Vector& w) const override;
   Losses losses(const Vector& w, const Vector& lambda) const override {

@@ -1,4 +1,4 @@
-#include "yosida/response/tangent.hpp"
+#include "response/tangent.hpp"
 
 namespace yosida {
 

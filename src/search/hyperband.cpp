@@ -65,7 +65,7 @@ Proposal Hyperband::propose(Bracket& bracket) {
     const Configuration& promoted = bracket.of_rung[place];
     return open_.open_again(promoted.id, promoted.x, share);
   }
-  const Proposal proposal = open_.open(space_.from_unit(uniform_point(random_, space_.size())), share);
+  Proposal proposal = open_.open(space_.from_unit(uniform_point(random_, space_.size())), share);
   bracket.place_of[proposal.id] = bracket.of_rung.size();
   bracket.of_rung.push_back({proposal.id, proposal.x, failed});
   return proposal;

@@ -12,13 +12,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-bool has_trials(const Budget& budget) { return budget.trials != Budget{}.trials; }
+bool has_trials(const Limits& limits) { return limits.trials != Limits{}.trials; }
 
-void check(const Budget& budget) {
-  if (budget.trials < 1) throw InputError(fmt::format("trials = {}: must be at least 1", budget.trials));
-  if (!(budget.seconds > 0.0))
-    throw InputError(fmt::format("seconds = {}: must be a number > 0", budget.seconds));
-  if (!has_trials(budget) && !std::isfinite(budget.seconds))
+void check(const Limits& limits) {
+  if (limits.trials < 1) throw InputError(fmt::format("trials = {}: must be at least 1", limits.trials));
+  if (!(limits.seconds > 0.0))
+    throw InputError(fmt::format("seconds = {}: must be a number > 0", limits.seconds));
+  if (!has_trials(limits) && !std::isfinite(limits.seconds))
     throw InputError("trials = none, seconds = none: a search must have a limit");
 }
 
@@ -28,11 +28,11 @@ double seconds_since(Clock::time_point start) {
 
 }  // namespace
 
-Result minimize(const Objective& objective, Sampler& sampler, const Budget& budget) {
-  check(budget);
+Result minimize(const Objective& objective, Sampler& sampler, const Limits& limits) {
+  check(limits);
   const Clock::time_point start = Clock::now();
   Result result;
-  while (std::ssize(result.trials) < budget.trials && seconds_since(start) < budget.seconds) {
+  while (std::ssize(result.trials) < limits.trials && seconds_since(start) < limits.seconds) {
     const std::optional<Proposal> proposal = sampler.ask();
     if (!proposal) break;
     const double value = objective(*proposal);
@@ -47,12 +47,12 @@ Result minimize(const Objective& objective, Sampler& sampler, const Budget& budg
 }
 
 Result minimize(const Objective& objective, const Space& space, const std::string& sampler,
-                const Budget& budget, std::uint64_t seed) {
-  if (!has_trials(budget))
+                const Limits& limits, std::uint64_t seed) {
+  if (!has_trials(limits))
     throw InputError(
         "trials = none: must be given, because a sampler by name is made for a number of trials");
-  check(budget);
-  return minimize(objective, *make_sampler(sampler, space, {.seed = seed, .trials = budget.trials}), budget);
+  check(limits);
+  return minimize(objective, *make_sampler(sampler, space, {.seed = seed, .trials = limits.trials}), limits);
 }
 
 }  // namespace yosida::search

@@ -1,4 +1,4 @@
-#include "yosida/solver/basin_search.hpp"
+#include "solver/basin_search.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,12 +12,13 @@ using Sample = BasinSearch::Sample;
 
 /// A new point keeps this share of an interval from both of its ends, unless slopes say it is nearly there.
 constexpr double kEdge = 0.02;
-/// However far the bounds are apart.
+/// A scan has no more intervals than this, however far the bounds are apart.
 constexpr double kMaxIntervals = 500.0;
-/// In a bracket narrower than this the slope is a line.
+/// In a bracket narrower than this the slope is nearly a line.
 constexpr double kNarrow = 0.5;
-constexpr double kShort = 0.25;  // a step, beside such a bracket
-/// The first step into an interval of which one slope is known.
+/// Samples on one side of a minimum nearer to each other than this share of its bracket creep towards it.
+constexpr double kShort = 0.25;
+/// The first step into an interval of which one slope is known goes this share of the way.
 constexpr double kFirstShare = 0.4;
 /// A scanned value without a slope may hide a lower one beside it: by this share of the fall to it.
 constexpr double kHidden = 0.5;

@@ -76,7 +76,7 @@ class Search final : public Run {
         sampler(space_of(range), {.seed = start.seed, .trials = planned_trials(start.budget, settings)});
     if (const auto size = sampler_->size()) limit_ = std::min(limit_, *size);
     best_.lambda = range.lambda;
-    best_.untrained = true;
+    best_.status = SolverStatus::untrained;
     untrained_ = starting_weights(problem);
     best_.w = w_ = untrained_;
     g_.resize(problem.weights());
@@ -87,23 +87,22 @@ class Search final : public Run {
   void step() override {
     const auto proposal = sampler_->ask();
     if (!proposal) {  // no size was said, and yet there is an end
-      best_.exhausted = true;
+      best_.trial.reset();
+      best_.status = SolverStatus::exhausted;
       return;
     }
     train(*proposal);
     const double value = w_.allFinite() ? problem_.validation_loss(w_, proposal->x) : std::nan("");
     sampler_->tell(*proposal, value);
-    best_.tried = proposal->x;
-    best_.tried_validation = std::isfinite(value) ? value : std::nan("");
+    best_.trial = {.lambda = proposal->x, .validation = std::isfinite(value) ? value : std::nan("")};
     ++trials_;
-    if (!std::isfinite(value)) ++best_.failed_trials;
     if (value < best_value_) {
       best_value_ = value;
       best_.lambda = proposal->x;
       best_.w = w_;
-      best_.untrained = false;
+      best_.status = SolverStatus::running;
     }
-    best_.exhausted = trials_ == limit_;
+    if (trials_ == limit_) best_.status = SolverStatus::exhausted;
   }
 
  private:

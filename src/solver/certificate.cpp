@@ -14,15 +14,15 @@ namespace {
 constexpr double kInner = 1e-7;
 constexpr double kExact = 1e-10;
 constexpr int kMaxRefinements = 3;
-/// Where the slope at λ is not small, the loss beside it may still show a minimum. Of so many λ at most; from
-/// so near on, each look so many times further away.
+/// Where the slope at λ_j is not small, the loss beside it may still show a minimum. At most so many λ_j are
+/// looked at, first at this distance, then each time so many times further away.
 constexpr std::size_t kMostLooks = 16;
 constexpr double kNearest = 1e-4;
 constexpr double kFurther = 4.0;
-/// A penalty by so much smaller is none, and a loss that differs by less than this share the same.
+/// A penalty smaller by e^−25 is no penalty, and losses that differ by less than this share are equal.
 constexpr double kWithout = 25.0;
 constexpr double kSame = 1e-6;
-constexpr double kNoLoss = 1e-9;  // of that of w = 0
+constexpr double kNoLoss = 1e-9;  // a share of L_V at w = 0 below which L_V counts as this share
 
 /// ‖∇L_T(w, λ)‖ relative to that of w = 0 without penalty.
 double relative_gradient(const BilevelProblem& problem, const Vector& lambda, const Vector& w) {

@@ -50,7 +50,7 @@ void Forward::step(const BilevelProblem& problem, State& state) const {
   // Deviation: of the logarithm, so that the scale of the targets does not matter to β.
   if (state.validation > 0.0)
     descend_lambda(state.range, settings.beta * state.hypergradient / state.validation, state);
-  if (state.failed) return;
+  if (state.status == SolverStatus::failed) return;
 
   // w_T and dL_V(w_T)/dλ
   // Deviation: w_0 is the last w_T, not the same start each time; its own dependence on λ is left out.

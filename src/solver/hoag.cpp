@@ -46,7 +46,7 @@ void Hoag::step(const BilevelProblem& problem, State& state) const {
   // λ = P(λ − p/L)
   state.previous = state.lambda;
   if (lipschitz > 0.0) descend_lambda(state.range, state.hypergradient / lipschitz, state);
-  if (state.failed) return;
+  if (state.status == SolverStatus::failed) return;
 
   // w with ‖∇L_T(w, λ)‖ ≤ ε_k ‖∇L_T(0)‖
   note(problem.inner_solve(state.lambda, {.proximal = {}, .tolerance = epsilon}, state.w));
@@ -60,7 +60,7 @@ void Hoag::step(const BilevelProblem& problem, State& state) const {
   problem.cross_product_transposed(state.w, state.lambda, state.q, state.hypergradient);
   state.hypergradient *= -1.0;
   add_direct_term(problem, state.w, state.lambda, state.hypergradient);
-  state.failed = !state.hypergradient.allFinite();
+  if (!state.hypergradient.allFinite()) state.status = SolverStatus::failed;
 
   const double next_epsilon = std::max(kTightest, settings.decrease * epsilon);
   if (lipschitz == 0.0) {

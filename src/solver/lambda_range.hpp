@@ -10,7 +10,7 @@ namespace yosida {
 inline void descend_lambda(const Start& range, const Vector& step, Iterate& state) {
   state.lambda -= step;
   if (state.lambda.hasNaN()) {
-    state.failed = true;
+    state.status = SolverStatus::failed;
     return;
   }
   range.clamp(state.lambda);

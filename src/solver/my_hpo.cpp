@@ -1,7 +1,7 @@
 #include "yosida/solver/my_hpo.hpp"
 
-#include "solver/my_hpo_many.hpp"
 #include "solver/my_hpo_one.hpp"
+#include "solver/my_hpo_several.hpp"
 
 namespace yosida {
 
@@ -24,20 +24,21 @@ const std::vector<Setting<MyHpo::Settings>>& MyHpo::table() {
 
 MyHpo::State MyHpo::init(const BilevelProblem& problem, const Start& start) const {
   State state;
-  state.range = start;
-  state.final_is_best = true;
+  state.start = start;
   state.lambda = start.lambda;
-  state.g = Vector::Zero(problem.weights());
   state.w = starting_weights(problem);
   return state;
 }
 
 void MyHpo::step(const BilevelProblem& problem, State& state) const {
-  if (problem.hyperparameters() == 1) {
-    step_one(problem, settings, state);
-  } else {
-    step_many(problem, settings, state);
+  // Not in init: what a search computes to begin with is work of the first step.
+  if (!state.search) {
+    if (problem.hyperparameters() == 1)
+      state.search = std::make_unique<SearchForOne>(problem, settings, state.start, state.w);
+    else
+      state.search = std::make_unique<SearchForSeveral>(problem, settings, state.start);
   }
+  state.search->step(state);
 }
 
 }  // namespace yosida

@@ -62,12 +62,16 @@ void MyHpo1::step(const BilevelProblem& problem, State& state) const {
   const double move = bend + prox > 0.0 ? -slope / (bend + prox) : 0.0;
   state.lambda[0] =
       state.range.clamped(state.lambda[0] + std::clamp(move, -settings.reach, settings.reach), 0);
-  if (!std::isfinite(slope) || !std::isfinite(inner)) state.failed = true;
+  if (!std::isfinite(slope) || !std::isfinite(inner)) {
+    state.status = SolverStatus::failed;
+    return;
+  }
 
   // Stop where v, and with it the slope, are those of λ, and the slope is small.
   if (inner > settings.tolerance * turn || !(validation > 0.0)) return;
-  state.converged = scaled_hypergradient(problem, state.range, v, state.lambda, Vector::Constant(1, slope),
-                                         validation) <= settings.tolerance;
+  if (scaled_hypergradient(problem, state.range, v, state.lambda, Vector::Constant(1, slope), validation) <=
+      settings.tolerance)
+    state.status = SolverStatus::converged;
 }
 
 }  // namespace yosida

@@ -66,7 +66,7 @@ void MyHpoBt::step(const BilevelProblem& problem, State& state) const {
 
   // w⁺ = w − t [∇L_T + u + ρ (w − v⁺)], t from β on down until L_T(w, λ) + uᵀ(w − v⁺) + ρ/2 ‖w − v⁺‖² falls
   w_direction(problem, w_gradient, rho, state);
-  const auto augmented_train = [&](double t) {
+  const auto augmented_train = [&, rho = rho](double t) {
     trial = w - t * p;
     const double loss = problem.train_loss(trial, state.lambda);
     trial -= v;
@@ -83,7 +83,7 @@ void MyHpoBt::step(const BilevelProblem& problem, State& state) const {
                        direct_slope(problem, v, state.lambda);
   Vector& trial_lambda = state.trial_lambda;
   const auto moved = [&](double t) { return state.range.clamped(lambda - t * slope, 0); };
-  const auto augmented_validation = [&](double t) {
+  const auto augmented_validation = [&, rho = rho](double t) {
     trial_lambda[0] = moved(t);
     phi.respond(trial_lambda[0], trial);
     const double loss = problem.validation_loss(trial, trial_lambda);

@@ -66,7 +66,6 @@ MyHpoFull::State MyHpoFull::init(const BilevelProblem& problem, const Start& sta
   if (settings.response == ResponseKind::mean_anchored) require_off_pole(start, name);
   State state;
   state.range = start;
-  state.final_is_best = settings.response != ResponseKind::mean_anchored;
   state.lambda = state.trial_lambda = start.lambda;
   state.u = state.r = state.response = state.g = state.curvature = Vector::Zero(problem.weights());
   state.phi.phi0 = state.phi.phi1 = state.u;
@@ -81,9 +80,10 @@ void MyHpoFull::step(const BilevelProblem& problem, State& state) const {
   const bool local = response != ResponseKind::mean_anchored;
   if (local && !state.range.is_bounded()) state.range = with_bounds(problem, state.range);
   const double lambda = state.lambda[0];
+  bool is_finite = true;
   const auto note = [&](const InnerReport& report) {
     if (!report.converged) ++state.inexact_solves;
-    if (!std::isfinite(report.gradient_norm)) state.failed = true;
+    if (!std::isfinite(report.gradient_norm)) is_finite = false;
   };
 
   // Step 1.  v = argmin L_T(·, λ);  φ₀ = v̄ 1;  φ₁ = (v − φ₀)/λ
@@ -105,6 +105,7 @@ void MyHpoFull::step(const BilevelProblem& problem, State& state) const {
   // Step 4.  u ← u + ρ (w − λ⁺φ₁ − φ₀)
   update_residuals(problem, state.phi, lambda, rho, epsilon, state.u, state.r, state);
   state.u += rho * state.r;
+  if (!is_finite) state.status = SolverStatus::failed;
 }
 
 }  // namespace yosida

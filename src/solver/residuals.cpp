@@ -15,9 +15,10 @@ void update_residuals(const BilevelProblem& problem, const LinearResponse& phi, 
   state.primal_residual = r.norm();
   state.dual_residual = rho * std::abs(state.lambda[0] - lambda) * phi.phi1.norm();
   const double scale = std::max(state.w.head(penalised).norm(), response_norm);
-  state.flat_response = phi.is_flat;
-  state.converged = epsilon > 0.0 && state.primal_residual <= epsilon * scale &&
-                    state.dual_residual <= epsilon * std::max(u.norm(), rho * scale);
+  state.has_flat_response = phi.is_flat;
+  const bool is_small = epsilon > 0.0 && state.primal_residual <= epsilon * scale &&
+                        state.dual_residual <= epsilon * std::max(u.norm(), rho * scale);
+  state.status = is_small ? SolverStatus::converged : SolverStatus::running;
 }
 
 }  // namespace yosida

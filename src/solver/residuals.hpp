@@ -7,7 +7,7 @@ namespace yosida {
 
 /// The paper's residuals (its Proposition 2), with λ⁺ and w⁺ those of `state`:
 ///   r = w⁺ − λ⁺φ₁ − φ₀,  s = ρ (λ⁺ − λ) φ₁.
-/// Writes r to `r` and both norms to `state`, and sets `converged` where
+/// Writes r to `r` and both norms to `state`, and says converged where
 ///   ‖r‖ ≤ ε max(‖w⁺‖, ‖λ⁺φ₁ + φ₀‖)  and  ‖s‖ ≤ ε max(‖u‖, ρ ‖w⁺‖, ρ ‖λ⁺φ₁ + φ₀‖).
 /// Deviation: ADMM solvers add an absolute part, ε √d. Here it would be met at once where y, and so w,
 /// is small; the size of w itself takes its place.

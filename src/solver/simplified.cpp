@@ -29,8 +29,9 @@ void w_direction(const BilevelProblem& problem, WGradient which, double rho, Sim
 void require_rest(SimplifiedState& state, double epsilon, double train_gradient, double slope,
                   double validation_gradient) {
   if (state.first_gradient == 0.0) state.first_gradient = train_gradient;
-  state.converged = state.converged && train_gradient <= epsilon * state.first_gradient &&
-                    std::abs(slope) <= epsilon * state.phi.phi1.norm() * validation_gradient;
+  const bool is_at_rest = train_gradient <= epsilon * state.first_gradient &&
+                          std::abs(slope) <= epsilon * state.phi.phi1.norm() * validation_gradient;
+  if (!is_at_rest) state.status = SolverStatus::running;
 }
 
 }  // namespace yosida

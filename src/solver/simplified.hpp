@@ -17,7 +17,7 @@ SimplifiedState simplified_init(const BilevelProblem& problem, const Start& star
 /// Deviation: with `own`, ∇L_T is taken at w: the shared one is not the gradient of w's objective.
 void w_direction(const BilevelProblem& problem, WGradient which, double rho, SimplifiedState& state);
 
-/// Withdraws `converged` unless v and λ have come to rest too:
+/// A converged state is running again unless v and λ have come to rest too:
 ///   ‖∇L_T(v, λ)‖ ≤ ε ‖its first value‖  and  |slope| ≤ ε ‖φ₁‖ ‖∇L_V(v⁺)‖.
 /// Deviation: the paper stops on r and s alone, which is enough where every update is solved to its
 /// minimum. A single gradient step makes both small just by being small.

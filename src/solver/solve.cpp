@@ -61,7 +61,7 @@ struct Snapshot {
 
 /// A residual may be missing (NaN), but not infinite.
 bool is_usable(const Iterate& iterate) {
-  return !iterate.failed && iterate.lambda.allFinite() && iterate.w.allFinite() &&
+  return iterate.status != SolverStatus::failed && iterate.lambda.allFinite() && iterate.w.allFinite() &&
          !std::isinf(iterate.primal_residual) && !std::isinf(iterate.dual_residual);
 }
 
@@ -89,7 +89,7 @@ class NotBegun final : public Run {
   NotBegun(const BilevelProblem& problem, const Start& start) {
     start_.w = starting_weights(problem);
     start_.lambda = start.lambda;
-    start_.untrained = true;
+    start_.status = SolverStatus::untrained;
   }
   void step() override {}
   const Iterate& iterate() const override { return start_; }
@@ -188,7 +188,10 @@ SolveOptions completed(SolveOptions options, const Solver& solver, const Bilevel
 class Loop {
  public:
   Loop(const Solver& solver, const BilevelProblem& problem, const SolveOptions& options)
-      : problem_(problem), options_(options), counted_(problem, options.budget.gradients) {
+      : problem_(problem),
+        options_(options),
+        counted_(problem, options.budget.gradients),
+        last_is_answer_(solver.last_is_answer()) {
     const Vector& lambda = options.start.lambda;
     needs_optimum_ = problem.traits().validation_needs_optimum;
     if (!needs_optimum_) loss_of_zero_ = problem.validation_loss(starting_weights(problem), lambda);
@@ -263,15 +266,16 @@ class Loop {
   bool ended() {
     const Budget& budget = options_.budget;
     if (was_ended_) return true;
-    if (run_->iterate().converged) {
+    const SolverStatus own = run_->iterate().status;
+    if (own == SolverStatus::converged) {
       outcome_.status = StopReason::converged;
-    } else if (run_->iterate().stalled) {
+    } else if (own == SolverStatus::stalled) {
       outcome_.status = StopReason::stalled;
     } else if (stop_asked_ || options_.stop.stop_requested()) {
       outcome_.status = StopReason::stopped;
     } else if (outcome_.iterations >= budget.iterations) {
       outcome_.status = StopReason::iteration_limit;
-    } else if (run_->iterate().exhausted) {
+    } else if (own == SolverStatus::exhausted) {
       outcome_.status = StopReason::exhausted;
     } else if (counted_.work().paper_count() >= budget.gradients) {
       outcome_.status = StopReason::work_limit;
@@ -289,14 +293,15 @@ class Loop {
     last_.take(iterate, validation, outcome_.iterations);
     if (validation < best_.validation || best_is_untrained_) {
       best_.take(iterate, validation, outcome_.iterations);
-      best_is_untrained_ = iterate.untrained || (needs_optimum_ && outcome_.iterations == 0);
+      best_is_untrained_ =
+          iterate.status == SolverStatus::untrained || (needs_optimum_ && outcome_.iterations == 0);
     }
     outcome_.primal_residual = iterate.primal_residual;
     outcome_.dual_residual = iterate.dual_residual;
     outcome_.skipped_steps = iterate.skipped_steps;
     outcome_.inexact_solves = iterate.inexact_solves;
-    outcome_.failed_trials = iterate.failed_trials;
-    flat_response_ = iterate.flat_response;
+    if (iterate.trial && !std::isfinite(iterate.trial->validation)) ++outcome_.failed_trials;
+    flat_response_ = iterate.has_flat_response;
     last_work_ = counted_.work();
     last_seconds_ = clock_.seconds();
     const bool keep = options_.trace_every > 0 && (outcome_.iterations < options_.trace_every ||
@@ -309,15 +314,18 @@ class Loop {
   }
 
   TracePoint last_point(const Losses& losses) const {
-    return {.iteration = outcome_.iterations,
-            .lambda = last_.lambda,
-            .loss = losses,
-            .primal_residual = outcome_.primal_residual,
-            .dual_residual = outcome_.dual_residual,
-            .work = last_work_,
-            .seconds = last_seconds_,
-            .tried = run_->iterate().tried,
-            .tried_validation = run_->iterate().tried_validation};
+    TracePoint point{.iteration = outcome_.iterations,
+                     .lambda = last_.lambda,
+                     .loss = losses,
+                     .primal_residual = outcome_.primal_residual,
+                     .dual_residual = outcome_.dual_residual,
+                     .work = last_work_,
+                     .seconds = last_seconds_};
+    if (const auto& trial = run_->iterate().trial) {
+      point.tried = trial->lambda;
+      point.tried_validation = trial->validation;
+    }
+    return point;
   }
 
   Outcome finished() {
@@ -325,9 +333,10 @@ class Loop {
     // A loss of 0 at w = 0 leaves nothing to compare with.
     if (loss_of_zero_ > 0.0 && last_.validation > kDivergedFactor * loss_of_zero_)
       outcome_.status = StopReason::diverged;
-    if (outcome_.status != StopReason::diverged && run_->iterate().final_is_best) best_ = last_;
+    if (outcome_.status != StopReason::diverged && last_is_answer_) best_ = last_;
     outcome_.best = best_.solution(problem_);
-    outcome_.final = last_.solution(problem_);
+    // Losses read all rows, and whoever stops a run waits for them.
+    outcome_.final = last_.iteration == best_.iteration ? outcome_.best : last_.solution(problem_);
     if (options_.trace_every > 0 && outcome_.trace.back().iteration != outcome_.iterations)
       outcome_.trace.push_back(last_point(outcome_.final.loss));
     outcome_.work = counted_.work();
@@ -341,6 +350,7 @@ class Loop {
   const BilevelProblem& problem_;
   const SolveOptions& options_;
   CountedProblem counted_;
+  bool last_is_answer_;
   std::unique_ptr<Run> run_;
   Stopwatch clock_;
   Snapshot best_;

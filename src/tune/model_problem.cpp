@@ -1,21 +1,30 @@
 #include "tune/model_problem.hpp"
 
-#include "problem/collapsed_least_squares.hpp"
+#include <chrono>
+
 #include "yosida/problem/collapse.hpp"
 #include "yosida/problem/elastic_net_problem.hpp"
 
 namespace yosida {
 
-std::shared_ptr<const BilevelProblem> CollapseOnce::of(const std::shared_ptr<const LinearProblem>& problem,
-                                                       const StopToken& stop) {
-  std::call_once(once_, [&] { collapsed_ = yosida::collapsed(problem, stop); });
-  return collapsed_;
+std::shared_ptr<const BilevelProblem> Forms::of(const std::shared_ptr<const LinearProblem>& problem,
+                                                Form form, const StopToken& stop) {
+  using Clock = std::chrono::steady_clock;
+  Made& made = made_[static_cast<std::size_t>(form)];
+  std::call_once(made.once, [&] {
+    const Clock::time_point begin = Clock::now();
+    made.problem = in_form(problem, form, stop);
+    made.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  });
+  return made.problem;
 }
 
 std::shared_ptr<const BilevelProblem> ModelProblem::cheapest(double iterations, Coordinates coordinates,
                                                              const StopToken& stop) const {
-  return linear && collapse_is_cheaper(*linear, iterations, coordinates) ? collapsed->of(linear, stop)
-                                                                         : problem;
+  if (!linear) return problem;
+  for (const FormCost& each : forms_of(*linear, iterations, coordinates))
+    if (auto made = forms->of(linear, each.form, stop)) return made;
+  return problem;
 }
 
 ModelProblem make_problem(Split split, const Prepared& data, const Penalty& penalty, bool intercept) {

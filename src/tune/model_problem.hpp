@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <memory>
 #include <mutex>
 
@@ -8,23 +9,30 @@
 
 namespace yosida {
 
-/// A problem collapsed when it is first asked for, and once for all who ask.
-class CollapseOnce {
+/// The forms of a problem, each made when it is first asked for, and once for all who ask.
+class Forms {
  public:
-  std::shared_ptr<const BilevelProblem> of(const std::shared_ptr<const LinearProblem>& problem,
+  /// Null where the problem does not have this form. Throws RunEnded where making it is stopped.
+  std::shared_ptr<const BilevelProblem> of(const std::shared_ptr<const LinearProblem>& problem, Form form,
                                            const StopToken& stop);
+  /// Wall time of making it; 0 where it has not been made.
+  double seconds(Form form) const { return made_[static_cast<std::size_t>(form)].seconds; }
 
  private:
-  std::once_flag once_;
-  std::shared_ptr<const BilevelProblem> collapsed_;
+  struct Made {
+    std::once_flag once;
+    std::shared_ptr<const BilevelProblem> problem;
+    double seconds = 0.0;
+  };
+  std::array<Made, 4> made_;
 };
 
-/// A model on a split, with the penalty of the model. Copies share the collapsed form.
+/// A model on a split, with the penalty of the model. Copies share the forms.
 struct ModelProblem {
   std::shared_ptr<const BilevelProblem> problem;
   const Split* split;                           // the problem's own
   std::shared_ptr<const LinearProblem> linear;  // the same where the penalty is ℓ₂ alone, else null
-  std::shared_ptr<CollapseOnce> collapsed = std::make_shared<CollapseOnce>();
+  std::shared_ptr<Forms> forms = std::make_shared<Forms>();
 
   /// In its cheapest form for so many iterations. Throws RunEnded where making it is stopped.
   std::shared_ptr<const BilevelProblem> cheapest(double iterations, Coordinates coordinates,

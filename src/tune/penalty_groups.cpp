@@ -131,7 +131,7 @@ std::string chosen_sharing(const PenaltyOptions& given) {
   const bool has_groups = !given.groups_file.empty() || !given.groups.empty();
   if (!given.groups_file.empty() && !given.groups.empty())
     throw InputError("--groups: does not go with --group: groups stand in a file or on the command line");
-  const std::string per = given.lambda_per.empty() ? (has_groups ? "group" : "shared") : given.lambda_per;
+  std::string per = given.lambda_per.empty() ? (has_groups ? "group" : "shared") : given.lambda_per;
   if (per != "shared" && per != "feature" && per != "class" && per != "group")
     throw InputError(fmt::format("lambda-per = {}: must be shared, feature, class or group", per));
   if (has_groups && per != "group")

@@ -39,7 +39,8 @@ struct ReadyRun {
   SolveOptions options;
   std::shared_ptr<const BilevelProblem> problem;
 
-  ReadyRun(const TuneProblem& tuned, const TuneOptions& wanted)
+  /// In the form that the problem takes, or in this one.
+  ReadyRun(const TuneProblem& tuned, const TuneOptions& wanted, std::optional<Form> form = {})
       : method(yosida::method(wanted.method)),
         solver(method.make(wanted.settings)),
         options(solve_options(wanted)) {
@@ -47,8 +48,10 @@ struct ReadyRun {
     Start& start = options.start;
     start.lambda = Vector::Constant(tuned.hyperparameters(), start.lambda[0]);
     if (start.is_bounded()) start.bound(start.low[0], start.high[0]);
-    problem = tuned.bilevel(expected_iterations(options.budget, method), coordinates_of(method, *solver),
-                            wanted.stop);
+    problem = form ? tuned.in_form(*form, wanted.stop)
+                   : tuned.bilevel(expected_iterations(options.budget, method),
+                                   coordinates_of(method, *solver), wanted.stop);
+    if (!problem) return;
     if (!wanted.lambda0) {
       start.lambda = default_start(*problem, method.lambda0);
       start.clamp(start.lambda);
@@ -143,7 +146,9 @@ Tuned run_method(const TuneProblem& problem, const TuneOptions& options) {
   tuned.start = run.options.start;
   const Solution& best = tuned.outcome.best;
   tuned.best = problem.report(best);
-  tuned.final = problem.report(tuned.outcome.final);
+  // Reports read all rows, and the last iterate is often the best.
+  const Solution& last = tuned.outcome.final;
+  tuned.final = last.w == best.w ? tuned.best : problem.report(last);
   if (tuned.outcome.status != StopReason::stopped)
     try_extra(tuned, "the certificate", [&] {
       const CountedProblem watched(*run.problem, std::numeric_limits<std::int64_t>::max(),
@@ -194,6 +199,26 @@ void try_start(const TuneProblem& problem, const TuneOptions& options) {
   run.options.trace_every = 0;
   run.options.observers = {[](const TracePoint&) { return Watch::stop; }};  // before the first step
   solve(*run.solver, *run.problem, run.options);
+}
+
+std::vector<FormTrial> try_forms(const TuneProblem& problem, const TuneOptions& options, double most) {
+  verify_run(options);
+  const Method& method = yosida::method(options.method);
+  const auto solver = method.make(options.settings);
+  std::vector<FormTrial> trials;
+  for (const FormCost& form : problem.forms(expected_iterations(solve_options(options).budget, method),
+                                            coordinates_of(method, *solver))) {
+    FormTrial trial{.form = form.form, .expected = form.seconds, .seconds = {}};
+    if (trials.empty() || form.seconds <= most) {
+      const Clock::time_point begin = Clock::now();
+      const ReadyRun run(problem, options, form.form);
+      trial.is_exact = run.problem != nullptr;
+      if (run.problem) solve(*run.solver, *run.problem, run.options);
+      trial.seconds = seconds_since(begin);
+    }
+    trials.push_back(trial);
+  }
+  return trials;
 }
 
 Oracle find_oracle(const TuneProblem& problem, const TuneOptions& options) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "problem/collapsed_least_squares.hpp"
@@ -51,6 +52,31 @@ std::shared_ptr<const BilevelProblem> TuneProblem::bilevel(double iterations, Co
                                                            const StopToken& stop) const {
   std::vector<std::shared_ptr<const BilevelProblem>> all;
   for (const ModelProblem& model : problems_) all.push_back(model.cheapest(iterations, coordinates, stop));
+  return all.size() == 1 ? all[0] : std::make_shared<const KFoldProblem>(std::move(all), validation_share_);
+}
+
+std::vector<FormCost> TuneProblem::forms(double iterations, Coordinates coordinates) const {
+  std::vector<FormCost> sums;
+  for (const ModelProblem& model : problems_)
+    for (const FormCost& own : model.linear ? forms_of(*model.linear, iterations, coordinates)
+                                            : std::vector<FormCost>{{Form::direct, 0.0}}) {
+      const auto at =
+          std::find_if(sums.begin(), sums.end(), [&](const FormCost& sum) { return sum.form == own.form; });
+      if (at == sums.end()) {
+        sums.push_back(own);
+      } else {
+        at->seconds += own.seconds;
+      }
+    }
+  return sums;
+}
+
+std::shared_ptr<const BilevelProblem> TuneProblem::in_form(Form form, const StopToken& stop) const {
+  std::vector<std::shared_ptr<const BilevelProblem>> all;
+  for (const ModelProblem& model : problems_) {
+    all.push_back(model.linear ? model.forms->of(model.linear, form, stop) : model.problem);
+    if (!all.back()) return nullptr;
+  }
   return all.size() == 1 ? all[0] : std::make_shared<const KFoldProblem>(std::move(all), validation_share_);
 }
 

@@ -1,60 +1,98 @@
-"""clang-tidy has nothing to say: tidy.py BUILD [--all | FILE...]
+"""clang-tidy has nothing to say: tidy.py BUILD [FILE...]
 
-All of the tree takes half an hour, so that by itself this looks at the files that differ from the main branch and at a few
-of the others, which are others for every commit.
+Nearly all of its time goes into the headers of others, which every file includes again. So files of one target are put one
+after the other into one text, whose headers are read once: all of the tree takes as long as twenty files by themselves. Files
+that use a name for different things go into different texts, and one with a finding is looked at alone: that counts.
 """
+import bisect
 import concurrent.futures
 import json
 import os
 import pathlib
+import re
+import shlex
 import subprocess
 import sys
-import zlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-MOST_CHANGED, MOST_OTHERS = 12, 4  # a file takes ten seconds
+LARGEST = 24  # files in a text: enough to save, and more texts than cores
 
 
-def git(*arguments):
-    done = subprocess.run(["git", *arguments], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, encoding="utf-8")
-    return done.stdout.split() if done.returncode == 0 else []
+def commands_by_target(build, wanted):
+    """{target: ([compiler's arguments, without files], [sources])}"""
+    targets = {}
+    for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
+        source = os.path.relpath(entry["file"], ROOT)
+        if not (source in wanted if wanted else source.startswith(("src/", "tools/", "examples/"))):
+            continue
+        words = shlex.split(entry["command"])
+        output = words.index("-o")
+        flags, sources = targets.setdefault(pathlib.PurePath(words[output + 1]).parts[:2], (words[:output], []))
+        flags += [word for word in words[:output] if word not in flags]  # of single files, such as a definition
+        sources.append(source)
+    return targets.values()
 
 
-def known_files(build):
-    commands = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
-    files = {os.path.relpath(command["file"], ROOT) for command in commands}
-    return sorted(file for file in files if file.startswith(("src/", "tools/", "examples/")))
+def names_of_file(text):
+    """What a formatted file keeps to itself: names in the first column of its namespaces without a name, and aliases."""
+    yield from re.findall(r"^(?:using (?=\w+ =)|int (?=main\())(\w+)", text, re.MULTILINE)
+    for inside in re.findall(r"^namespace \{\n(.*?)^\}  // namespace$", text, re.MULTILINE | re.DOTALL):
+        for line in inside.splitlines():
+            if found := re.match(r"(?:struct|class|enum class|enum) (\w+)|(?!template)[A-Za-z][^(={;/]*?(\w+) *(?:[\[(={;]|$)", line):
+                yield found[1] or found[2]
 
 
-def chosen(files):
-    base = next((found for name in ("origin/main", "main") if (found := git("merge-base", "HEAD", name))), [])
-    changed = set(git("diff", "--name-only", *base) + git("ls-files", "--others", "--exclude-standard"))
-    by_name = {pathlib.Path(name).stem for name in changed if name.startswith(("include/", "src/", "tools/", "examples/"))}
-    # A header is looked at through the file of its name.
-    first = [file for file in files if file in changed or pathlib.Path(file).stem in by_name]
-    seed = zlib.crc32("".join(git("rev-parse", "HEAD")).encode())
-
-    def some(names, count):
-        if len(names) <= count:
-            return names
-        start = seed % len(names)
-        return (names + names)[start:start + count]
-    return some(first, MOST_CHANGED) + some([file for file in files if file not in first], MOST_OTHERS)
-
-
-def tidy(build, file):
-    done = subprocess.run(["clang-tidy", "-p", str(build), "--quiet", file], cwd=ROOT, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, encoding="utf-8")
-    return file, done.returncode, done.stdout if done.stdout.strip() else done.stderr
+def texts_of(sources):
+    """[[source]]: no two of a list share a name."""
+    texts = []  # [sources, names]
+    for source in sources:
+        names = set(names_of_file((ROOT / source).read_text(encoding="utf-8")))
+        for members, taken in texts:
+            if len(members) < LARGEST and not names & taken:
+                members.append(source)
+                taken |= names
+                break
+        else:
+            texts.append(([source], names))
+    return [members for members, _ in texts]
 
 
-build, rest = pathlib.Path(sys.argv[1]), sys.argv[2:]
-files = known_files(build)
-assert len(files) > 100, files
-files = files if rest == ["--all"] else rest or chosen(files)
-failed = 0
+def tidy(flags, file, *more):
+    done = subprocess.run(["clang-tidy", "--quiet", f"--config-file={ROOT}/.clang-tidy", str(file), "--", *flags[1:], *more],
+                          cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
+    return done.stdout or (done.stderr if done.returncode != 0 else "")
+
+
+def check(flags, sources):
+    """What clang-tidy says, and the files that it had to look at alone."""
+    if len(sources) == 1:
+        return tidy(flags, sources[0]), []
+    text, ends = "", []
+    for source in sources:
+        text += (ROOT / source).read_text(encoding="utf-8") + "\n"
+        ends.append(text.count("\n"))
+    file = WORK / sources[0].replace("/", "-")
+    file.write_text(text, encoding="utf-8")
+    folders = sorted({f"-iquote{(ROOT / source).parent}" for source in sources})
+    said, alone = "", set()
+    for finding in re.split(r"^(?=\S+:\d+:\d+: (?:error|warning): )", tidy(flags, file, *folders, "-ferror-limit=0"), flags=re.MULTILINE):
+        places = {sources[bisect.bisect_left(ends, int(line))] for line in re.findall(rf"{re.escape(str(file))}:(\d+):", finding)}
+        alone |= places
+        said += finding if not places else ""  # in a header
+    return said + "".join(tidy(flags, source) for source in sorted(alone)), sorted(alone)
+
+
+build, wanted = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:]
+WORK = build / "tidy"
+WORK.mkdir(exist_ok=True)
+jobs = [(flags, sources) for flags, all_sources in commands_by_target(build, wanted) for sources in texts_of(sorted(all_sources))]
+files = sum(len(sources) for _, sources in jobs)
+assert files > 150 or wanted, files
+failed, all_alone = False, []
 with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-    for file, code, said in pool.map(lambda file: tidy(build, file), files):
-        print(file, "" if code == 0 else f"\n{said}", flush=True)
-        failed += code != 0
+    for said, alone in pool.map(lambda job: check(*job), sorted(jobs, key=lambda job: -len(job[1]))):
+        print(said, end="", flush=True)
+        failed |= bool(said.strip())
+        all_alone += alone
+print(f"{files} files in {len(jobs)} texts; alone: {', '.join(all_alone) or 'none'}")
 sys.exit(1 if failed else 0)

@@ -220,21 +220,6 @@ TEST(Passes, EqualPlainExpressionsOverFewLongRows) {
     for (const Index outputs : {1, 4}) check_passes(Case(7, 40001, density, 3, outputs, true));
 }
 
-// One of few columns, whose rows are cut into ranges, and one of many, cut into groups of columns.
-TEST(WeightedGram, DoesNotDependOnTheNumberOfThreads) {
-  const test::ThreadsGuard guard;
-  for (const auto& [rows, cols] : {std::pair<Index, Index>{5001, 40}, {700, 331}}) {
-    const Case c(rows, cols, 1.0, 5);
-    const Vector weight = c.y.cwiseAbs();
-    set_threads(1);
-    const Matrix one = weighted_gram(c.x, view(weight));
-    for (const int count : {2, 3, 8}) {
-      set_threads(count);
-      EXPECT_EQ(one, weighted_gram(c.x, view(weight))) << cols << " columns, " << count << " threads";
-    }
-  }
-}
-
 // Over 2^20 numbers: as many threads as there may be.
 TEST_P(Passes, DoNotDependOnTheNumberOfThreads) {
   const test::ThreadsGuard guard;

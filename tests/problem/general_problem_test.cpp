@@ -228,10 +228,10 @@ TEST(CollapseIfCheaper, LeavesGroupsAndWeightedRowsAsTheyAre) {
   Split split = test::smooth_split(34, 17, 0, 699, 1);
   const auto grouped =
       std::make_shared<LinearProblem>(split, least_squares(), false, Penalty::per_feature(699));
-  EXPECT_EQ(collapse_if_cheaper(grouped, 1e6, Coordinates::any), grouped);
+  EXPECT_EQ(in_cheapest_form(grouped, 1e6, Coordinates::any), grouped);
   split.train.weight = Vector::Ones(34);
   const auto weighted = std::make_shared<LinearProblem>(split, least_squares(), false);
-  EXPECT_EQ(collapse_if_cheaper(weighted, 1e6, Coordinates::row_space), weighted);
+  EXPECT_EQ(in_cheapest_form(weighted, 1e6, Coordinates::row_space), weighted);
 }
 
 TEST(LinearProblem, SaysWhatIsWrongWithWeightsTargetsAndPenalties) {

@@ -93,16 +93,15 @@ TEST(CollapseIfCheaper, CollapsesOnlyWhatIsQuadraticAndPays) {
   const Coordinates rows = Coordinates::row_space;
   const auto ridge =
       std::make_shared<LinearProblem>(test::smooth_split(34, 17, 0, 699, 1), least_squares(), false);
-  EXPECT_NE(dynamic_cast<const CollapsedLeastSquares*>(collapse_if_cheaper(ridge, 2500, rows).get()),
-            nullptr);
+  EXPECT_NE(dynamic_cast<const CollapsedLeastSquares*>(in_cheapest_form(ridge, 2500, rows).get()), nullptr);
   // A fraction of a second is always worth an exact answer; more must pay for itself.
-  EXPECT_NE(dynamic_cast<const CollapsedLeastSquares*>(collapse_if_cheaper(ridge, 1, rows).get()), nullptr);
+  EXPECT_NE(dynamic_cast<const CollapsedLeastSquares*>(in_cheapest_form(ridge, 1, rows).get()), nullptr);
   const auto large =
       std::make_shared<LinearProblem>(test::smooth_split(600, 17, 0, 699, 1), least_squares(), false);
-  EXPECT_EQ(collapse_if_cheaper(large, 1, rows), large);
+  EXPECT_EQ(in_cheapest_form(large, 1, rows), large);
   const auto logit =
       std::make_shared<LinearProblem>(random_split(9, 5, 0, 40, 1, logistic()), logistic(), false);
-  EXPECT_EQ(collapse_if_cheaper(logit, 1e9, rows), logit);
+  EXPECT_EQ(in_cheapest_form(logit, 1e9, rows), logit);
 }
 
 /// A small problem in the basis of its rows, and the same as it is.
@@ -112,7 +111,7 @@ struct RotatedCase {
 
   RotatedCase(const Split& split, const Loss& loss, bool intercept)
       : direct(std::make_shared<LinearProblem>(split, loss, intercept)),
-        rotated(collapse_if_cheaper(direct, 1.0, Coordinates::any)) {}
+        rotated(in_cheapest_form(direct, 1.0, Coordinates::any)) {}
 };
 
 // Where only solves are asked for, other losses are rotated: the same w*(λ), h(λ) and its slope, in no more

@@ -17,9 +17,9 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 Space interval() { return Space({{-10.0, 5.0}}); }
 double parabola(const Proposal& proposal) { return std::pow(proposal.x[0] - 1.0, 2); }
 
-std::string refusal(const Budget& budget) {
+std::string refusal(const Limits& limits) {
   try {
-    minimize(parabola, interval(), "random", budget);
+    minimize(parabola, interval(), "random", limits);
   } catch (const InputError& error) {
     return error.what();
   }

@@ -1,4 +1,4 @@
-#include "yosida/solver/basin_search.hpp"
+#include "solver/basin_search.hpp"
 
 #include <gtest/gtest.h>
 

@@ -193,6 +193,30 @@ TEST(BlackBox, TrialsEndASearchByThemselves) {
   EXPECT_EQ(run("random", *built.problem, options).iterations, 25);
 }
 
+/// One proposal, and no word of how many there are.
+struct OneProposal final : search::Sampler {
+  std::optional<search::Proposal> ask() override {
+    if (asked++ > 0) return {};
+    return search::Proposal{.id = 0, .x = lambda_of(1.0)};
+  }
+  void tell(const search::Proposal&, double) override {}
+  int asked = 0;
+};
+
+// The step that finds nothing left to try has no trial: the last one is neither shown nor counted again.
+TEST(BlackBox, AStepWithoutATrialSaysSo) {
+  const BuiltProblem built = ridge();
+  const BlackBox search("one", [](const auto&, const auto&) { return std::make_unique<OneProposal>(); },
+                        {.train_steps = 500, .train_step_size = 1e3});
+  const Outcome outcome = solve(search, *built.problem, options_of(10'000));
+  EXPECT_EQ(outcome.status, StopReason::exhausted);
+  EXPECT_EQ(outcome.failed_trials, 1);
+  ASSERT_EQ(outcome.trace.size(), 3U);
+  EXPECT_EQ(outcome.trace[1].tried, lambda_of(1.0));
+  EXPECT_TRUE(std::isnan(outcome.trace[1].tried_validation));
+  EXPECT_EQ(outcome.trace[0].tried.size() + outcome.trace[2].tried.size(), 0);
+}
+
 TEST(BlackBox, SettingsAreRefusedByName) {
   const auto refuses = [](const std::string& name, const SettingValues& settings) {
     EXPECT_THROW(static_cast<void>(method(name).make(settings)), InputError) << name;

@@ -93,7 +93,7 @@ TEST(Rotated, TheSearchReachesWhatTheLeastSingularValueDecides) {
   const auto found = [&](const BilevelProblem& problem) {
     return solve(*method("my-hpo").make({}), problem, options).best;
   };
-  const Solution best = found(*collapse_if_cheaper(direct, 1.0, Coordinates::any));
+  const Solution best = found(*in_cheapest_form(direct, 1.0, Coordinates::any));
   EXPECT_LT(best.lambda[0], std::log(1e-14));
   EXPECT_LT(best.loss.validation, 0.3);  // log 2 is that of a guess
   EXPECT_LT(direct->validation_loss(best.w, best.lambda), 0.3);

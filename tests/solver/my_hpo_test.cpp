@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "response/tangent.hpp"
+#include "solver/basin_search.hpp"
 #include "support/compare.hpp"
 #include "support/problem_case.hpp"
 #include "yosida/problem/cleaning_problem.hpp"

@@ -48,11 +48,11 @@ TEST_P(FixedPoint, OfFullMyHpoSolvesItsEquations) {
   const MyHpoFull full{{.rho = 0.5, .epsilon = epsilon}};
   MyHpoFull::State state = full.init(problem, {.lambda = lambda_of(-1.0)});
   int iterations = 0;
-  while (!state.converged && iterations < 2000) {
+  while (state.status != SolverStatus::converged && iterations < 2000) {
     full.step(problem, state);
     ++iterations;
   }
-  ASSERT_TRUE(state.converged) << "lambda " << state.lambda[0];
+  ASSERT_EQ(state.status, SolverStatus::converged) << "lambda " << state.lambda[0];
   const double lambda = state.lambda[0];
   EXPECT_LE(plain.train_gradient(state.w, lambda).norm(), 100.0 * epsilon);
   EXPECT_LE(state.u.norm(), 100.0 * epsilon);
@@ -71,7 +71,7 @@ TEST(FlatResponse, IsFlaggedByFullMyHpo) {
       const MyHpoFull full;
       MyHpoFull::State state = full.init(problem, {.lambda = lambda_of(-1.0)});
       full.step(problem, state);
-      EXPECT_TRUE(state.flat_response);
+      EXPECT_TRUE(state.has_flat_response);
       EXPECT_EQ(state.lambda[0], -1.0);
       EXPECT_TRUE(state.w.allFinite() && state.u.allFinite() && state.v.allFinite());
       const Outcome outcome = solve(full, problem, options(5));
@@ -120,6 +120,29 @@ TEST(InexactSolves, AreCountedAndSaid) {
   EXPECT_EQ(inexact.inexact_solves, 6);  // two a step
   EXPECT_NE(inexact.message.find("6 inner problems were not solved"), std::string::npos) << inexact.message;
   EXPECT_EQ(inexact.final.w, exact.final.w);
+}
+
+/// How often all losses are evaluated.
+struct LossesCounted : ForwardingProblem {
+  using ForwardingProblem::ForwardingProblem;
+  Losses losses(const Vector& w, const Vector& lambda) const override {
+    ++evaluations;
+    return problem_.losses(w, lambda);
+  }
+  mutable int evaluations = 0;
+};
+
+// Whoever stops a run waits for what is evaluated at its end.
+TEST(EndOfARun, EvaluatesTheLossesOfOneIterateOnce) {
+  const LinearProblem problem(random_split(20, 10, 0, 4, 9, least_squares()), least_squares(), false);
+  const LossesCounted counted(problem);
+  SolveOptions with = options(3);
+  with.trace_every = 0;
+  const Outcome outcome = solve(MyHpoC{}, counted, with);
+  ASSERT_EQ(outcome.best.iteration, outcome.final.iteration);
+  EXPECT_EQ(counted.evaluations, 1);
+  EXPECT_EQ(outcome.final.w, outcome.best.w);
+  EXPECT_EQ(outcome.final.loss.train, problem.losses(outcome.final.point, outcome.final.lambda).train);
 }
 
 // Steps of 1.5 against a largest curvature of some 3: |1 − 1.5 · 3| a step, away but not yet out of range.

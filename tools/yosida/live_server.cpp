@@ -32,7 +32,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kMoment{50};
 /// With 500 requests at once and some hundred silent clients there is still a place; 16 MB at most.
 constexpr std::size_t kMostConnections = 1000;
-constexpr std::size_t kMostHeadBytes = 16 * 1024;
+constexpr std::size_t kMostHeadBytes = 16UL * 1024;
 /// Files that are left to the study and the rest of the process where the system allows few.
 constexpr rlim_t kOtherFiles = 32;
 

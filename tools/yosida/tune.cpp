@@ -65,7 +65,9 @@ int run_tune(const TuneFlags& flags) {
   require_writable(outputs, input_paths(flags.files, options.penalty));
   if (flags.threads) set_threads(*flags.threads);
 
-  const TuneProblem problem(read_rows(flags.files, options), options);
+  Rows rows = read_rows(flags.files, options);
+  const std::optional<Rows> again = flags.explain ? std::optional(rows) : std::nullopt;
+  const TuneProblem problem(std::move(rows), options);
   Tuned tuned = run_watched(problem, options, flags.quiet);
   complete(tuned, problem, options);
   for (const std::string& warning : tuned.warnings) say("yosida: {}\n", warning);
@@ -73,6 +75,7 @@ int run_tune(const TuneFlags& flags) {
   const bool file_on_stdout = std::any_of(outputs.begin(), outputs.end(),
                                           [](const OutputFile& output) { return output.path == "-"; });
   if (!flags.quiet) print_for_people(options, problem, tuned, file_on_stdout);
+  if (flags.explain) print_forms(file_on_stdout ? stderr : stdout, {*again, options}, options);
   write_all({{flags.json_file, [&] { return study::result_json(options, problem, tuned); }},
              {flags.trace_file, [&] { return trace_csv(tuned.outcome.trace, tuned.lambda_names); }},
              {flags.save_file, [&] {
@@ -104,6 +107,10 @@ void add_tune(CLI::App& app, int& exit_code) {
   command
       ->add_flag("--refit", flags->options.refit,
                  "train the found lambda on training and validation rows at the end")
+      ->group(run);
+  command
+      ->add_flag("--explain", flags->explain,
+                 "also run every form that the problem has, and print its expected and real seconds")
       ->group(run);
   add_setting_flags(*command, flags->options.settings);
   const std::string output = "Output";

@@ -72,6 +72,14 @@ std::string rows_in_words(const TuneProblem& problem) {
                      test);
 }
 
+void print_forms(std::FILE* out, const TuneProblem& problem, const TuneOptions& options) {
+  fmt::print(out, "\n  {:<14} {:>12} {:>12}\n", "form", "expected s", "real s");
+  for (const FormTrial& trial : try_forms(problem, options))
+    fmt::print(out, "  {:<14} {:>12.2g} {:>12}{}\n", to_string(trial.form), trial.expected,
+               trial.seconds ? fmt::format("{:.2g}", *trial.seconds) : "-",
+               trial.is_exact ? "" : "  refused: it would lose digits here");
+}
+
 void print_result(std::FILE* out, const TuneOptions& options, const TuneProblem& problem,
                   const Tuned& tuned) {
   const Prepared& data = problem.data();

@@ -4,6 +4,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "yosida/export.hpp"
 #include "yosida/linalg/types.hpp"
@@ -225,9 +226,12 @@ class BilevelProblem {
   /// flat where λ_j is far too small or far too large; for a penalty e^λj this is max(1, κ_j/e^λj, e^λj/κ_j),
   /// κ_j the curvature of the unpenalised L_T along the weights of λ_j. 1 by default. May allocate.
   virtual void certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const;
-  /// h and its slope at a λ, without weights and without a pass over the data; of one hyperparameter and
-  /// where the traits say that there is one only (it throws std::logic_error elsewhere). May allocate.
-  virtual CurvePoint closed_form(double lambda) const;
+  /// h and its slope at each λ, without weights and without a pass over the data; of one hyperparameter and
+  /// where the traits say that there is a closed form only (it throws std::logic_error elsewhere). Many λ at
+  /// once cost less than one after the other. May allocate.
+  virtual void closed_forms(std::span<const double> lambdas, std::span<CurvePoint> points) const;
+  /// The same at one λ.
+  CurvePoint closed_form(double lambda) const;
   /// For each λ_j, the least curvature that the unpenalised L_T at 0, intercepts refitted, has along a weight
   /// of its own; weights without any are left out. Penalties far below it change nothing. Where it is known.
   virtual std::optional<Vector> least_curvatures() const { return {}; }

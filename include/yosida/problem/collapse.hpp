@@ -1,6 +1,8 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
+#include <vector>
 
 #include "yosida/export.hpp"
 #include "yosida/problem/linear_problem.hpp"
@@ -14,19 +16,34 @@ enum class Coordinates {
   any,        ///< it asks for nothing but inner and linear solves: any basis of the training rows, centred
 };
 
-/// True where one λ is shared by all weights and collapsing takes a fraction of a second or, where the loss
-/// is quadratic, pays for itself in so many iterations, within the memory that the size of the design allows.
-bool collapse_is_cheaper(const LinearProblem& problem, double iterations, Coordinates coordinates);
+/// Equal forms of one problem, which differ in what they cost.
+enum class Form {
+  direct,    ///< passes over the rows
+  rotated,   ///< few rows or columns, in the basis of the training rows: any loss
+  factors,   ///< least squares by triangular factors and singular values
+  products,  ///< least squares by products of columns or of rows, where these are exact enough
+};
+/// "direct", "rotated", "factors" or "products".
+std::string_view to_string(Form form);
 
-/// The problem in the basis of its training rows: where the loss is quadratic with all in closed form. Only
-/// where collapse_is_cheaper(). Throws RunEnded where it is told to stop.
-std::shared_ptr<const BilevelProblem> collapsed(std::shared_ptr<const LinearProblem> problem,
-                                                const StopToken& stop = {});
+/// What a form is expected to take, from the rows to the end of a run.
+struct FormCost {
+  Form form;
+  double seconds;  ///< on two cores
+};
 
-/// The problem in the cheapest equal form for so many iterations: collapsed where that is cheaper, as it is
-/// elsewhere.
-std::shared_ptr<const BilevelProblem> collapse_if_cheaper(std::shared_ptr<const LinearProblem> problem,
-                                                          double iterations, Coordinates coordinates,
-                                                          const StopToken& stop = {});
+/// The forms that the problem has for a method of these coordinates and so many iterations (each a training
+/// and a validation gradient), the one to take first, within the memory that the size of the design allows.
+std::vector<FormCost> forms_of(const LinearProblem& problem, double iterations, Coordinates coordinates);
+
+/// The problem in this form; null where it is not exact enough there (products alone). Throws RunEnded where
+/// it is told to stop.
+std::shared_ptr<const BilevelProblem> in_form(std::shared_ptr<const LinearProblem> problem, Form form,
+                                              const StopToken& stop = {});
+
+/// The problem in the first of its forms that is exact enough.
+std::shared_ptr<const BilevelProblem> in_cheapest_form(const std::shared_ptr<const LinearProblem>& problem,
+                                                       double iterations, Coordinates coordinates,
+                                                       const StopToken& stop = {});
 
 }  // namespace yosida

@@ -54,7 +54,7 @@ class KFoldProblem final : public BilevelProblem {
                                   const LinearOptions& options, Matrix& x) const override;
   /// The largest of the folds: h′ is a sum, and is called small only where that would do for every fold.
   void certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const override;
-  CurvePoint closed_form(double lambda) const override;
+  void closed_forms(std::span<const double> lambdas, std::span<CurvePoint> points) const override;
   std::optional<Vector> least_curvatures() const override;
   void fit_intercept(Vector& w) const override;
   /// One weight per fold and feature, in the order of w. A model for use is a refit on all rows at the λ

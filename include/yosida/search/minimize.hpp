@@ -15,7 +15,7 @@ namespace search {
 using Objective = std::function<double(const Proposal&)>;
 
 /// A search ends at the first limit it meets, or when the sampler has nothing left.
-struct Budget {
+struct Limits {
   std::int64_t trials = std::numeric_limits<std::int64_t>::max();
   double seconds = std::numeric_limits<double>::infinity();
 };
@@ -35,10 +35,10 @@ struct Result {
 
 /// The smallest value of an objective that a sampler finds in a box. One limit at least must be given: throws
 /// InputError for none, for trials < 1 and unless seconds > 0. What the objective throws goes through.
-Result minimize(const Objective& objective, Sampler& sampler, const Budget& budget);
+Result minimize(const Objective& objective, Sampler& sampler, const Limits& limits);
 /// The same with a sampler by name. A limit of trials must be given.
 Result minimize(const Objective& objective, const Space& space, const std::string& sampler,
-                const Budget& budget, std::uint64_t seed = 0);
+                const Limits& limits, std::uint64_t seed = 0);
 
 }  // namespace search
 }  // namespace yosida

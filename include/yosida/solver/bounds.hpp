@@ -7,7 +7,7 @@
 namespace YOSIDA_EXPORT yosida {
 
 /// The largest curvature of the unpenalised L_T at 0, intercepts refitted: as the problem knows it, or by a
-/// few power iterations. Of a problem without penalties, L_T at the λ given.
+/// few power iterations. A problem without penalties has its L_T taken at the λ given.
 double largest_curvature(const BilevelProblem& problem, const Vector& lambda);
 
 /// The start with bounds: those it has, those the problem states, or the data's own, widened to hold its λ.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
 
 #include "yosida/export.hpp"
 #include "yosida/linalg/types.hpp"
@@ -41,37 +42,41 @@ struct Start {
   }
 };
 
+/// What a solver says of itself after a step. The loop goes on while it is untrained or running.
+enum class SolverStatus {
+  /// λ is a start under which nothing has been trained: never the answer where an iterate follows.
+  untrained,
+  running,    ///< w and λ are an iterate
+  converged,  ///< the solver's own test holds
+  stalled,    ///< that test does not hold, and no further progress can be seen
+  exhausted,  ///< all trials are done
+  failed,     ///< numbers that are not finite: the loop drops this iterate, and the run has diverged
+};
+
+/// A trial of a black-box search.
+struct Trial {
+  Vector lambda;
+  double validation;  ///< its L_V; NaN where training gave no finite loss
+};
+
 /// The part of a solver's state that the outer loop reads.
 struct Iterate {
   Vector w;
   Vector lambda;
+  SolverStatus status = SolverStatus::running;
   /// ‖r‖ and ‖s‖ of the paper, where the solver has them.
   double primal_residual = std::numeric_limits<double>::quiet_NaN();
   double dual_residual = std::numeric_limits<double>::quiet_NaN();
-  bool converged = false;
-  /// No further progress can be seen, and the solver's own test is not met.
-  bool stalled = false;
-  /// The last iterate is the answer, though one solved less exactly may have had a lower L_V.
-  bool final_is_best = false;
   /// The bounds that the solver keeps λ in; empty where it has none.
   Vector low = {}, high = {};
   /// Steps that backtracking gave up on.
   std::int64_t skipped_steps = 0;
   /// Inner problems that were not solved to their tolerance.
   std::int64_t inexact_solves = 0;
-  /// Of a black-box search: the λ of the last trial, and its L_V (not finite where it failed).
-  Vector tried = {};
-  double tried_validation = std::numeric_limits<double>::quiet_NaN();
-  /// Set where nothing was trained under λ yet: a start, never the answer where an iterate follows.
-  bool untrained = false;
-  /// Trials of a black-box search that gave no finite loss.
-  std::int64_t failed_trials = 0;
-  /// Set where nothing is left to try: all trials are done.
-  bool exhausted = false;
-  /// Set where the solver has met numbers that are not finite: the run ends as diverged.
-  bool failed = false;
-  /// Set where the response has lost its slope (φ₁ = 0), so that λ cannot move.
-  bool flat_response = false;
+  /// The response has no slope (φ₁ = 0), so that the last step could not move λ.
+  bool has_flat_response = false;
+  /// What the last step has tried; only black-box searches do.
+  std::optional<Trial> trial = {};
 };
 
 }  // namespace yosida

@@ -26,7 +26,7 @@ class LargestCurvature {
   bool is_first_ = true;
 };
 
-/// Of L_T(·, λ) at w = 0, where the curvature of a loss of margins is largest.
+/// The largest curvature of L_T(·, λ) at w = 0. A loss of margins is most curved there.
 double train_curvature(const BilevelProblem& problem, const Vector& lambda, LargestCurvature& curvature);
 
 }  // namespace yosida

@@ -30,6 +30,8 @@ struct MyHpoFull {
 
   Settings settings;
   bool stays_in_row_space() const { return true; }
+  /// A true slope leads to the minimum of h, and the last iterate is nearest to it.
+  bool last_is_answer() const { return settings.response != ResponseKind::mean_anchored; }
   State init(const BilevelProblem& problem, const Start& start) const;
   void step(const BilevelProblem& problem, State& state) const;
 };

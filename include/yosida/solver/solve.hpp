@@ -108,13 +108,17 @@ class Solver {
   /// True where iterates never leave the span of the training rows and the vector of ones, so that a
   /// collapsed problem serves as well as the problem itself.
   virtual bool stays_in_row_space() const = 0;
+  /// True where the last iterate is the answer, though an earlier one, solved less exactly, may have had a
+  /// lower L_V. Elsewhere the answer is the iterate of the lowest L_V.
+  virtual bool last_is_answer() const { return false; }
   /// After which a run ends where its budget limits nothing.
   virtual std::int64_t default_iterations() const { return kDefaultIterations; }
   static constexpr std::int64_t kDefaultIterations = 2500;
 };
 
 /// An algorithm is a struct with a name, Settings and their table, State (derived from Iterate), init and
-/// step; `static constexpr std::int64_t default_iterations` where that is not Solver::kDefaultIterations.
+/// step; `static constexpr std::int64_t default_iterations` where that is not Solver::kDefaultIterations, and
+/// `bool last_is_answer() const` where that may be true.
 template <typename A>
 concept Algorithm = requires(const A algorithm, const BilevelProblem& problem, const Start& start,
                              typename A::State& state) {
@@ -145,6 +149,12 @@ class AlgorithmSolver final : public Solver {
     settings::verify(A::name, A::table(), algorithm_.settings);
   }
   bool stays_in_row_space() const override { return algorithm_.stays_in_row_space(); }
+  bool last_is_answer() const override {
+    if constexpr (requires { algorithm_.last_is_answer(); })
+      return algorithm_.last_is_answer();
+    else
+      return false;
+  }
   std::int64_t default_iterations() const override { return default_iterations_of<A>(); }
   std::unique_ptr<Run> start(const BilevelProblem& problem, const Start& start) const override {
     return std::make_unique<AlgorithmRun>(algorithm_, problem, start);

@@ -56,6 +56,16 @@ Tuned run_method(const TuneProblem& problem, const TuneOptions& options);
 void complete(Tuned& tuned, const TuneProblem& problem, const TuneOptions& options);
 /// Throws InputError where the method cannot begin on this problem: every check of a run, without its steps.
 void try_start(const TuneProblem& problem, const TuneOptions& options);
+/// What a form of the problem was expected to take, and what it took.
+struct FormTrial {
+  Form form;                      ///< the first of all is the one that a run tries first
+  double expected;                ///< seconds, from the rows in memory to the end of the run
+  std::optional<double> seconds;  ///< nothing where it was left out, because it would take too long
+  bool is_exact = true;           ///< false where the form is refused: it would lose digits
+};
+/// Makes each form that the problem has anew and runs the method on it. Those that are expected to take over
+/// `most` seconds are left out, but for the first.
+std::vector<FormTrial> try_forms(const TuneProblem& problem, const TuneOptions& options, double most = 30.0);
 /// The best λ there is in the bounds of the options.
 Oracle find_oracle(const TuneProblem& problem, const TuneOptions& options);
 

@@ -59,6 +59,11 @@ class TuneProblem {
   /// As one bi-level problem, in its cheapest form for so many iterations.
   std::shared_ptr<const BilevelProblem> bilevel(double iterations, Coordinates coordinates = Coordinates::any,
                                                 const StopToken& stop = {}) const;
+  /// The forms it has for so many iterations, with the seconds that all folds together are expected to take:
+  /// first the one to try first.
+  std::vector<FormCost> forms(double iterations, Coordinates coordinates) const;
+  /// In this form, which may have been made before; null where it has none that is exact enough.
+  std::shared_ptr<const BilevelProblem> in_form(Form form, const StopToken& stop = {}) const;
   /// What a solution of such a problem does on every part, averaged over the folds where there are some.
   Report report(const Solution& solution) const;
   /// What weights of the split do on every part of it.

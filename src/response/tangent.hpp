@@ -1,9 +1,8 @@
 #pragma once
 
-#include "yosida/export.hpp"
 #include "yosida/problem/bilevel_problem.hpp"
 
-namespace YOSIDA_EXPORT yosida {
+namespace yosida {
 
 /// The tangent of the best response at λ, for one hyperparameter:
 ///   G(λ') = v + Φ₁ (λ' − λ),   Φ₁ = dw*/dλ = −H⁻¹ C,   H = ∇²_ww L_T, C = ∇²_wλ L_T at v = w*(λ).

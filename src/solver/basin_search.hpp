@@ -2,12 +2,12 @@
 
 #include <limits>
 #include <optional>
+#include <span>
 #include <vector>
 
-#include "yosida/export.hpp"
 #include "yosida/linalg/types.hpp"
 
-namespace YOSIDA_EXPORT yosida {
+namespace yosida {
 
 /// The global minimum of a smooth h on [low, high] from few values and slopes: a coarse scan from the high
 /// end to the low one, then every promising basin refined by cubic interpolation. It knows nothing of
@@ -42,6 +42,10 @@ class BasinSearch {
   void forget_below(double x);
   void end_scan() { next_scan_ = scan_.size(); }
   bool scanning() const { return next_scan_ < scan_.size(); }
+  /// The points that are still to be scanned, in this order. Adding a sample makes them another list.
+  std::span<const double> left_to_scan() const { return std::span(scan_).subspan(next_scan_); }
+  /// The next point of the scan, which is not over.
+  double next_scanned() const { return scan_[next_scan_]; }
   /// Nothing where the scan is over and no basin promises more than `relative_gain` of the best value. With
   /// `tolerance` the least distance from samples at which another is worth its cost.
   /// `blur_of_value`: by what share of itself a value may be wrong for each unit of its blur; between slopes

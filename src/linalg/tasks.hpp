@@ -1,0 +1,34 @@
+#pragma once
+
+#include <algorithm>
+#include <exception>
+#include <vector>
+
+#include "yosida/linalg/threads.hpp"
+#include "yosida/linalg/types.hpp"
+
+namespace yosida::linalg {
+
+/// Calls task(0), …, task(count − 1) from several threads, in no order. Each writes to memory of its own, so
+/// that results do not depend on the number of threads. An exception of a task is thrown here.
+template <typename Task>
+void run_tasks(Index count, const Task& task) {
+  const int team = static_cast<int>(std::min<Index>(threads(), count));
+  if (team <= 1) {
+    for (Index i = 0; i < count; ++i) task(i);
+    return;
+  }
+  std::vector<std::exception_ptr> failures(static_cast<std::size_t>(count));
+#pragma omp parallel for num_threads(team) schedule(dynamic, 1)
+  for (Index i = 0; i < count; ++i) {
+    try {
+      task(i);
+    } catch (...) {
+      failures[static_cast<std::size_t>(i)] = std::current_exception();
+    }
+  }
+  for (const std::exception_ptr& failure : failures)
+    if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace yosida::linalg

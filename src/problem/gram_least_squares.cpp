@@ -1,0 +1,390 @@
+#include "problem/gram_least_squares.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "linalg/factor.hpp"
+#include "linalg/gram.hpp"
+#include "linalg/row_numbers.hpp"
+
+namespace yosida {
+namespace {
+
+/// Curvatures relative to the largest: products of rows tell those above the first to seven digits, and
+/// leave nothing but rounding below the second.
+constexpr double kClearlyThere = 1e-9;
+constexpr double kClearlyNot = 1e-13;
+/// A smaller penalty than this share of the largest curvature is taken for it: of the directions that are
+/// there it changes nothing, and of the others rounding is all that is known.
+constexpr double kLeastPenalty = 1e-12;
+/// By what share of itself h may differ from what the rows themselves say; and where it is so many times that
+/// of no weights.
+constexpr double kAgreement = 1e-6;
+constexpr double kOverfitted = 1.5;
+constexpr double kRoughly = 0.1;
+
+void require_going_on(const StopToken& stop) {
+  if (stop.stop_requested()) throw RunEnded(stop);
+}
+
+/// The same rows less their training means.
+Design shifted(const Design& x, const Vector& mean) {
+  return mean.isZero(0.0) ? x : x.mapped({.shift = mean});
+}
+
+}  // namespace
+
+GramLeastSquares::Cost GramLeastSquares::cost(const LinearProblem& direct) {
+  const auto& split = direct.split();
+  const auto n = static_cast<double>(split.train.rows());
+  const auto m = static_cast<double>(split.validation.rows());
+  const auto d = static_cast<double>(split.train.features());
+  if (n >= d) return {.products = (n + m) * d * d, .factor = 2.0 * d * d * d};
+  return {.products = n * n * d + 2.0 * n * m * d + 3.0 * m * n * n, .factor = 9.0 * n * n * n};
+}
+
+std::shared_ptr<const GramLeastSquares> GramLeastSquares::of(std::shared_ptr<const LinearProblem> direct,
+                                                             const StopToken& stop) {
+  const std::shared_ptr<const GramLeastSquares> made(new GramLeastSquares(std::move(direct), stop));
+  return made->is_exact_ ? made : nullptr;
+}
+
+GramLeastSquares::GramLeastSquares(std::shared_ptr<const LinearProblem> direct, const StopToken& stop)
+    : direct_(std::move(direct)), intercept_(direct_->intercepts() > 0) {
+  const Dataset& train = direct_->split().train;
+  train_rows_ = static_cast<double>(train.rows());
+  validation_rows_ = static_cast<double>(direct_->split().validation.rows());
+  mean_ = Vector::Zero(train.features());
+  if (intercept_) {
+    const Vector weight = Vector::Constant(train.rows(), 1.0 / train_rows_);
+    train.x.add_transposed(as_span(weight), as_span(mean_));
+    target_mean_ = sum_of(train.x, train.y) / train_rows_;
+  }
+  const bool is_resolved = train.rows() >= train.features() ? by_columns(stop) : by_rows();
+  require_going_on(stop);
+  if (!is_resolved) return;
+  finish_traits();
+  is_exact_ = agrees_with_rows();
+}
+
+bool GramLeastSquares::keeps_apart(const Vector& curvatures) {
+  largest_ = curvatures[curvatures.size() - 1];
+  if (!(largest_ > 0.0) || !std::isfinite(largest_)) return false;
+  for (const double curvature : curvatures) {
+    if (curvature > kClearlyNot * largest_ && curvature < kClearlyThere * largest_) return false;
+    if (curvature >= kClearlyThere * largest_ && least_ == 0.0) least_ = curvature;
+  }
+  return true;
+}
+
+bool GramLeastSquares::by_columns(const StopToken& stop) {
+  const auto& [train, validation, test] = direct_->split();
+  const Index d = train.features();
+  const Design x = shifted(train.x, mean_);
+  const Vector y = train.y.array() - target_mean_;
+  rotation_.emplace(Matrix(weighted_gram(x, {}, &stop) / train_rows_));
+  require_going_on(stop);
+  if (!keeps_apart(rotation_->eigenvalues())) return false;
+  diagonal_ = rotation_->diagonal();
+  off_diagonal_ = rotation_->off_diagonal();
+  right_ = Vector::Zero(d);
+  x.add_transposed(as_span(y), as_span(right_));
+  right_ = inner(right_ / train_rows_);
+  target_square_ = dot_of(train.x, y, y) / train_rows_;
+
+  const Design v = shifted(validation.x, mean_);
+  const Vector z = validation.y.array() - target_mean_;
+  const Index size = d + (intercept_ ? 1 : 0);
+  validation_gram_.resize(size, size);
+  validation_gram_.topLeftCorner(d, d) = weighted_gram(v, {}, &stop);
+  validation_right_ = Vector::Zero(size);
+  v.add_transposed(as_span(z), as_span(validation_right_));  // with the column of ones where there is one
+  if (intercept_) {
+    Vector sums = Vector::Zero(size);
+    const Vector ones = Vector::Ones(v.rows());
+    v.add_transposed(as_span(ones), as_span(sums));
+    validation_gram_.row(d) = sums;
+    validation_gram_.col(d) = sums;
+  }
+  validation_square_ = dot_of(validation.x, z, z);
+  return true;
+}
+
+bool GramLeastSquares::by_rows() {
+  const auto& [train, validation, test] = direct_->split();
+  const Index n = train.rows();
+  const RowProducts products = row_products(shifted(train.x, mean_), shifted(validation.x, mean_));
+  const Eigenvectors parts = eigenvectors(products.own / train_rows_);
+  if (!keeps_apart(parts.values)) return false;
+  Index rank = 0;
+  while (rank < n && parts.values[n - 1 - rank] >= least_) ++rank;
+  diagonal_ = parts.values.tail(rank);
+  // w = Xᵀ U s⁻¹ a, orthonormal for X Xᵀ = U s² Uᵀ
+  const Vector s = (train_rows_ * diagonal_).cwiseSqrt();
+  rows_ = parts.u.rightCols(rank) * s.cwiseInverse().asDiagonal();
+  const Vector y = train.y.array() - target_mean_;
+  right_ = s.cwiseProduct(parts.u.rightCols(rank).transpose() * y) / train_rows_;
+  target_square_ = y.squaredNorm() / train_rows_;
+
+  Matrix v(products.others.rows(), weights());
+  v.leftCols(rank) = product(products.others, rows_);
+  if (intercept_) v.col(rank).setOnes();
+  const Vector z = validation.y.array() - target_mean_;
+  validation_gram_ = weighted_gram(Design(v), {});
+  validation_right_ = v.transpose() * z;
+  validation_square_ = z.squaredNorm();
+  return true;
+}
+
+void GramLeastSquares::finish_traits() {
+  traits_.has_penalties = true;
+  traits_.has_train_gradient_lambda = true;
+  traits_.has_closed_form = true;
+  traits_.largest_curvature = largest_;
+  traits_.certificate_work.hessian_products = 1;
+  const Cost made = cost(*direct_);
+  traits_.setup_work = work_of(made.products + made.factor);
+}
+
+/// By what share of itself h changes in one step of refinement on the rows themselves: their own gradient,
+/// and what it moves the weights by. Not finite where h on the rows is another to begin with.
+double GramLeastSquares::error_at(double lambda) const {
+  const Vector at = Vector::Constant(1, lambda);
+  Vector a = Vector::Zero(weights());
+  inner_solve(at, {}, a);
+  const double by_products = validation_loss(a, at);
+  const Vector w = expand(a);
+  const double error = std::abs(direct_->validation_loss(w, at) / by_products - 1.0);
+  if (!rotation_) return error;
+  Vector g(direct_->weights());
+  direct_->train_gradient(w, at, g);
+  Vector step = g.head(mean_.size());
+  if (intercept_) step -= g[mean_.size()] * mean_;
+  step = inner(step);
+  solve(curvature_of_penalty(lambda), step);
+  a.head(rank()) -= step;
+  return std::max(error, std::abs(validation_loss(a, at) / by_products - 1.0));
+}
+
+/// Products are least exact at the smallest penalties. Where h is far above that of no weights there, it need
+/// only be told from its minimum; from the smallest penalty on at which it is not, it must be right.
+bool GramLeastSquares::agrees_with_rows() const {
+  constexpr double kFactor = 4.0;  // between the penalties that are looked at
+  const double lowest = std::log(0.5 * kLeastPenalty * largest_);
+  const double highest = std::log(largest_);
+  std::vector<double> lambdas;
+  for (double lambda = lowest; lambda < highest; lambda += std::log(kFactor)) lambdas.push_back(lambda);
+  std::vector<CurvePoint> points(lambdas.size());
+  closed_forms(lambdas, points);
+  const double of_no_weights = 0.5 * validation_square_ / validation_rows_;
+  std::size_t first = 0;
+  while (first + 1 < points.size() && !(points[first].value <= kOverfitted * of_no_weights)) ++first;
+  if (first > 0 && !(error_at(lowest) <= kRoughly)) return false;
+  return error_at(lambdas[first]) <= kAgreement;
+}
+
+double GramLeastSquares::curvature_of_penalty(double lambda) const {
+  return std::max(2.0 * std::exp(lambda), kLeastPenalty * largest_);
+}
+
+void GramLeastSquares::multiply_hessian(Eigen::Ref<const Vector> a, double c, Eigen::Ref<Vector> out) const {
+  out = (diagonal_.array() + c) * a.array();
+  const Index last = off_diagonal_.size();
+  if (last == 0) return;
+  out.head(last) += off_diagonal_.cwiseProduct(a.tail(last));
+  out.tail(last) += off_diagonal_.cwiseProduct(a.head(last));
+}
+
+double GramLeastSquares::train_loss(const Vector& w, const Vector& lambda) const {
+  require_sizes(*this, w, lambda);
+  const auto a = w.head(rank());
+  Vector product(rank());
+  multiply_hessian(a, 2.0 * std::exp(lambda[0]), product);
+  const double t = intercept_ ? w[rank()] : 0.0;
+  return 0.5 * (std::max(a.dot(product) - 2.0 * right_.dot(a) + target_square_, 0.0) + t * t);
+}
+
+void GramLeastSquares::train_gradient(const Vector& w, const Vector& lambda, Vector& g) const {
+  require_sizes(*this, w, lambda);
+  g.resize(weights());
+  multiply_hessian(w.head(rank()), 2.0 * std::exp(lambda[0]), g.head(rank()));
+  g.head(rank()) -= right_;
+  if (intercept_) g[rank()] = w[rank()];
+}
+
+void GramLeastSquares::hessian_product(const Vector&, const Vector& lambda, const Vector& p,
+                                       Vector& out) const {
+  require_lambda(*this, lambda);
+  require_weights(*this, p);
+  out.resize(weights());
+  multiply_hessian(p.head(rank()), 2.0 * std::exp(lambda[0]), out.head(rank()));
+  if (intercept_) out[rank()] = p[rank()];
+}
+
+void GramLeastSquares::cross_product(const Vector& w, const Vector& lambda, const Vector& q,
+                                     Vector& out) const {
+  require_sizes(*this, w, lambda);
+  require_lambda(*this, q);
+  out.resize(weights());
+  out.head(rank()) = 2.0 * std::exp(lambda[0]) * q[0] * w.head(rank());
+  if (intercept_) out[rank()] = 0.0;
+}
+
+void GramLeastSquares::cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
+                                                Vector& out) const {
+  require_sizes(*this, w, lambda);
+  require_weights(*this, p);
+  out.resize(hyperparameters());
+  out[0] = 2.0 * std::exp(lambda[0]) * w.head(rank()).dot(p.head(rank()));
+}
+
+void GramLeastSquares::train_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const {
+  require_sizes(*this, w, lambda);
+  out.resize(hyperparameters());
+  out[0] = std::exp(lambda[0]) * w.head(rank()).squaredNorm();
+}
+
+Eigen::MatrixXd GramLeastSquares::outer(Eigen::MatrixXd a) const {
+  return rotation_ ? rotation_->rotated(a) : a;
+}
+
+Vector GramLeastSquares::inner(Vector g) const { return rotation_ ? Vector(rotation_->rotated_back(g)) : g; }
+
+Vector GramLeastSquares::validation_residual(const Vector& point) const {
+  return validation_gram_ * point - validation_right_;
+}
+
+double GramLeastSquares::validation_loss(const Vector& w, const Vector& lambda) const {
+  Vector g(weights());
+  return validation_gradient(w, lambda, g);
+}
+
+double GramLeastSquares::validation_gradient(const Vector& w, const Vector&, Vector& g) const {
+  require_weights(*this, w);
+  g.resize(weights());
+  Vector point = w;
+  point.head(rank()) = outer(w.head(rank()));
+  const Vector residual = validation_residual(point);
+  g = residual / validation_rows_;
+  g.head(rank()) = inner(g.head(rank()));
+  const double square = point.dot(residual - validation_right_) + validation_square_;
+  return 0.5 * std::max(square, 0.0) / validation_rows_;
+}
+
+void GramLeastSquares::validation_hessian_product(const Vector&, const Vector&, const Vector& p,
+                                                  Vector& out) const {
+  require_weights(*this, p);
+  Vector point = p;
+  point.head(rank()) = outer(p.head(rank()));
+  out = validation_gram_ * point / validation_rows_;
+  out.head(rank()) = inner(out.head(rank()));
+}
+
+InnerReport GramLeastSquares::inner_solve(const Vector& lambda, const InnerOptions& options,
+                                          Vector& w) const {
+  require_sizes(*this, w, lambda);
+  // (H + 2e^λ + ρ) a = right − u + ρ v; the exact intercept is t = 0.
+  double c = curvature_of_penalty(lambda[0]);
+  Vector a = right_;
+  if (options.proximal) {
+    c += options.proximal->rho;
+    a += options.proximal->rho * options.proximal->v.head(rank()) - options.proximal->u.head(rank());
+  }
+  const Vector right = a;
+  solve(c, a);
+  Vector product(rank());
+  multiply_hessian(a, c, product);
+  w.head(rank()) = a;
+  fit_intercept(w);
+  InnerReport report;
+  report.converged = true;
+  report.gradient_norm = (product - right).norm();
+  report.work.factorisations = work_of(8.0 * static_cast<double>(rank()));
+  return report;
+}
+
+LinearReport GramLeastSquares::hessian_solve(const Vector&, const Vector& lambda, const Vector& b,
+                                             const LinearOptions&, Vector& x) const {
+  require_lambda(*this, lambda);
+  require_weights(*this, b);
+  require_weights(*this, x);
+  x = b;
+  solve(curvature_of_penalty(lambda[0]), x.head(rank()));
+  LinearReport report;
+  report.converged = true;
+  report.residual_norm = std::numeric_limits<double>::epsilon() * b.norm();
+  report.work.factorisations = work_of(8.0 * static_cast<double>(rank()));
+  return report;
+}
+
+void GramLeastSquares::closed_forms(std::span<const double> lambdas, std::span<CurvePoint> points) const {
+  // a = (H + c)⁻¹ right, c = 2e^λ;  da/dλ = −(H + c)⁻¹ c a, or 0 where c does not move
+  const auto count = static_cast<Index>(lambdas.size());
+  Eigen::MatrixXd a(rank(), 2 * count);
+  for (Index k = 0; k < count; ++k) {
+    const double lambda = lambdas[static_cast<std::size_t>(k)];
+    const double c = curvature_of_penalty(lambda);
+    const double moved = c > 2.0 * std::exp(lambda) ? 0.0 : c;
+    a.col(2 * k) = right_;
+    solve(c, a.col(2 * k));
+    a.col(2 * k + 1) = -moved * a.col(2 * k);
+    solve(c, a.col(2 * k + 1));
+  }
+  a = outer(std::move(a));
+  const Index size = validation_gram_.rows() - (intercept_ ? 1 : 0);
+  // As matrices of rows: BLAS then reads G_V once for all λ.
+  const Matrix w = a.transpose();
+  const Matrix products = product(w, validation_gram_.topLeftCorner(size, size));
+  const double flops = 4.0 * static_cast<double>(size) * static_cast<double>(size) * (rotation_ ? 2.0 : 1.0);
+  for (Index k = 0; k < count; ++k) {
+    const Vector residual = products.row(2 * k).transpose() - validation_right_.head(size);
+    const double square = w.row(2 * k).dot(residual - validation_right_.head(size)) + validation_square_;
+    points[static_cast<std::size_t>(k)] = {.value = 0.5 * std::max(square, 0.0) / validation_rows_,
+                                           .slope = w.row(2 * k + 1).dot(residual) / validation_rows_,
+                                           .work = work_of(flops)};
+  }
+}
+
+std::optional<Vector> GramLeastSquares::least_curvatures() const { return Vector::Constant(1, least_); }
+
+/// What is no gradient counts by its operations.
+double GramLeastSquares::work_of(double flops) const {
+  return flops / (2.0 * direct_->split().train.x.product_flops());
+}
+
+void GramLeastSquares::certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const {
+  require_sizes(*this, w, lambda);
+  out.resize(hyperparameters());
+  const auto a = w.head(rank());
+  Vector product(rank());
+  multiply_hessian(a, 0.0, product);
+  out[0] = certificate_scale_of(a.dot(product) / a.squaredNorm(), std::exp(lambda[0]));
+}
+
+void GramLeastSquares::fit_intercept(Vector& w) const {
+  require_weights(*this, w);
+  if (intercept_) w[rank()] = 0.0;
+}
+
+Vector GramLeastSquares::expand(const Vector& w) const {
+  require_weights(*this, w);
+  const Index d = mean_.size();
+  Vector full(direct_->weights());
+  if (rotation_) {
+    full.head(d) = outer(w.head(rank()));
+  } else {
+    const Vector by_row = rows_ * w.head(rank());
+    Vector sums = Vector::Zero(d);
+    shifted(direct_->split().train.x, mean_).add_transposed(as_span(by_row), as_span(sums));
+    full.head(d) = sums;
+  }
+  if (intercept_) full[d] = w[rank()] + target_mean_ - mean_.dot(full.head(d));
+  return full;
+}
+
+Losses GramLeastSquares::losses(const Vector& w, const Vector& lambda) const {
+  require_sizes(*this, w, lambda);
+  return direct_->losses(expand(w), lambda);
+}
+
+}  // namespace yosida

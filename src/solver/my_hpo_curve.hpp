@@ -1,0 +1,68 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "response/tangent.hpp"
+#include "solver/basin_search.hpp"
+
+namespace yosida {
+
+/// How exactly h is wanted at a λ.
+struct Exactness {
+  /// InnerOptions::blur: the inner solve may end at the weights of a λ so far away; 0 where it must be exact.
+  double tau = 0.0;
+  double tolerance = 0.0;  // InnerOptions::tolerance
+  bool with_slope = true;
+  /// The λ is one of many and need not be resolved: a rough slope will do, and not at any price.
+  bool is_glance = false;
+
+  static Exactness exact();
+  /// For points between the kinks of an ℓ₁ penalty.
+  static Exactness glance();
+  static Exactness blurred(double tau) { return {.tau = tau}; }
+  static Exactness value_only(double tau, double tolerance) {
+    return {.tau = tau, .tolerance = tolerance, .with_slope = false};
+  }
+};
+
+/// The τ of the finest inexact solve.
+inline constexpr double kLeastTau = 1e-5;
+
+/// h and h′ at each λ of a problem that has them in closed form; BasinSearch::kUnresolved where they are not
+/// finite.
+std::vector<BasinSearch::Sample> closed_forms(const BilevelProblem& problem, std::span<const double> lambdas);
+
+/// h(λ) = L_V(w*(λ)) of one hyperparameter. Each inner solve starts from what is known beside it.
+class Curve {
+ public:
+  /// The first inner solve starts from w.
+  Curve(const BilevelProblem& problem, Vector w);
+
+  /// h(λ) and, where it is wanted, h′(λ). The value is BasinSearch::kUnresolved where the solve has not told
+  /// h.
+  BasinSearch::Sample evaluate(double lambda, const Exactness& wanted);
+  /// w = the weights that the last evaluation at λ has found; false where it has found none.
+  bool weights(double lambda, Vector& w) const;
+  /// Whether the problem keeps what makes a finer solve at a λ it has been to a matter of a pass or two.
+  bool has_memory() const { return memory_ != nullptr; }
+  /// Solves so far that have not met their tolerances.
+  std::int64_t inexact_solves() const { return inexact_solves_; }
+
+ private:
+  Tangent guess(double lambda) const;
+  const Tangent* nearest(double lambda) const;
+  const Tangent* behind(const Tangent& near, double lambda) const;
+  void add_slope(const Exactness& wanted, Tangent& point, BasinSearch::Sample& sample);
+
+  const BilevelProblem& problem_;
+  Vector start_;
+  std::unique_ptr<SolveMemory> memory_;  // what the problem keeps between its solves
+  std::map<double, Tangent> visited_;
+  Vector g_;  // ∇L_V
+  std::int64_t inexact_solves_ = 0;
+};
+
+}  // namespace yosida

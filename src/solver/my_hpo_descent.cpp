@@ -1,0 +1,113 @@
+#include "solver/my_hpo_descent.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "solver/stationarity.hpp"
+
+namespace yosida {
+namespace {
+
+/// Inner solves end at this share of the certificate reached.
+constexpr double kForcing = 0.03;
+/// The certificate has improved where it is lower by this factor.
+constexpr double kImproved = 0.9;
+/// Iterations that rounding may keep from improving the certificate.
+constexpr int kMaxUnimproved = 4;
+/// Times that creeping λ are moved to their bounds.
+constexpr int kMaxBoundsTried = 4;
+/// A rise of L_V by so small a share is none: inner solves leave more.
+constexpr double kUnseen = 1e-11;
+
+}  // namespace
+
+Descent::Descent(const BilevelProblem& problem, const MyHpo::Settings& settings, const Start& range,
+                 double first_tolerance)
+    : problem_(problem),
+      settings_(settings),
+      range_(range),
+      g_(problem.weights()),
+      hypergradient_(Vector::Zero(problem.hyperparameters())),
+      tolerance_(problem.traits().factors_cheaply ? kFactoredTolerance : first_tolerance) {}
+
+void Descent::begin(Iterate& at, const std::optional<Vector>& rival) {
+  validation_ = evaluate(at.lambda, at.w, at);
+  if (rival && *rival != at.lambda) {
+    Vector w = at.w;
+    const double validation = evaluate(*rival, w, at);
+    if (validation < validation_) take(*rival, w, validation, at);
+    problem_.validation_gradient(at.w, at.lambda, g_);
+  }
+  at.low = range_.low;
+  at.high = range_.high;
+  respond(at);
+}
+
+void Descent::step(Iterate& at) {
+  const bool has_moved = move(at);
+  const double certificate =
+      scaled_hypergradient(problem_, range_, at.w, at.lambda, hypergradient_, validation_);
+  if (certificate <= settings_.tolerance) {
+    at.status = SolverStatus::converged;
+    return;
+  }
+  if (is_stuck(certificate, has_moved)) {
+    if (!reaches_bounds(at)) at.status = SolverStatus::stalled;
+    return;
+  }
+  tighten(std::clamp(kForcing * certificate, kLeastTolerance, tolerance_), has_moved);
+  if (has_moved) return;
+  // No step is left at the old tolerance. A finer look may show one.
+  validation_ = evaluate(at.lambda, at.w, at);
+  respond(at);
+}
+
+/// Steps no longer bring the certificate down.
+bool Descent::is_stuck(double certificate, bool has_moved) {
+  unimproved_ = certificate < kImproved * certificate_ ? 0 : unimproved_ + 1;
+  certificate_ = std::min(certificate, certificate_);
+  const bool is_at_finest = !has_moved && tolerance_ <= kLeastTolerance;
+  return is_at_finest || ((at_rounding_ || !has_moved) && unimproved_ >= kMaxUnimproved);
+}
+
+/// h may fall towards a bound too slowly for steps to be seen: λ goes there.
+bool Descent::reaches_bounds(Iterate& at) {
+  if (bounds_tried_++ >= kMaxBoundsTried) return false;
+  unimproved_ = 0;
+  Vector scale(at.lambda.size());
+  problem_.certificate_scale(at.w, at.lambda, scale);
+  const bool has_moved = move_to_bounds(scale, at);
+  problem_.validation_gradient(at.w, at.lambda, g_);
+  respond(at);
+  return has_moved;
+}
+
+double Descent::evaluate(const Vector& lambda, Vector& w, Iterate& at) {
+  if (!problem_.inner_solve(lambda, {.proximal = {}, .tolerance = tolerance_}, w).converged)
+    ++at.inexact_solves;
+  return problem_.validation_gradient(w, lambda, g_);
+}
+
+void Descent::take(const Vector& lambda, const Vector& w, double validation, Iterate& at) {
+  at.lambda = lambda;
+  at.w = w;
+  validation_ = validation;
+}
+
+bool Descent::take_if_not_higher(const Vector& lambda, Iterate& at) {
+  Vector w = at.w;
+  const double validation = evaluate(lambda, w, at);
+  if (!(validation <= validation_ * (1.0 + kUnseen))) return false;
+  take(lambda, w, validation, at);
+  return true;
+}
+
+bool Descent::is_held(const Iterate& at, Index j) const {
+  return yosida::is_held(range_, at.lambda[j], hypergradient_[j], j, validation_);
+}
+
+bool Descent::creeps(Index j, const Vector& scale) const {
+  return !(std::abs(hypergradient_[j]) * scale[j] <= settings_.tolerance * std::abs(validation_));
+}
+
+}  // namespace yosida

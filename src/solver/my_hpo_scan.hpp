@@ -1,0 +1,45 @@
+#pragma once
+
+#include "solver/my_hpo_curve.hpp"
+#include "yosida/solver/my_hpo.hpp"
+
+namespace yosida {
+
+/// h is known to rounding wherever it is evaluated: inner problems have a closed form or factor cheaply.
+inline bool is_exact(const BilevelProblem& problem) {
+  return problem.traits().has_closed_form || problem.traits().factors_cheaply;
+}
+
+/// h has kinks of an ℓ₁ penalty. Problems with one state their bounds.
+inline bool has_l1_kinks(const BilevelProblem& problem) { return problem.traits().bounds.has_value(); }
+
+/// The scan of the search for one λ: how near its points are to each other, how exactly h is told at each,
+/// and when no more of them are needed.
+class Scan {
+ public:
+  /// `columns_are_alike`: the features have one scale, so that h has one place to be low.
+  Scan(const BilevelProblem& problem, const MyHpo::Settings& settings, bool columns_are_alike)
+      : problem_(problem), settings_(settings), columns_are_alike_(columns_are_alike) {}
+
+  /// The distance of the points.
+  static double spacing(const BilevelProblem& problem, const MyHpo::Settings& settings);
+  /// The points of one iteration: one where it is dear, a few or all where they are not.
+  void advance(Curve& curve, BasinSearch& search);
+
+ private:
+  void add_closed_forms(BasinSearch& search) const;
+  void add_exact_point(Curve& curve, BasinSearch& search);
+  void add_inexact_point(Curve& curve, BasinSearch& search);
+  BasinSearch::Sample coarse_sample(double lambda, Curve& curve, const BasinSearch& search);
+  bool only_overfits(const BasinSearch::Sample& sample, double last, const BasinSearch& search);
+
+  const BilevelProblem& problem_;
+  MyHpo::Settings settings_;
+  bool columns_are_alike_;
+  double last_ = 0.0;               // the last value told
+  bool is_coarse_useless_ = false;  // coarse solves have stopped to tell h
+  int rises_ = 0;                   // values in a row, each above the one before
+  int unresolved_ = 0;              // points in a row
+};
+
+}  // namespace yosida

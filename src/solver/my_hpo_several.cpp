@@ -1,0 +1,104 @@
+#include "solver/my_hpo_several.hpp"
+
+#include "solver/my_hpo_few.hpp"
+#include "solver/my_hpo_many.hpp"
+#include "yosida/solver/bounds.hpp"
+
+namespace yosida {
+namespace {
+
+/// With at most so many hyperparameters the response Φ₁ is a matrix, one linear solve a column; with more
+/// where one small factorisation serves all of these.
+constexpr Index kMaxFew = 64;
+constexpr Index kMaxFewFactored = 300;
+/// How often the answer of an elastic net is looked at along one of its penalties, by turns, and the share of
+/// L_V that a better one must gain.
+constexpr int kMaxLooks = 4;
+constexpr double kWorthwhile = 1e-6;
+
+std::unique_ptr<Descent> descent_of(const BilevelProblem& problem, const MyHpo::Settings& settings,
+                                    const Start& range) {
+  const Index most = problem.traits().factors_cheaply ? kMaxFewFactored : kMaxFew;
+  if (problem.hyperparameters() <= most) return std::make_unique<DescentOfFew>(problem, settings, range);
+  return std::make_unique<DescentOfMany>(problem, settings, range);
+}
+
+}  // namespace
+
+SearchForSeveral::SearchForSeveral(const BilevelProblem& problem, const MyHpo::Settings& settings,
+                                   const Start& start)
+    : problem_(problem),
+      settings_(settings),
+      range_(start),
+      lines_(Lines::to_begin_with(problem, settings, start)),
+      rival_(start.lambda) {}
+
+void SearchForSeveral::step(Iterate& at) {
+  if (lines_ && !step_lines(at)) return;
+  if (at.status == SolverStatus::running) {
+    if (!descent_) begin_descent(at);
+    descent_->step(at);
+    if (at.status == SolverStatus::running) return;
+  }
+  // A descent has ended. Is there anything lower?
+  if (looks_along_line(at)) {
+    at.status = SolverStatus::running;
+  } else if (problem_.traits().bounds) {
+    compare_descents(at);
+  }
+}
+
+/// One iteration along lines; false while there are more. Then a descent begins where they have led, or the
+/// answer of the last one stands.
+bool SearchForSeveral::step_lines(Iterate& at) {
+  lines_->step(at);
+  if (!lines_->are_done()) return false;
+  if (lines_->have_led_lower()) {
+    descent_.reset();
+  } else if (descent_) {
+    at.status = ended_;
+  }
+  lines_.reset();
+  return true;
+}
+
+void SearchForSeveral::begin_descent(Iterate& at) {
+  if (!range_.is_bounded()) {
+    range_ = with_bounds(problem_, range_);
+    // The lines may have moved their bounds: these hold what was found there.
+    range_.low = range_.low.cwiseMin(at.lambda);
+    range_.high = range_.high.cwiseMax(at.lambda);
+  }
+  range_.clamp(at.lambda);
+  descent_ = descent_of(problem_, settings_, range_);
+  descent_->begin(at, rival_);
+  rival_.reset();
+}
+
+/// Begins a search along a penalty of an elastic net, through the answer.
+bool SearchForSeveral::looks_along_line(const Iterate& at) {
+  if (!problem_.traits().bounds || at.lambda.size() != 2 || looks_ >= kMaxLooks) return false;
+  const Index j = looks_++ % 2;
+  lines_ =
+      Lines::through(problem_, settings_, range_, at.lambda, j, descent_->validation() * (1.0 - kWorthwhile));
+  ended_ = at.status;
+  return true;
+}
+
+/// Two descents: the first has begun at the lines, the second begins at the start given. The lower one is the
+/// answer.
+void SearchForSeveral::compare_descents(Iterate& at) {
+  if (!first_) {
+    first_ =
+        Answer{.validation = descent_->validation(), .lambda = at.lambda, .w = at.w, .status = at.status};
+    at.lambda = range_.lambda;
+    at.status = SolverStatus::running;
+    begin_descent(at);
+  } else if (first_->validation <= descent_->validation()) {
+    at.lambda = first_->lambda;
+    at.w = first_->w;
+    at.status = first_->status;
+  }
+}
+
+}  // namespace yosida

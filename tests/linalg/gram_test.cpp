@@ -1,0 +1,129 @@
+#include "linalg/gram.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+
+#include "linalg/tridiagonal.hpp"
+#include "support/compare.hpp"
+#include "support/random_split.hpp"
+#include "support/threads_guard.hpp"
+
+namespace yosida {
+namespace {
+
+using test::matrix_of;
+using test::random_matrix;
+using test::random_vector;
+using test::relative_error;
+
+/// Sums of some thousand terms, each rounded.
+constexpr double kRounding = 1e-13;
+
+/// A view of every kind: some rows, in another order, shifted and scaled.
+Design view_of(Index rows, Index cols, bool sparse, Random& random) {
+  const Design all = test::random_design(2 * rows, cols, sparse ? 0.3 : 1.0, random);
+  std::vector<Index> chosen;
+  for (Index i = 0; i < rows; ++i) chosen.push_back(2 * rows - 1 - 2 * i);
+  const Vector scale = random_vector(cols, random).array().abs() + 0.5;
+  return all.select_rows(chosen).mapped({.shift = random_vector(cols, random), .scale = scale});
+}
+
+struct Shape {
+  Index rows, cols;
+};
+// Below and above what has one Gram matrix for each range of rows, and rows that fill no block.
+constexpr Shape kShapes[] = {{1, 1}, {5, 3}, {700, 30}, {9000, 40}, {1500, 530}, {3, 600}};
+
+TEST(WeightedGram, IsTheSumOfProductsOfColumns) {
+  for (const Shape shape : kShapes)
+    for (const bool sparse : {false, true}) {
+      Random random(3);
+      const Design x = view_of(shape.rows, shape.cols, sparse, random);
+      const Eigen::MatrixXd plain = matrix_of(x);
+      const Vector weight = random_vector(shape.rows, random).cwiseAbs();
+      SCOPED_TRACE(testing::Message() << shape.rows << " x " << shape.cols << ", sparse " << sparse);
+      EXPECT_LE(relative_error(weighted_gram(x, {}), plain.transpose() * plain), kRounding);
+      EXPECT_LE(
+          relative_error(weighted_gram(x, as_span(weight)), plain.transpose() * weight.asDiagonal() * plain),
+          kRounding);
+    }
+}
+
+TEST(WeightedGram, IsTheSameForAnyNumberOfThreads) {
+  for (const Shape shape : kShapes) {
+    Random random(4);
+    const Design x = view_of(shape.rows, shape.cols, false, random);
+    std::vector<Matrix> grams;
+    for (const int threads : {1, 2, 3}) {
+      const test::ThreadsGuard guard(threads);
+      grams.push_back(weighted_gram(x, {}));
+    }
+    EXPECT_EQ(grams[0], grams[1]);
+    EXPECT_EQ(grams[0], grams[2]);
+  }
+}
+
+TEST(RowProducts, AreThoseOfEachRowWithEach) {
+  for (const bool sparse : {false, true})
+    for (const auto& [rows, cols] : {Shape{1, 4}, Shape{30, 7}, Shape{140, 3000}}) {
+      Random random(5);
+      const Design x = view_of(rows, cols, sparse, random);
+      const Design others = view_of(2 * rows + 1, cols, sparse, random);
+      const RowProducts products = row_products(x, others);
+      EXPECT_LE(relative_error(products.own, matrix_of(x) * matrix_of(x).transpose()), kRounding);
+      EXPECT_LE(relative_error(products.others, matrix_of(others) * matrix_of(x).transpose()), kRounding);
+    }
+}
+
+// Differences of columns have no shift and scale of their own.
+TEST(RowProducts, AreOfRowsBehindEveryStep) {
+  Random random(6);
+  const Design x = test::random_design(20, 15, 1.0, random).mapped({.differences = true});
+  const RowProducts products = row_products(x, x);
+  EXPECT_LE(relative_error(products.own, matrix_of(x) * matrix_of(x).transpose()), kRounding);
+  EXPECT_LE(relative_error(products.others, products.own), kRounding);
+}
+
+TEST(Multiplied, IsTheProduct) {
+  for (const Shape shape : kShapes)
+    for (const bool sparse : {false, true}) {
+      Random random(7);
+      const Design x = view_of(shape.rows, shape.cols, sparse, random);
+      const Matrix b = random_matrix(shape.cols, 3, random);
+      EXPECT_LE(relative_error(multiplied(x, b), matrix_of(x) * b), kRounding);
+    }
+}
+
+TEST(Tridiagonal, IsTheMatrixInOtherCoordinates) {
+  for (const Index size : {1, 2, 3, 40, 150}) {
+    Random random(8);
+    const Matrix a = random_matrix(size + 2, size, random);
+    const Eigen::MatrixXd full = a.transpose() * a;
+    Matrix lower = full;
+    lower.triangularView<Eigen::StrictlyUpper>().setConstant(std::nan(""));  // must not be read
+    const Tridiagonal made(lower);
+    const Vector b = random_vector(size, random);
+    // (A + c) x = b by way of T
+    Eigen::MatrixXd x = b;
+    Vector inner = made.rotated_back(x).col(0);
+    solve_tridiagonal(made.diagonal(), made.off_diagonal(), 0.7, inner);
+    x = made.rotated(inner);
+    const Eigen::MatrixXd shifted = full + 0.7 * Eigen::MatrixXd::Identity(size, size);
+    EXPECT_LE(relative_error(x.col(0), shifted.ldlt().solve(b)), 1e-11) << size;
+    const Vector values = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(full).eigenvalues();
+    EXPECT_LE(relative_error(made.eigenvalues(), values), 1e-12) << size;
+    const Eigenvectors parts = eigenvectors(lower);
+    EXPECT_LE(relative_error(parts.values, values), 1e-12) << size;
+    EXPECT_LE(relative_error(parts.u * parts.values.asDiagonal() * parts.u.transpose(), full), 1e-12) << size;
+  }
+}
+
+TEST(SolveTridiagonal, LeavesOutWhatHasNoPivot) {
+  Vector b = Vector::Ones(3);
+  solve_tridiagonal(Vector::Zero(3), {}, 0.0, b);
+  EXPECT_EQ(b, Vector::Zero(3));
+}
+
+}  // namespace
+}  // namespace yosida
