@@ -165,7 +165,7 @@ class ArrayReader {
     constexpr std::size_t kRange = std::size_t{1} << 20;
     const std::size_t ranges = (numbers.size() + kRange - 1) / kRange;
     std::vector<char> is_finite(ranges);
-    linalg::run_tasks(static_cast<Index>(ranges), [&](Index range) {
+    linalg::run_tasks(static_cast<Index>(ranges), std::ssize(numbers), [&](Index range) {
       const std::size_t begin = static_cast<std::size_t>(range) * kRange;
       is_finite[static_cast<std::size_t>(range)] =
           all_finite(numbers.subspan(begin, std::min(kRange, numbers.size() - begin)));

@@ -53,7 +53,7 @@ Sums over_dense_rows(const Design& x, const Sums& none, const Visit& visit, cons
   const bool is_small = x.rows() * x.cols() < linalg::kChunkedSize || x.rows() < linalg::kChunks;
   const Index ranges = is_small ? 1 : linalg::kChunks;
   std::vector<Sums> parts(static_cast<std::size_t>(ranges), none);
-  linalg::run_tasks(ranges, [&](Index range) {
+  linalg::run_tasks(ranges, x.rows() * x.cols(), [&](Index range) {
     const Index begin = x.rows() * range / ranges;
     Sums& own = parts[static_cast<std::size_t>(range)];
     for_each_row(x.row_range(begin, x.rows() * (range + 1) / ranges - begin),

@@ -17,6 +17,8 @@ void dpotrs_(const char* uplo, const int* n, const int* nrhs, const double* a, c
 void dgesdd_(const char* jobz, const int* m, const int* n, double* a, const int* lda, double* s, double* u,
              const int* ldu, double* vt, const int* ldvt, double* work, const int* lwork, int* iwork,
              int* info);
+void dsyevd_(const char* jobz, const char* uplo, const int* n, double* a, const int* lda, double* w,
+             double* work, const int* lwork, int* iwork, const int* liwork, int* info);
 void dgeqrf_(const int* m, const int* n, double* a, const int* lda, double* tau, double* work,
              const int* lwork, int* info);
 void dorgqr_(const int* m, const int* n, const int* k, double* a, const int* lda, const double* tau,
@@ -139,6 +141,27 @@ Svd svd(const Matrix& a, bool full_v) {
   return result;
 }
 
+Eigensystem symmetric_eigen(const Matrix& a) {
+  const BlasCall call;
+  ColumnMajor vectors = a;
+  const int n = static_cast<int>(a.rows());
+  Eigensystem result;
+  result.values.resize(n);
+  int info = 0;
+  const int query = -1;
+  double size = 0.0;
+  int integers = 0;
+  dsyevd_("V", "L", &n, vectors.data(), &n, result.values.data(), &size, &query, &integers, &query, &info);
+  const int lwork = static_cast<int>(size);
+  std::vector<double> work(static_cast<std::size_t>(lwork));
+  std::vector<int> iwork(static_cast<std::size_t>(integers));
+  dsyevd_("V", "L", &n, vectors.data(), &n, result.values.data(), work.data(), &lwork, iwork.data(),
+          &integers, &info);
+  check(info, "dsyevd");
+  result.vectors = vectors;
+  return result;
+}
+
 Qr qr(const Matrix& a) {
   ColumnMajor q = a;
   std::vector<double> tau;
@@ -237,10 +260,18 @@ CgReport conjugate_gradients(FunctionRef<void(const Vector&, Vector&)> apply, co
   Vector inverse = Vector::Ones(b.size());
   if (const Vector* diagonal = options.diagonal)
     inverse = (diagonal->array() > 0.0).select(diagonal->cwiseInverse(), 1.0);
-  Vector scaled = inverse.cwiseProduct(residual);
+  const auto preconditioned = [&] {
+    Vector result = options.precondition ? residual : Vector(inverse.cwiseProduct(residual));
+    if (options.precondition) (*options.precondition)(result);
+    return result;
+  };
+  Vector scaled = preconditioned();
   Vector direction = scaled;
   double square = residual.dot(scaled);
-  const auto size = [&] { return options.in_its_units ? std::sqrt(square) : residual.norm(); };
+  const auto size = [&] {
+    if (options.norm) return (*options.norm)(residual);
+    return options.in_its_units ? std::sqrt(square) : residual.norm();
+  };
   report.residual_norm = size();
   while (report.products < max_products && report.residual_norm > tolerance &&
          !stop_requested(options.stop)) {
@@ -255,7 +286,7 @@ CgReport conjugate_gradients(FunctionRef<void(const Vector&, Vector&)> apply, co
     const double step = square / curvature;
     x += step * direction;
     residual -= step * product;
-    scaled = inverse.cwiseProduct(residual);
+    scaled = preconditioned();
     const double next = residual.dot(scaled);
     direction = scaled + (next / square) * direction;
     square = next;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "yosida/linalg/design.hpp"
 #include "yosida/stop.hpp"
 
@@ -46,6 +48,13 @@ Qr qr(const Matrix& a);
 Matrix triangular_factor(const Design& x, const Vector& shift, bool with_ones, const Vector& y,
                          double y_shift, const StopToken* stop = nullptr);
 
+/// A = V diag(values) Vᵀ of a symmetric A, values rising.
+struct Eigensystem {
+  Vector values;
+  Matrix vectors;  // columns
+};
+Eigensystem symmetric_eigen(const Matrix& a);
+
 /// gram += AᵀA, its lower triangle.
 void add_gram(const Eigen::Ref<const Matrix>& a, Matrix& gram);
 
@@ -63,6 +72,10 @@ struct CgOptions {
   const Vector* diagonal = nullptr;
   /// The residual r is measured by √(rᵀ diagonal⁻¹ r), which does not depend on those scales.
   bool in_its_units = false;
+  /// In place of the diagonal: r becomes M⁻¹r, M symmetric, positive definite and near to H.
+  std::optional<FunctionRef<void(Vector&)>> precondition = {};
+  /// The norm of the residual where it is another than the one above.
+  std::optional<FunctionRef<double(const Vector&)>> norm = {};
   /// Asked before each product.
   const StopToken* stop = nullptr;
 };

@@ -69,7 +69,7 @@ Matrix narrow_gram(const Design& x, std::span<const double> weight, const StopTo
   const Index block = rows_a_block(d);
   const Index ranges = std::min<Index>(kRanges, (x.rows() + block - 1) / block);
   std::vector<Matrix> parts(static_cast<std::size_t>(ranges), Matrix::Zero(d, d));
-  linalg::run_tasks(ranges, [&](Index range) {
+  linalg::run_tasks(ranges, x.rows() * d * d, [&](Index range) {
     const Index end = x.rows() * (range + 1) / ranges;
     Matrix rows(block, d);
     for (Index i = x.rows() * range / ranges; i < end && !stop_requested(stop); i += block) {
@@ -93,11 +93,11 @@ Matrix wide_gram(const Design& x, std::span<const double> weight, const StopToke
   for (Index i = 0; i < x.rows() && !stop_requested(stop); i += block) {
     const Index count = std::min(block, x.rows() - i);
     const Index parts = std::min(kRanges, count);
-    linalg::run_tasks(parts, [&](Index part) {
+    linalg::run_tasks(parts, count * d, [&](Index part) {
       const Index begin = count * part / parts;
       copy_weighted(x, weight, i + begin, count * (part + 1) / parts - begin, rows.row(begin).data());
     });
-    linalg::run_tasks(panels, [&](Index task) {
+    linalg::run_tasks(panels, count * d * d, [&](Index task) {
       const Index panel = panels - 1 - task;  // the longest first
       add_gram_rows(rows.topRows(count), panel * kPanel, std::min(kPanel, d - panel * kPanel), gram);
     });
@@ -242,8 +242,8 @@ void copy_columns(const Design& x, Index begin, Index count, Matrix& out) {
   out.resize(x.rows(), count);
   const std::vector<ColumnStep>* const steps = Access::steps(x);
   const RowsOf<linalg::DenseRow> rows(x);
-  linalg::run_tasks(std::min(kRanges, x.rows()), [&](Index part) {
-    const Index parts = std::min(kRanges, x.rows());
+  const Index parts = std::min(kRanges, x.rows());
+  linalg::run_tasks(parts, x.rows() * count, [&](Index part) {
     for (Index i = x.rows() * part / parts; i < x.rows() * (part + 1) / parts; ++i) {
       double* const target = out.row(i).data();
       std::copy_n(rows.row(i) + begin, count, target);
@@ -261,7 +261,7 @@ void copy_columns(const Design& x, Index begin, Index count, Matrix& out) {
 /// out += A Bᵀ, tasks of kPanel rows of A; of its lower triangle alone where `is_lower`.
 void add_products(const Matrix& a, const Matrix& b, bool is_lower, Matrix& out) {
   const Index tasks = (a.rows() + kPanel - 1) / kPanel;
-  linalg::run_tasks(tasks, [&](Index task) {
+  linalg::run_tasks(tasks, a.rows() * b.rows() * a.cols(), [&](Index task) {
     const Index begin = (tasks - 1 - task) * kPanel;
     const Index count = std::min(kPanel, a.rows() - begin);
     add_product_transposed(a.middleRows(begin, count), b.topRows(is_lower ? begin + count : b.rows()),
@@ -306,8 +306,8 @@ RowProducts sparse_row_products(const Design& x, const Design& others) {
   const RowsOf<SparseRow> rows(x);
   const auto fill = [&](const Design& left, const ColumnMap& left_map, Matrix& out) {
     const RowsOf<SparseRow> left_rows(left);
-    linalg::run_tasks(std::min(kRanges, left.rows()), [&](Index part) {
-      const Index parts = std::min(kRanges, left.rows());
+    const Index parts = std::min(kRanges, left.rows());
+    linalg::run_tasks(parts, left.rows() * rows.numbers(), [&](Index part) {
       Vector row(x.cols());
       for (Index i = left.rows() * part / parts; i < left.rows() * (part + 1) / parts; ++i) {
         // Σ_j (a_j v_j + z_j) (α_j u_j + ζ_j), with all of the left row at hand
@@ -369,7 +369,7 @@ Matrix multiplied_transposed(const Design& x, const Matrix& b) {
   const Index width = std::clamp<Index>((Index{1} << 16) / std::max<Index>(x.rows(), 1), 32, 2048);
   const Index blocks = (rows.cols() + width - 1) / width;
   Matrix result = Matrix::Zero(rows.cols(), b.cols());
-  linalg::run_tasks(blocks, [&](Index block) {
+  linalg::run_tasks(blocks, x.rows() * x.cols() * b.cols(), [&](Index block) {
     const Index begin = block * width;
     const Index count = std::min(width, rows.cols() - begin);
     Matrix part(x.rows(), count);
@@ -392,7 +392,7 @@ Matrix multiplied(const Design& x, const Matrix& b) {
     return result;
   }
   const Index block = rows_a_block(x.cols());
-  linalg::run_tasks((x.rows() + block - 1) / block, [&](Index task) {
+  linalg::run_tasks((x.rows() + block - 1) / block, x.rows() * x.cols() * b.cols(), [&](Index task) {
     const Index begin = task * block;
     const Index count = std::min(block, x.rows() - begin);
     Matrix rows(count, x.cols());

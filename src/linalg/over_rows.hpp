@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "linalg/tasks.hpp"
 #include "yosida/linalg/threads.hpp"
 #include "yosida/linalg/types.hpp"
 
@@ -14,8 +15,6 @@ namespace yosida::linalg {
 /// whatever the number of threads: so the sum does not depend on it.
 constexpr Index kChunkedSize = Index{1} << 17;
 constexpr int kChunks = 8;
-/// Below this a pass is over before threads have woken up.
-constexpr Index kParallelSize = Index{1} << 20;
 
 /// Calls body(begin, end, out) on ranges of rows and adds up what it returns and what it accumulates.
 template <typename Body>

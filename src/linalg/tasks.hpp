@@ -9,11 +9,15 @@
 
 namespace yosida::linalg {
 
-/// Calls task(0), …, task(count − 1) from several threads, in no order. Each writes to memory of its own, so
+/// Below so many operations work is over before threads have woken up.
+constexpr Index kParallelSize = Index{1} << 20;
+
+/// Calls task(0), …, task(count − 1), in no order: from several threads where they have as many `operations`
+/// in all as pays for these. Each writes to memory of its own, so
 /// that results do not depend on the number of threads. An exception of a task is thrown here.
 template <typename Task>
-void run_tasks(Index count, const Task& task) {
-  const int team = static_cast<int>(std::min<Index>(threads(), count));
+void run_tasks(Index count, Index operations, const Task& task) {
+  const int team = operations < kParallelSize ? 1 : static_cast<int>(std::min<Index>(threads(), count));
   if (team <= 1) {
     for (Index i = 0; i < count; ++i) task(i);
     return;

@@ -78,6 +78,22 @@ double DataTerm::gradient(const Vector& w, Vector& g) const {
   return total / rows();
 }
 
+double DataTerm::gradient(const Vector& w, Vector& m, Vector& g) const {
+  m.resize(x_.rows() * k_);
+  g.setZero(size());
+  const double total = x_.fused_pass(
+      as_span(w),
+      [&](Index first, std::span<double> own) {
+        std::copy(own.begin(), own.end(), m.data() + first * k_);
+        const double loss_of_rows = sum(first, own);
+        slopes(first, own);
+        return loss_of_rows;
+      },
+      as_span(g), k_);
+  g /= rows();
+  return total / rows();
+}
+
 void DataTerm::hessian_product(const Vector& w, const Vector& p, Vector& out) const {
   out.setZero();
   if (loss_.is_quadratic()) {  // ℓ″ = 1 wherever w is
@@ -192,6 +208,19 @@ void DataTerm::hessian_diagonal_at(const Vector& state, Vector& diagonal) const 
 void DataTerm::row_curvatures(const Vector& state, Vector& h) const {
   h = state / rows();
   weigh(0, as_span(h));
+}
+
+void DataTerm::row_curvature_traces(const Vector& state, Vector& h) const {
+  Vector diagonal(state.size());
+  loss_.diagonal_curvatures(as_span(state), as_span(diagonal));
+  weigh(0, as_span(diagonal));
+  h = Eigen::Map<const Matrix>(diagonal.data(), x_.rows(), k_).rowwise().sum() / rows();
+}
+
+Matrix DataTerm::mean_curvature(const Vector& state) const {
+  Matrix sum = Matrix::Zero(k_, k_);
+  loss_.add_curvatures(as_span(state), as_span(s_), {sum.data(), static_cast<std::size_t>(sum.size())});
+  return sum / rows();
 }
 
 Matrix DataTerm::hessian_at(const Vector& state, const StopToken* stop) const {

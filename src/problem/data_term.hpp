@@ -30,6 +30,8 @@ class DataTerm {
   double value(const Vector& w) const;
   /// g = ∇f(w). Returns f(w).
   double gradient(const Vector& w, Vector& g) const;
+  /// The same, and m = the margins of w.
+  double gradient(const Vector& w, Vector& m, Vector& g) const;
   /// out = ∇²f(w) p
   void hessian_product(const Vector& w, const Vector& p, Vector& out) const;
   /// out_i = s_i/N ∇ℓ_iᵀp, the derivative of each row's part of f along p.
@@ -59,6 +61,10 @@ class DataTerm {
   void hessian_diagonal_at(const Vector& state, Vector& diagonal) const;
   /// s_i ℓ″_i / N of a loss of one output: ∇²f = Xᵀ diag(·) X.
   void row_curvatures(const Vector& state, Vector& h) const;
+  /// s_i/N tr ∂²ℓ_i/∂m², of each row.
+  void row_curvature_traces(const Vector& state, Vector& h) const;
+  /// 1/N Σ s_i ∂²ℓ_i/∂m², an outputs() × outputs() matrix.
+  Matrix mean_curvature(const Vector& state) const;
   /// ∇²f of a loss of one output, the intercept its last row and column; of some rows only where `stop` says
   /// so.
   Matrix hessian_at(const Vector& state, const StopToken* stop = nullptr) const;

@@ -52,6 +52,7 @@ class ForwardingProblem : public BilevelProblem {
                             Eigen::MatrixXd& out) const override {
     problem_.validation_curvature(w, lambda, phi1, out);
   }
+  std::unique_ptr<SolveMemory> solve_memory() const override { return problem_.solve_memory(); }
   InnerReport inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const override {
     return problem_.inner_solve(lambda, options, w);
   }

@@ -41,6 +41,11 @@ Work mean_of(const Work& sum, Index folds) {
   return mean;
 }
 
+/// The memories of all folds; null where a fold keeps nothing.
+struct FoldMemories final : SolveMemory {
+  std::vector<std::unique_ptr<SolveMemory>> folds;
+};
+
 }  // namespace
 
 KFoldProblem::KFoldProblem(std::vector<std::shared_ptr<const BilevelProblem>> folds,
@@ -276,6 +281,20 @@ void KFoldProblem::validation_hessian_product(const Vector& w, const Vector& lam
   });
 }
 
+std::unique_ptr<SolveMemory> KFoldProblem::solve_memory() const {
+  auto all = std::make_unique<FoldMemories>();
+  for (const Fold& fold : folds_) all->folds.push_back(fold.problem->solve_memory());
+  const bool any =
+      std::any_of(all->folds.begin(), all->folds.end(), [](const auto& own) { return own != nullptr; });
+  return any ? std::move(all) : nullptr;
+}
+
+SolveMemory* KFoldProblem::memory_of(const Fold& fold, SolveMemory* all) const {
+  const auto* const memories = dynamic_cast<const FoldMemories*>(all);
+  return memories == nullptr ? nullptr
+                             : memories->folds[static_cast<std::size_t>(&fold - folds_.data())].get();
+}
+
 InnerReport KFoldProblem::inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const {
   require_sizes(*this, w, lambda);
   InnerReport all;
@@ -284,6 +303,7 @@ InnerReport KFoldProblem::inner_solve(const Vector& lambda, const InnerOptions& 
   for_each_fold([&](const Fold& fold, Scratch& own) {
     InnerOptions part = options;
     part.proximal.reset();
+    part.memory = memory_of(fold, options.memory);
     gather(fold, w, own.a);
     if (options.proximal) {
       gather(fold, options.proximal->u, own.b);
@@ -319,7 +339,9 @@ LinearReport KFoldProblem::hessian_solve(const Vector& w, const Vector& lambda, 
     if (own.b.isZero(0.0)) {  // no tolerance is relative to 0
       own.c.setZero();
     } else {
-      const LinearReport report = fold.problem->hessian_solve(own.a, lambda, own.b, options, own.c);
+      LinearOptions part = options;
+      part.memory = memory_of(fold, options.memory);
+      const LinearReport report = fold.problem->hessian_solve(own.a, lambda, own.b, part, own.c);
       all.converged &= report.converged;
       all.work += report.work;
       all.damping = std::max(all.damping, report.damping);
@@ -348,7 +370,9 @@ LinearReport KFoldProblem::hessian_solve_many(const Vector& w, const Vector& lam
     };
     rows_of(b, right);
     rows_of(x, left);
-    const LinearReport report = fold.problem->hessian_solve_many(own.a, lambda, right, options, left);
+    LinearOptions part = options;
+    part.memory = memory_of(fold, options.memory);
+    const LinearReport report = fold.problem->hessian_solve_many(own.a, lambda, right, part, left);
     x.middleRows(fold.first, fold.penalised) = left.topRows(fold.penalised);
     x.middleRows(fold.first_intercept, fold.intercepts) = left.bottomRows(fold.intercepts);
     all.converged &= report.converged;

@@ -10,6 +10,7 @@
 #include "linalg/factor.hpp"
 #include "linalg/row_numbers.hpp"
 #include "problem/newton.hpp"
+#include "problem/quasi_newton.hpp"
 #include "yosida/error.hpp"
 
 namespace yosida {
@@ -316,6 +317,12 @@ double LinearProblem::gradient_flops() const {
   return 2.0 * split_.train.x.product_flops() * static_cast<double>(loss_.outputs());
 }
 
+std::unique_ptr<SolveMemory> LinearProblem::solve_memory() const {
+  const bool suits = penalty_.is_shared() || loss_.outputs() == 1;
+  if (traits_.factors_cheaply || !suits || !QuasiNewton::pays(train_term())) return nullptr;
+  return std::make_unique<QuasiNewton>();
+}
+
 InnerReport LinearProblem::inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const {
   require_sizes(*this, w, lambda);
   Vector c = penalty_curvatures(lambda);
@@ -358,18 +365,26 @@ InnerReport LinearProblem::inner_solve(const Vector& lambda, const InnerOptions&
   } else {
     const double tolerance = options.tolerance * std::max(gradient_norm(gradient_at_zero_, c, units()),
                                                           gradient_norm(linear, c, units()));
-    report = newton({.data = train_term(),
-                     .c = c,
-                     .linear = linear,
-                     .relative = options.tolerance,
-                     .tolerance = tolerance,
-                     .blur = options.blur,
-                     .exact = exact,
-                     .max_count = options.max_count,
-                     .flops_per_gradient = flops,
-                     .curvatures = units(),
-                     .stop = options.stop},
-                    w);
+    const DataTerm data = train_term();
+    InnerProblem inner{.data = data,
+                       .c = c,
+                       .linear = linear,
+                       .relative = options.tolerance,
+                       .tolerance = tolerance,
+                       .blur = options.blur,
+                       .exact = exact,
+                       .max_count = options.max_count,
+                       .flops_per_gradient = flops,
+                       .curvatures = units(),
+                       .stop = options.stop};
+    if (auto* const memory = dynamic_cast<QuasiNewton*>(options.memory); memory != nullptr && !exact)
+      report = memory->minimise(inner, w);
+    inner.max_count -= report.work.paper_count();
+    if (!report.converged && !stop_requested(options.stop)) {
+      const Work before = report.work;
+      report = newton(inner, w);
+      report.work += before;
+    }
   }
   report.setup += 1.5 + (intercept_ ? 1.0 : 0.0);  // the gradient at 0, the curvatures of the columns
   return report;
@@ -380,8 +395,18 @@ LinearReport LinearProblem::hessian_solve(const Vector& w, const Vector& lambda,
   require_sizes(*this, w, lambda);
   require_weights(*this, b);
   require_weights(*this, x);
-  return yosida::hessian_solve(train_term(), penalty_curvatures(lambda), w, b, options, gradient_flops(),
-                               units(), x);
+  const Vector c = penalty_curvatures(lambda);
+  LinearOptions left = options;
+  Work work;
+  if (auto* const memory = dynamic_cast<QuasiNewton*>(options.memory)) {
+    const LinearReport report = memory->solve(train_term(), c, w, b, options, gradient_flops(), units(), x);
+    left.max_count -= report.work.paper_count();
+    if (report.converged || left.max_count < 1 || stop_requested(options.stop)) return report;
+    work = report.work;
+  }
+  LinearReport report = yosida::hessian_solve(train_term(), c, w, b, left, gradient_flops(), units(), x);
+  report.work += work;
+  return report;
 }
 
 LinearReport LinearProblem::hessian_solve_many(const Vector& w, const Vector& lambda, const Matrix& b,
@@ -454,7 +479,9 @@ bool LinearProblem::factors_cheaply() const {
   // In row space: the orthogonal factors once, then a system of n unknowns.
   const bool instant = 4.0 * d * n * n <= 10.0 * kInstantFlops && 1.4 * n * n * n <= kInstantFlops;
   const bool few_rows = solves_in_row_space() && (n <= kCheapFactor || instant);
-  return few_rows || HessianSystem{data, traits_.ones, traits_.ones, gradient_flops()}.factors(kCheapFactor);
+  const HessianSystem hessian{data, traits_.ones, traits_.ones, gradient_flops()};
+  // A search makes hundreds of factorisations where they are cheap: cheap beside a gradient is not enough.
+  return few_rows || (hessian.factors(kCheapFactor) && hessian.factor_flops() <= kSoonFlops);
 }
 
 void LinearProblem::fit_intercept(Vector& w) const {

@@ -71,6 +71,8 @@ LinearReport hessian_solve(const DataTerm& data, const Vector& c, const Vector& 
 inline constexpr Index kMaxCholesky = 2500;
 /// So many operations of a factorisation take a few milliseconds: then it is always made.
 inline constexpr double kInstantFlops = 3e7;
+/// So many take a hundredth of a second: hundreds of factorisations are made in a few seconds.
+inline constexpr double kSoonFlops = 2e8;
 /// A factorisation that costs no more than so many gradients is cheaper than conjugate gradients.
 inline constexpr double kCheapFactor = 40.0;
 /// A relative tolerance below this asks for exact solves, unless a blur is given.

@@ -14,7 +14,7 @@ struct Tangent {
   Vector phi1;  ///< empty before it is anchored
 
   /// Solves H Φ₁ = −C from the Φ₁ given (its old value, or a neighbour's) to `tolerance`, relative.
-  LinearReport anchor(const BilevelProblem& problem, double tolerance);
+  LinearReport anchor(const BilevelProblem& problem, double tolerance, SolveMemory* memory = nullptr);
   /// out = G(λ'), or v where there is no slope yet.
   void respond(double at, Vector& out) const;
 };

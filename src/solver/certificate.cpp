@@ -44,7 +44,8 @@ struct Slopes {
 /// error; it also refines q, as long as it is above what is allowed and falls.
 Slopes slopes_at(const BilevelProblem& problem, const Vector& lambda, double allowed, Vector& w) {
   const double tight = problem.traits().factors_cheaply ? kExact : kInner;
-  problem.inner_solve(lambda, {.proximal = {}, .tolerance = tight}, w);
+  const std::unique_ptr<SolveMemory> memory = problem.solve_memory();
+  problem.inner_solve(lambda, {.proximal = {}, .tolerance = tight, .memory = memory.get()}, w);
   const Index count = problem.hyperparameters();
   Slopes at{.validation = 0.0, .slope = Vector(count), .error = Vector(count), .scale = Vector(count)};
   Vector g(problem.weights());
@@ -52,7 +53,7 @@ Slopes slopes_at(const BilevelProblem& problem, const Vector& lambda, double all
   problem.certificate_scale(w, lambda, at.scale);
   at.scale /= slope_unit(at.validation);
   Vector q = Vector::Zero(problem.weights());
-  problem.hessian_solve(w, lambda, g, {.tolerance = tight}, q);
+  problem.hessian_solve(w, lambda, g, {.tolerance = tight, .memory = memory.get()}, q);
   Vector residual(problem.weights());
   Vector correction(problem.weights());
   double last = std::numeric_limits<double>::infinity();
@@ -60,7 +61,7 @@ Slopes slopes_at(const BilevelProblem& problem, const Vector& lambda, double all
     problem.hessian_product(w, lambda, q, residual);
     residual = g - residual;
     correction.setZero();
-    problem.hessian_solve(w, lambda, residual, {.tolerance = 0.1}, correction);
+    problem.hessian_solve(w, lambda, residual, {.tolerance = 0.1, .memory = memory.get()}, correction);
     problem.cross_product_transposed(w, lambda, correction, at.error);
     const double worst = at.error.cwiseAbs().cwiseProduct(at.scale).maxCoeff();
     if (!(worst > 0.1 * allowed) || !(worst < 0.5 * last) || refinement == kMaxRefinements) break;

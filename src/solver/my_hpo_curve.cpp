@@ -42,7 +42,7 @@ Exactness Exactness::exact() { return {.tolerance = kExact}; }
 Exactness Exactness::glance() { return {.tolerance = kGlance, .is_glance = true}; }
 
 Curve::Curve(const BilevelProblem& problem, Vector w)
-    : problem_(problem), start_(std::move(w)), g_(problem.weights()) {}
+    : problem_(problem), start_(std::move(w)), memory_(problem.solve_memory()), g_(problem.weights()) {}
 
 Sample Curve::evaluate(double lambda, const Exactness& wanted) {
   if (problem_.traits().has_closed_form) return closed_forms(problem_, {&lambda, 1})[0];
@@ -53,7 +53,8 @@ Sample Curve::evaluate(double lambda, const Exactness& wanted) {
                                                  {.proximal = {},
                                                   .tolerance = wanted.tolerance,
                                                   .blur = wanted.tau,
-                                                  .max_count = wanted.is_glance ? kGlanceCount : kAnyCount},
+                                                  .max_count = wanted.is_glance ? kGlanceCount : kAnyCount,
+                                                  .memory = memory_.get()},
                                                  point.v);
   if (!inner.converged) {
     if (!wanted.is_glance) ++inexact_solves_;
@@ -79,12 +80,13 @@ void Curve::add_slope(const Exactness& wanted, Tangent& point, Sample& sample) {
   const double tolerance = wanted.tau > 0.0   ? std::max(wanted.tau, kLeastTau)
                            : wanted.is_glance ? kGlanceSlope
                                               : kExact;
-  if (!point.anchor(problem_, tolerance).converged && !wanted.is_glance) ++inexact_solves_;
+  if (!point.anchor(problem_, tolerance, memory_.get()).converged && !wanted.is_glance) ++inexact_solves_;
   sample.slope = g_.dot(point.phi1) + direct_slope(problem_, point.v, at);
 }
 
 /// Where the inner solve at λ starts: on the tangent of the nearest point. A scan has no tangents: there the
-/// line through its last two points is taken.
+/// line through its last two points is taken. A problem that keeps a Hessian knows its gradient where it has
+/// been, and takes the tangent from there itself.
 Tangent Curve::guess(double lambda) const {
   Tangent point;
   point.lambda = lambda;
@@ -93,8 +95,12 @@ Tangent Curve::guess(double lambda) const {
     point.v = start_;
     return point;
   }
-  near->respond(lambda, point.v);
   point.phi1 = near->phi1;
+  if (memory_) {
+    point.v = near->v;
+    return point;
+  }
+  near->respond(lambda, point.v);
   if (near->phi1.size() == 0)
     if (const Tangent* far = behind(*near, lambda))
       point.v += (lambda - near->lambda) / (near->lambda - far->lambda) * (near->v - far->v);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -45,6 +46,8 @@ class Curve {
   BasinSearch::Sample evaluate(double lambda, const Exactness& wanted);
   /// w = the weights that the last evaluation at λ has found; false where it has found none.
   bool weights(double lambda, Vector& w) const;
+  /// Whether the problem keeps what makes a finer solve at a λ it has been to a matter of a pass or two.
+  bool has_memory() const { return memory_ != nullptr; }
   /// Solves so far that have not met their tolerances.
   std::int64_t inexact_solves() const { return inexact_solves_; }
 
@@ -56,6 +59,7 @@ class Curve {
 
   const BilevelProblem& problem_;
   Vector start_;
+  std::unique_ptr<SolveMemory> memory_;  // what the problem keeps between its solves
   std::map<double, Tangent> visited_;
   Vector g_;  // ∇L_V
   std::int64_t inexact_solves_ = 0;

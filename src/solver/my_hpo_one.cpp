@@ -25,14 +25,15 @@ constexpr double kOneScale = 1e-11;
 /// because it looks at a smaller neighbourhood.
 constexpr double kFirstTau = 0.03;
 constexpr double kShrink = 0.3;
-/// τ of the answer. Where its slope is multiplied by more than kLargeScale before it is called small, it is
-/// kLeastTau instead.
+/// τ of the answer. Where its slope is multiplied by more than kLargeScale before it is called small, or
+/// where the problem keeps a Hessian, it is kLeastTau instead.
 constexpr double kFinalTau = 3e-4;
 constexpr double kLargeScale = 100.0;
 /// A best sample so many times as blurred as the next would be is looked at again before its neighbours: it
 /// may be the best by the luck of a coarse solve.
 constexpr double kSharper = 20.0;
-/// A start that was seen coarsely, with a value so many times the best, is not looked at again.
+/// A start that was seen coarsely, with a value so many times the best, is not looked at again; less where it
+/// was seen better.
 constexpr double kFarAbove = 1.5;
 
 /// How often a run may look closer where nothing promises more and the certificate is not met. So many of
@@ -172,6 +173,7 @@ double SearchForOne::next_tau() const {
 }
 
 double SearchForOne::final_tau(const Iterate& at) const {
+  if (curve_.has_memory()) return kLeastTau;
   Vector scale(1);
   problem_.certificate_scale(at.w, at.lambda, scale);
   return scale[0] > kLargeScale ? kLeastTau : kFinalTau;
@@ -186,9 +188,10 @@ std::optional<SearchForOne::Look> SearchForOne::look_at_start() {
   const auto& samples = search_.samples();
   const auto start =
       std::find_if(samples.begin(), samples.end(), [&](const Sample& each) { return each.x == lambda; });
-  const bool is_known = start != samples.end() && std::isfinite(start->value) &&
-                        (start->slope || !(start->value <= kFarAbove * search_.best_value()));
-  if (is_known) return {};
+  if (start == samples.end() || !std::isfinite(start->value)) return Look{lambda};
+  // A unit of blur is some hundredths of a value.
+  const double far_above = std::min(kFarAbove, 1.0 + start->blur);
+  if (start->slope || !(start->value <= far_above * search_.best_value())) return {};
   return Look{lambda};
 }
 

@@ -33,6 +33,19 @@ TEST(CholeskySolve, EqualsEigensLdlt) {
   }
 }
 
+TEST(SymmetricEigen, GivesOrthonormalVectorsAndTheMatrixBack) {
+  for (const Index size : {1, 2, 33, 130}) {
+    Random random(2);
+    const Matrix a = random_matrix(size, size, random);
+    const Matrix h = a + a.transpose();
+    const Eigensystem parts = symmetric_eigen(h);
+    EXPECT_LE((parts.vectors.transpose() * parts.vectors - identity(size)).norm(), kTolerance) << size;
+    const Matrix back = parts.vectors * parts.values.asDiagonal() * parts.vectors.transpose();
+    EXPECT_LE(relative_error(back, h), kTolerance) << size;
+    for (Index i = 1; i < size; ++i) EXPECT_LE(parts.values[i - 1], parts.values[i]);
+  }
+}
+
 TEST(CholeskySolve, SaysWhereTheMatrixIsNotPositiveDefinite) {
   Matrix h = identity(3);
   h(1, 1) = -1.0;
@@ -201,6 +214,20 @@ TEST(ConjugateGradients, EqualEigensLdlt) {
   EXPECT_LE(relative_error(x, system.solution), kTolerance);
   EXPECT_EQ(report.products, calls);
   EXPECT_LE(report.residual_norm, 1e-13);
+}
+
+TEST(ConjugateGradients, TakeOneProductWhereThePreconditionerIsTheInverse) {
+  const LinearSystem system(40);
+  const auto inverse = Eigen::MatrixXd(system.h).ldlt();
+  const auto precondition = [&](Vector& r) { r = inverse.solve(r).eval(); };
+  const auto largest = [](const Vector& r) { return r.cwiseAbs().maxCoeff(); };
+  Vector x = Vector::Zero(40);
+  const CgReport report =
+      conjugate_gradients([&](const Vector& p, Vector& out) { system.apply(p, out); }, system.b, x, 1e-10,
+                          200, {.precondition = precondition, .norm = largest});
+  EXPECT_EQ(report.products, 1);
+  EXPECT_LE(report.residual_norm, 1e-10);
+  EXPECT_LE(relative_error(x, system.solution), kTolerance);
 }
 
 TEST(ConjugateGradients, StartFromTheXGiven) {

@@ -28,6 +28,23 @@ struct ProximalTerm {
   double rho;
 };
 
+/// What a problem keeps from one solve to the next in one run, a factored Hessian say: later solves then take
+/// less time. They end at other weights than without it, within the same tolerances. It is made by
+/// BilevelProblem::solve_memory, given back to that problem alone, and used by one thread at a time.
+class SolveMemory {
+ public:
+  virtual ~SolveMemory() = default;
+
+ protected:
+  SolveMemory() = default;
+  /// \cond
+  SolveMemory(const SolveMemory&) = default;
+  SolveMemory(SolveMemory&&) = default;
+  SolveMemory& operator=(const SolveMemory&) = default;
+  SolveMemory& operator=(SolveMemory&&) = default;
+  /// \endcond
+};
+
 /// How exactly an inner problem is to be solved, and its proximal term.
 struct InnerOptions {
   std::optional<ProximalTerm> proximal;
@@ -40,6 +57,8 @@ struct InnerOptions {
   std::int64_t max_count = std::numeric_limits<std::int64_t>::max();
   /// Asked between passes over the data: where it says stop, the weights so far are returned, not converged.
   const StopToken* stop = nullptr;
+  /// What earlier solves of the run have kept; null where nothing is to be kept.
+  SolveMemory* memory = nullptr;
 };
 
 /// How an inner solve has ended, and what it cost.
@@ -74,6 +93,8 @@ struct LinearOptions {
   std::int64_t max_count = std::numeric_limits<std::int64_t>::max();
   /// As InnerOptions::stop.
   const StopToken* stop = nullptr;
+  /// As InnerOptions::memory.
+  SolveMemory* memory = nullptr;
 };
 
 /// How a linear solve has ended, and what it cost.
@@ -188,6 +209,8 @@ class BilevelProblem {
   virtual void validation_curvature(const Vector& w, const Vector& lambda, const Matrix& phi1,
                                     Eigen::MatrixXd& out) const;
 
+  /// A new memory for the solves of one run; null where the problem keeps nothing. May allocate.
+  virtual std::unique_ptr<SolveMemory> solve_memory() const { return nullptr; }
   /// w = argmin L_T(·, λ) + the proximal term, started from the w given. By default Newton's method by
   /// truncated conjugate gradients, for convex problems and others: it descends along directions of negative
   /// curvature and ends where the gradient is small. May allocate.

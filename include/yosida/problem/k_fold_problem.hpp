@@ -44,6 +44,8 @@ class KFoldProblem final : public BilevelProblem {
                                   Vector& out) const override;
   void train_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const override;
   void validation_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const override;
+  /// That of every fold.
+  std::unique_ptr<SolveMemory> solve_memory() const override;
   /// Fold by fold, each to the tolerances given.
   InnerReport inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const override;
   LinearReport hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
@@ -80,6 +82,8 @@ class KFoldProblem final : public BilevelProblem {
   struct Scratch {
     Vector a, b, c;
   };
+  /// What a fold keeps, of a memory of solve_memory().
+  SolveMemory* memory_of(const Fold& fold, SolveMemory* all) const;
   void for_each_fold(FunctionRef<void(const Fold&, Scratch&)> each) const;
 
   std::vector<Fold> folds_;

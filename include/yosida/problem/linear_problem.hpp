@@ -44,8 +44,11 @@ class LinearProblem : public BilevelProblem {
   void validation_hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
                                   Vector& out) const override;
   void train_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const override;
-  /// Newton's method: by Cholesky in feature space or, with one λ for all, row space where that is smaller;
-  /// by conjugate gradients where both are large or there are several outputs.
+  /// A Hessian kept from earlier solves, where that pays.
+  std::unique_ptr<SolveMemory> solve_memory() const override;
+  /// With a memory, by preconditioned quasi-Newton steps. Newton's method elsewhere: by Cholesky in feature
+  /// space or, with one λ for all, row space where that is smaller; by conjugate gradients where both are
+  /// large or there are several outputs.
   InnerReport inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const override;
   /// H is singular where intercepts or unpenalised columns of a softmax move together; b must have no part
   /// there (gradients have none).

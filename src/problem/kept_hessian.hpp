@@ -1,0 +1,37 @@
+#pragma once
+
+#include <memory>
+
+#include "problem/data_term.hpp"
+#include "yosida/stop.hpp"
+
+namespace yosida {
+
+/// The Hessian of a data term at weights of some time ago, or what is near to it. While weights and penalties
+/// move on it stays near to the true one: what quasi-Newton steps and conjugate gradients start from.
+///
+/// Of one output it is the Hessian itself, and M = it + diag(c) is factored for every c. Of several outputs
+/// it is S ⊗ G, with S the mean of the rows' K × K curvatures and G the Gram matrix of the features, of which
+/// eigenvectors are kept: M⁻¹ then costs the same for any c, which must be one number for all weights but the
+/// intercepts.
+class KeptHessian {
+ public:
+  KeptHessian();
+  ~KeptHessian();
+
+  /// Takes that at the state of DataTerm::state_at; none where `stop` says so on the way.
+  void compute(const DataTerm& data, const Vector& state, const StopToken* stop);
+  bool is_empty() const { return form_ == nullptr; }
+  /// Adds diag(c). False where the sum has no inverse of this form.
+  bool set_penalties(const Vector& c);
+  /// v becomes M⁻¹v.
+  void solve(Vector& v) const;
+
+ private:
+  class Form;
+  class Factored;
+  class Kronecker;
+  std::unique_ptr<Form> form_;
+};
+
+}  // namespace yosida

@@ -1,0 +1,282 @@
+#include "problem/quasi_newton.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "linalg/factor.hpp"
+#include "linalg/rates.hpp"
+
+namespace yosida {
+namespace {
+
+/// Operations of all eigenvectors of a symmetric matrix, over the cube of its size.
+constexpr double kEigenFlops = 6.0;
+
+/// Seconds are compared, since an operation of a matrix product costs a tenth of one in a pass.
+struct Seconds {
+  double pass, hessian, factor;
+};
+Seconds predicted(const DataTerm& data) {
+  const Rates rate = rates();
+  const auto columns = static_cast<double>(data.design().cols());
+  const auto outputs = static_cast<double>(data.outputs());
+  const double numbers = 0.5 * data.design().product_flops();
+  const double cube = columns * columns * columns;
+  Seconds seconds{.pass = numbers * std::max(8.0 / rate.bytes, 4.0 * outputs / rate.products),
+                  .hessian = numbers * columns / rate.products,
+                  .factor = cube / (3.0 * rate.factors)};
+  if (outputs > 1.0) {  // eigenvectors once, and their products with all outputs in the place of a factor
+    seconds.hessian += kEigenFlops * cube / rate.factors;
+    seconds.factor = 4.0 * columns * columns * outputs / rate.factors;
+  }
+  return seconds;
+}
+
+/// What a search of one λ takes: solves, Hessians, and passes without any of these.
+constexpr double kUsualSolves = 26.0;
+constexpr double kUsualHessians = 3.0;
+constexpr double kUsualPasses = 300.0;
+
+constexpr std::size_t kMaxPairs = 30;
+/// So many passes a solve takes with the Hessian of today, too.
+constexpr std::int64_t kNeededPasses = 1;
+/// A blur from here on is that of a scan.
+constexpr double kCoarse = 0.1;
+constexpr std::int64_t kMaxPasses = 200;
+/// A step is taken where it lowers the objective by this share of what its slope promises ...
+constexpr double kSufficient = 1e-4;
+/// ... or where rounding hides that and it halves the slope.
+constexpr double kFlatter = 0.5;
+constexpr double kRounding = 1e-11;
+constexpr double kLeastStep = 1e-10;
+constexpr double kSmallest = std::numeric_limits<double>::min();
+
+}  // namespace
+
+bool QuasiNewton::pays(const DataTerm& data) {
+  if (data.loss().is_quadratic() || data.design().cols() > kMaxCholesky) return false;
+  const Seconds seconds = predicted(data);
+  return kUsualSolves * seconds.factor + kUsualHessians * seconds.hessian <= kUsualPasses * seconds.pass;
+}
+
+double QuasiNewton::passes_worth_a_hessian(const DataTerm& data) const {
+  const Seconds seconds = predicted(data);
+  const double worth = 2.0 + 0.8 * (seconds.hessian + seconds.factor) / seconds.pass;
+  // That of several outputs is not the Hessian itself, and takes some passes however new it is.
+  return data.outputs() == 1 ? worth : std::exp2(hessians_) * worth;
+}
+
+void QuasiNewton::move_to(const DataTerm& data, const Vector& w) {
+  point_.value = data.gradient(w, point_.margins, point_.gradient);
+  point_.w = w;
+}
+
+double QuasiNewton::refresh(const DataTerm& data, const StopToken* stop) {
+  if (!hessian_.is_empty() && wasted_passes_ <= passes_worth_a_hessian(data)) return 0.0;
+  Vector state;
+  data.state_at(point_.margins, state);
+  hessian_.compute(data, state, stop);
+  pairs_.clear();
+  wasted_passes_ = 0.0;
+  hessians_ += 1.0;
+  const auto columns = static_cast<double>(data.design().cols());
+  const double share = data.outputs() > 1 ? kEigenFlops : 1.0 / 3.0;
+  return 0.5 * data.design().product_flops() * columns + share * columns * columns * columns;
+}
+
+/// One inner solve.
+class QuasiNewton::Minimiser {
+ public:
+  Minimiser(QuasiNewton& memory, const InnerProblem& problem) : memory_(memory), p_(problem) {}
+
+  InnerReport run(Vector& a) {
+    if (p_.max_count < 1) return report_;
+    if (memory_.point_.w.size() != a.size() || memory_.point_.w != a) {
+      memory_.move_to(p_.data, a);
+      ++report_.work.train_gradients;
+    }
+    update();
+    while (!is_solved()) {
+      if (report_.work.train_gradients >= std::min(p_.max_count, kMaxPasses) || stop_requested(p_.stop))
+        break;
+      report_.work.factorisations += memory_.refresh(p_.data, p_.stop) / p_.flops_per_gradient;
+      if (memory_.hessian_.is_empty() || !memory_.hessian_.set_penalties(p_.c)) break;
+      if (!step()) break;
+      if (report_.work.train_gradients > kNeededPasses) memory_.wasted_passes_ += 1.0;
+    }
+    p_.data.centre_free_weights(p_.c, point().w);  // which moves no probability
+    a = point().w;
+    report_.gradient_norm = gradient_.norm();
+    report_.converged = is_solved();
+    report_.blur = blur();
+    return report_;
+  }
+
+ private:
+  Point& point() { return memory_.point_; }
+  const Point& point() const { return memory_.point_; }
+  double norm() const { return gradient_norm(gradient_, p_.c, p_.curvatures); }
+  bool is_solved() { return norm() <= p_.tolerance || (p_.blur > 0.0 && blur() <= p_.blur); }
+  /// How far away in λ the weights may be: the gradient beside c∘a, by which it turns as λ moves. In a scan
+  /// both may be measured by M⁻¹, by how much they move the weights: stiff directions then count for little.
+  /// An M of long ago is no measure for more.
+  double blur() {
+    Vector turn = p_.c.cwiseProduct(point().w);
+    double ratio = norm() / std::max(gradient_norm(turn, p_.c, p_.curvatures), kSmallest);
+    if (ratio > p_.blur && p_.blur >= kCoarse && !memory_.hessian_.is_empty() &&
+        memory_.hessian_.set_penalties(p_.c)) {
+      Vector left = gradient_;
+      const double pull = squared(turn);
+      ratio = std::min(ratio, std::sqrt(squared(left) / std::max(pull, kSmallest)));
+    }
+    return ratio;
+  }
+  /// vᵀM⁻¹v; v becomes M⁻¹v.
+  double squared(Vector& v) const {
+    const Vector before = v;
+    memory_.hessian_.solve(v);
+    return before.dot(v);
+  }
+
+  double of_penalty(const Vector& a) const { return 0.5 * p_.c.dot(a.cwiseAbs2()) + p_.linear.dot(a); }
+  Vector gradient_at(const Point& at) const { return at.gradient + p_.c.cwiseProduct(at.w) + p_.linear; }
+  void update() { gradient_ = gradient_at(point()); }
+
+  /// −B⁻¹g for the B of M and the pairs, which know the data term alone: penalties add c∘s to a change.
+  Vector direction() const {
+    const std::vector<Pair>& pairs = memory_.pairs_;
+    Vector d = -gradient_;
+    std::vector<double> along(pairs.size());
+    const auto change = [&](const Pair& pair) { return pair.change + p_.c.cwiseProduct(pair.step); };
+    for (std::size_t i = pairs.size(); i-- > 0;) {
+      const Vector y = change(pairs[i]);
+      along[i] = pairs[i].step.dot(d) / pairs[i].step.dot(y);
+      d -= along[i] * y;
+    }
+    memory_.hessian_.solve(d);
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      const Vector y = change(pairs[i]);
+      d += (along[i] - y.dot(d) / pairs[i].step.dot(y)) * pairs[i].step;
+    }
+    return d;
+  }
+
+  /// Moves the point by one quasi-Newton step, nearly always of length 1, which costs one pass. False where
+  /// no step helps.
+  bool step() {
+    Vector d = direction();
+    double slope = gradient_.dot(d);
+    if (!(slope < 0.0) || !d.allFinite()) {  // rounding in the pairs
+      memory_.pairs_.clear();
+      d = -gradient_;
+      memory_.hessian_.solve(d);
+      slope = gradient_.dot(d);
+      if (!(slope < 0.0) || !d.allFinite()) return false;
+    }
+    const Point last = point();
+    const double value = last.value + of_penalty(last.w);
+    memory_.move_to(p_.data, last.w + d);
+    ++report_.work.train_gradients;
+    Vector gradient = gradient_at(point());
+    const double size = std::abs(value);
+    const double next = point().value + of_penalty(point().w);
+    const bool lower = next <= value + kSufficient * slope;
+    const bool flatter = next <= value + kRounding * size && gradient.dot(d) <= -kFlatter * slope;
+    if (!(lower || flatter) || !gradient.allFinite()) {
+      if (!shorten(last, d, value, slope)) {
+        point() = last;
+        return false;
+      }
+      gradient = gradient_at(point());
+    }
+    remember(last);
+    gradient_ = gradient;
+    return true;
+  }
+
+  /// The point between the last and the one tried, at which the objective has fallen. Margins are linear
+  /// along it, so that no pass is needed before the gradient there.
+  bool shorten(const Point& last, const Vector& d, double value, double slope) {
+    const Vector move = point().margins - last.margins;
+    if (!move.allFinite()) return false;
+    double t = 1.0;
+    double next = point().value + of_penalty(point().w);
+    Point& at = point();
+    do {
+      // The bottom of the parabola through both values and the slope.
+      const double bend = next - value - t * slope;
+      const double bottom = std::isfinite(next) && bend > 0.0 ? -0.5 * slope * t * t / bend : 0.0;
+      t = std::clamp(bottom, 0.1 * t, 0.5 * t);
+      at.w = last.w + t * d;
+      at.margins = last.margins + t * move;
+      at.value = p_.data.value_at(at.margins);
+      next = at.value + of_penalty(at.w);
+    } while (!(next <= value + kSufficient * t * slope) && t > kLeastStep);
+    if (t <= kLeastStep) return false;
+    Vector slopes;
+    p_.data.slopes_at(at.margins, slopes);
+    p_.data.gather(slopes, at.gradient);
+    report_.work.factorisations += 0.5;
+    return at.gradient.allFinite();
+  }
+
+  void remember(const Point& last) {
+    Pair pair{point().w - last.w, point().gradient - last.gradient};
+    const double curvature = pair.step.dot(pair.change);
+    // Of a convex term it is never negative but by rounding; what rounding decides tells nothing.
+    if (!(curvature > 1e-10 * pair.step.norm() * pair.change.norm())) return;
+    if (memory_.pairs_.size() == kMaxPairs) memory_.pairs_.erase(memory_.pairs_.begin());
+    memory_.pairs_.push_back(std::move(pair));
+  }
+
+  QuasiNewton& memory_;
+  const InnerProblem& p_;
+  Vector gradient_;  // of the objective at the point
+  InnerReport report_;
+};
+
+InnerReport QuasiNewton::minimise(const InnerProblem& problem, Vector& a) {
+  return Minimiser(*this, problem).run(a);
+}
+
+LinearReport QuasiNewton::solve(const DataTerm& data, const Vector& c, const Vector& w, const Vector& b,
+                                const LinearOptions& options, double flops_per_gradient,
+                                const Vector* curvatures, Vector& x) {
+  LinearReport report;
+  if (point_.w.size() != w.size() || point_.w != w) {
+    move_to(data, w);
+    report.work.factorisations += 1.0;
+  }
+  Vector state;
+  data.state_at(point_.margins, state);
+  const auto apply = [&](const Vector& p, Vector& out) {
+    data.hessian_product_at(state, p, out);
+    out += c.cwiseProduct(p);
+  };
+  const auto precondition = [&](Vector& v) { hessian_.solve(v); };
+  const auto norm = [&](const Vector& residual) { return gradient_norm(residual, c, curvatures); };
+  const double tolerance = options.tolerance * norm(b);
+  const Index most = 10 * b.size();
+  while (!report.converged) {
+    const double flops = refresh(data, options.stop);
+    report.work.factorisations += flops / flops_per_gradient;
+    if (hessian_.is_empty() || !hessian_.set_penalties(c)) break;
+    // No more than are worth another Hessian; with one of this very point, as many as it takes.
+    std::int64_t products = std::min<std::int64_t>(options.max_count, most) - report.work.hessian_products;
+    if (flops == 0.0)
+      products =
+          std::min(products, kNeededPasses + 1 +
+                                 static_cast<std::int64_t>(passes_worth_a_hessian(data) - wasted_passes_));
+    if (products < 1 || stop_requested(options.stop)) break;
+    const CgReport cg = conjugate_gradients(
+        apply, b, x, tolerance, products, {.precondition = precondition, .norm = norm, .stop = options.stop});
+    report.work.hessian_products += cg.products;
+    wasted_passes_ += static_cast<double>(std::max<Index>(cg.products - kNeededPasses, 0));
+    report.residual_norm = cg.residual_norm;
+    report.converged = cg.residual_norm <= tolerance;
+    if (cg.products < products) break;  // rounding
+  }
+  return report;
+}
+
+}  // namespace yosida
