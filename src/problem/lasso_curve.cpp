@@ -28,8 +28,8 @@ constexpr double kLittle = 6e7;
 constexpr double kMost = 3e11;
 /// Numbers that the weights at kinks may take.
 constexpr std::size_t kMostNumbers = std::size_t{1} << 25;
-/// Below its least h rises to so much of it, for so long, and by more than what is left to fit: what training
-/// rows have left unexplained bounds what another column could gain.
+/// Heuristic: the path ends where h has risen to so much of its least, for so long, and by more than so much
+/// of the training loss that is left. What another column explains lowers both losses by about as much.
 constexpr double kFarAbove = 1.3;
 constexpr double kUnexplained = 2.0;
 constexpr double kForSoLong = 0.5;  // in λ
