@@ -2,7 +2,6 @@
 
 #include <cblas.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <mutex>
@@ -10,6 +9,8 @@
 #include <semaphore>
 #include <thread>
 #include <vector>
+
+#include "linalg/mapping_limit.hpp"
 
 // OpenBLAS has these beside its interface. They are weak here: a build of it may hide them.
 extern "C" {
@@ -19,14 +20,6 @@ extern "C" {
 
 namespace yosida::linalg {
 namespace {
-
-/// The smallest limit on what may be mapped (ulimit -v, ulimit -d); RLIM_INFINITY where there is none.
-/// Without one a mapping never fails before memory is out.
-rlim_t mapping_limit() {
-  rlimit addresses{}, data{};
-  if (getrlimit(RLIMIT_AS, &addresses) != 0 || getrlimit(RLIMIT_DATA, &data) != 0) return RLIM_INFINITY;
-  return std::min(addresses.rlim_cur, data.rlim_cur);
-}
 
 constexpr std::size_t kBufferBytes = (std::size_t{128} << 20) + (std::size_t{1} << 16);  // with its margins
 

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "linalg/tasks.hpp"
-#include "yosida/linalg/threads.hpp"
 #include "yosida/linalg/types.hpp"
 
 namespace yosida::linalg {
@@ -31,7 +30,7 @@ double over_rows(Index rows, Index operations, std::span<double> out, const Body
     const Index end = rows * (chunk + 1) / kChunks;
     sums[chunk] = body(begin, end, base + static_cast<std::size_t>(chunk) * stride);
   };
-  const int team = operations < kParallelSize ? 1 : std::min(threads(), kChunks);
+  const int team = team_size(kChunks, operations);
   if (team > 1) {
     std::exception_ptr failures[kChunks];  // an exception must not leave its thread (memory that is out)
 #pragma omp parallel for num_threads(team) schedule(static)

@@ -1,23 +1,23 @@
 #pragma once
 
-#include <algorithm>
 #include <exception>
 #include <vector>
 
-#include "yosida/linalg/threads.hpp"
 #include "yosida/linalg/types.hpp"
 
 namespace yosida::linalg {
 
-/// Below so many operations work is over before threads have woken up.
-constexpr Index kParallelSize = Index{1} << 20;
+/// How many threads work on so many tasks of so many operations in all. One where they would be done before
+/// threads have woken up, and where memory is limited (ulimit -v): OpenMP ends the process where it cannot
+/// make a thread.
+int team_size(Index tasks, Index operations);
 
 /// Calls task(0), …, task(count − 1), in no order: from several threads where they have as many `operations`
 /// in all as pays for these. Each writes to memory of its own, so
 /// that results do not depend on the number of threads. An exception of a task is thrown here.
 template <typename Task>
 void run_tasks(Index count, Index operations, const Task& task) {
-  const int team = operations < kParallelSize ? 1 : static_cast<int>(std::min<Index>(threads(), count));
+  const int team = team_size(count, operations);
   if (team <= 1) {
     for (Index i = 0; i < count; ++i) task(i);
     return;
