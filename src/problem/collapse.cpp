@@ -19,6 +19,9 @@ constexpr double kCopiesOfProducts = 4.0;
 /// ill-conditioned. (A design of 500 × 500 and condition 1e12 takes conjugate gradients minutes.)
 constexpr double kLittle = 0.4;    // seconds
 constexpr double kNothing = 0.02;  // seconds
+/// Where passes over the rows are expected to take no longer than this, nobody notices which form is taken:
+/// then it is not the one that needs more operations.
+constexpr double kUnnoticed = 0.25;  // seconds
 
 /// A small problem may use a gigabyte to collapse; a large design only a fraction of its own size
 /// (a run is held to 1.2 times the design and 64 MB).
@@ -86,7 +89,8 @@ std::vector<FormCost> forms_of(const LinearProblem& problem, double iterations, 
   }
   std::vector<FormCost> exact;
   const double smaller = std::min(shape.n, shape.d);
-  if (coordinates == Coordinates::any && kCopiesOfProducts * 8.0 * smaller * smaller <= shape.allowed())
+  if (coordinates == Coordinates::any && direct.seconds > kUnnoticed &&
+      kCopiesOfProducts * 8.0 * smaller * smaller <= shape.allowed())
     exact.push_back({Form::products, seconds_of_products(problem, shape)});
   if (kCopiesOfBasis * 8.0 * shape.d * shape.rank <= shape.allowed())
     exact.push_back({Form::factors, seconds_of_factors(problem, shape, iterations)});

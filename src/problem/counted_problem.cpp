@@ -142,7 +142,7 @@ std::shared_ptr<const ExactCurve> CountedProblem::exact_curve(const Vector& lamb
   Vector others = lambda;
   others[j] = 0.0;
   if (curve_ && j == curve_along_ && others == curve_lambda_) return curve_;
-  const auto curve = problem_.exact_curve(lambda, j, &stop_);
+  auto curve = problem_.exact_curve(lambda, j, &stop_);
   require_going_on();
   if (!curve) return nullptr;
   work_.factorisations += curve->work();

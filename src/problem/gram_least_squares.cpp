@@ -161,7 +161,7 @@ double GramLeastSquares::error_at(double lambda) const {
   Vector step = g.head(mean_.size());
   if (intercept_) step -= g[mean_.size()] * mean_;
   step = inner(step);
-  solve(curvature_of_penalty(lambda), step);
+  solve_tridiagonal(diagonal_, off_diagonal_, curvature_of_penalty(lambda), step);
   a.head(rank()) -= step;
   return std::max(error, std::abs(validation_loss(a, at) / by_products - 1.0));
 }
@@ -244,11 +244,13 @@ void GramLeastSquares::train_gradient_lambda(const Vector& w, const Vector& lamb
   out[0] = std::exp(lambda[0]) * w.head(rank()).squaredNorm();
 }
 
-Eigen::MatrixXd GramLeastSquares::outer(Eigen::MatrixXd a) const {
+Eigen::MatrixXd GramLeastSquares::outer(const Eigen::MatrixXd& a) const {
   return rotation_ ? rotation_->rotated(a) : a;
 }
 
-Vector GramLeastSquares::inner(Vector g) const { return rotation_ ? Vector(rotation_->rotated_back(g)) : g; }
+Vector GramLeastSquares::inner(const Vector& g) const {
+  return rotation_ ? Vector(rotation_->rotated_back(g)) : g;
+}
 
 Vector GramLeastSquares::validation_residual(const Vector& point) const {
   return validation_gram_ * point - validation_right_;
@@ -291,7 +293,7 @@ InnerReport GramLeastSquares::inner_solve(const Vector& lambda, const InnerOptio
     a += options.proximal->rho * options.proximal->v.head(rank()) - options.proximal->u.head(rank());
   }
   const Vector right = a;
-  solve(c, a);
+  solve_tridiagonal(diagonal_, off_diagonal_, c, a);
   Vector product(rank());
   multiply_hessian(a, c, product);
   w.head(rank()) = a;
@@ -309,7 +311,7 @@ LinearReport GramLeastSquares::hessian_solve(const Vector&, const Vector& lambda
   require_weights(*this, b);
   require_weights(*this, x);
   x = b;
-  solve(curvature_of_penalty(lambda[0]), x.head(rank()));
+  solve_tridiagonal(diagonal_, off_diagonal_, curvature_of_penalty(lambda[0]), x.head(rank()));
   LinearReport report;
   report.converged = true;
   report.residual_norm = std::numeric_limits<double>::epsilon() * b.norm();
@@ -326,11 +328,11 @@ void GramLeastSquares::closed_forms(std::span<const double> lambdas, std::span<C
     const double c = curvature_of_penalty(lambda);
     const double moved = c > 2.0 * std::exp(lambda) ? 0.0 : c;
     a.col(2 * k) = right_;
-    solve(c, a.col(2 * k));
+    solve_tridiagonal(diagonal_, off_diagonal_, c, a.col(2 * k));
     a.col(2 * k + 1) = -moved * a.col(2 * k);
-    solve(c, a.col(2 * k + 1));
+    solve_tridiagonal(diagonal_, off_diagonal_, c, a.col(2 * k + 1));
   }
-  a = outer(std::move(a));
+  a = outer(a);
   const Index size = validation_gram_.rows() - (intercept_ ? 1 : 0);
   // As matrices of rows: BLAS then reads G_V once for all λ.
   const Matrix w = a.transpose();

@@ -72,10 +72,9 @@ class GramLeastSquares final : public BilevelProblem {
   /// 2e^λ, and no less than what the form can tell from none.
   double curvature_of_penalty(double lambda) const;
   void multiply_hessian(Eigen::Ref<const Vector> a, double c, Eigen::Ref<Vector> out) const;
-  void solve(double c, Eigen::Ref<Vector> b) const { solve_tridiagonal(diagonal_, off_diagonal_, c, b); }
   /// From the coordinates to those of the validation products, and back for gradients.
-  Eigen::MatrixXd outer(Eigen::MatrixXd a) const;
-  Vector inner(Vector g) const;
+  Eigen::MatrixXd outer(const Eigen::MatrixXd& a) const;
+  Vector inner(const Vector& g) const;
   /// G_V (w, t) − b_V for an outer w.
   Vector validation_residual(const Vector& point) const;
   double work_of(double flops) const;

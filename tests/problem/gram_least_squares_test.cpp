@@ -224,8 +224,9 @@ TEST(FormsOf, AreOrderedAsTheyAreInSeconds) {
   };
   constexpr double kSearch = 250.0;  // gradients that a search over one λ takes
   EXPECT_EQ(first(50, 20, 10, kSearch, Coordinates::any), Form::factors);
-  EXPECT_EQ(first(1000, 500, 600, kSearch, Coordinates::any), Form::products);
-  EXPECT_EQ(first(60, 60, 9000, kSearch, Coordinates::any), Form::products);
+  EXPECT_EQ(first(1000, 500, 600, kSearch, Coordinates::any), Form::direct);
+  EXPECT_EQ(first(1000, 500, 600, 10.0 * kSearch, Coordinates::any), Form::products);
+  EXPECT_EQ(first(150, 150, 20000, kSearch, Coordinates::any), Form::products);
   EXPECT_EQ(first(100000, 1000, 60, kSearch, Coordinates::any), Form::products);
   EXPECT_EQ(first(900, 500, 600, 10.0, Coordinates::row_space), Form::direct);
   EXPECT_EQ(first(60000, 1000, 20, 1e6, Coordinates::row_space), Form::factors);
