@@ -22,6 +22,8 @@ constexpr double kNothing = 0.02;  // seconds
 /// Where passes over the rows are expected to take no longer than this, nobody notices which form is taken:
 /// then it is not the one that needs more operations.
 constexpr double kUnnoticed = 0.25;  // seconds
+/// So many times as many iterations as expected are taken on rows that products would lose digits of.
+constexpr double kIllConditioned = 5.0;
 
 /// A small problem may use a gigabyte to collapse; a large design only a fraction of its own size
 /// (a run is held to 1.2 times the design and 64 MB).
@@ -100,9 +102,11 @@ std::vector<FormCost> forms_of(const LinearProblem& problem, double iterations, 
   };
   std::stable_sort(exact.begin(), exact.end(),
                    [&](const FormCost& a, const FormCost& b) { return rank_of(a) < rank_of(b); });
-  const auto dearer = std::find_if(exact.begin(), exact.end(), [&](const FormCost& each) {
-    return each.seconds > std::max(direct.seconds, kLittle);
-  });
+  // Factors behind products are for rows that these would lose digits of: iterations are many more there.
+  const bool behind_products = !exact.empty() && exact.front().form == Form::products;
+  const double worth = std::max((behind_products ? kIllConditioned : 1.0) * direct.seconds, kLittle);
+  const auto dearer =
+      std::find_if(exact.begin(), exact.end(), [&](const FormCost& each) { return each.seconds > worth; });
   exact.insert(dearer, direct);
   return exact;
 }

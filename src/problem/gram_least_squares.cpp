@@ -17,11 +17,11 @@ constexpr double kClearlyNot = 1e-13;
 /// A smaller penalty than this share of the largest curvature is taken for it: of the directions that are
 /// there it changes nothing, and of the others rounding is all that is known.
 constexpr double kLeastPenalty = 1e-12;
-/// By what share of itself h may differ from what the rows themselves say; and where it is so many times that
-/// of no weights.
+/// By what share of itself h may differ from what the rows themselves say: where it is at most so many times
+/// its least value, and elsewhere, where it need only be told from that.
 constexpr double kAgreement = 1e-6;
-constexpr double kOverfitted = 1.5;
-constexpr double kRoughly = 0.1;
+constexpr double kNearLeast = 1.02;
+constexpr double kRoughly = 2e-3;
 
 void require_going_on(const StopToken& stop) {
   if (stop.stop_requested()) throw RunEnded(stop);
@@ -166,8 +166,9 @@ double GramLeastSquares::error_at(double lambda) const {
   return std::max(error, std::abs(validation_loss(a, at) / by_products - 1.0));
 }
 
-/// Products are least exact at the smallest penalties. Where h is far above that of no weights there, it need
-/// only be told from its minimum; from the smallest penalty on at which it is not, it must be right.
+/// Products are less exact the smaller the penalty is. So they are right wherever h is near its least value
+/// if they are at the smallest such penalty, and nowhere wrong by more than h is above it there if they are
+/// roughly right at the smallest of all.
 bool GramLeastSquares::agrees_with_rows() const {
   constexpr double kFactor = 4.0;  // between the penalties that are looked at
   const double lowest = std::log(0.5 * kLeastPenalty * largest_);
@@ -176,9 +177,10 @@ bool GramLeastSquares::agrees_with_rows() const {
   for (double lambda = lowest; lambda < highest; lambda += std::log(kFactor)) lambdas.push_back(lambda);
   std::vector<CurvePoint> points(lambdas.size());
   closed_forms(lambdas, points);
-  const double of_no_weights = 0.5 * validation_square_ / validation_rows_;
+  double least = std::numeric_limits<double>::infinity();
+  for (const CurvePoint& point : points) least = std::min(least, point.value);
   std::size_t first = 0;
-  while (first + 1 < points.size() && !(points[first].value <= kOverfitted * of_no_weights)) ++first;
+  while (first + 1 < points.size() && !(points[first].value <= kNearLeast * least)) ++first;
   if (first > 0 && !(error_at(lowest) <= kRoughly)) return false;
   return error_at(lambdas[first]) <= kAgreement;
 }
