@@ -286,7 +286,7 @@ Design Design::with_rows(std::shared_ptr<const Selection> selection, Index begin
 
 Design Design::row_range(Index begin, Index count) const {
   if (begin < 0 || count < 0 || begin > rows_ || count > rows_ - begin)
-    throw refused("rows " + std::to_string(begin) + " to " + std::to_string(begin + count),
+    throw refused(std::to_string(count) + " rows from row " + std::to_string(begin) + " on",
                   "it has rows 0 to " + std::to_string(rows_ - 1));
   return with_rows(selection_, begin_ + begin, count);
 }
