@@ -61,6 +61,7 @@ CollapsedLeastSquares::CollapsedLeastSquares(std::shared_ptr<const LinearProblem
     factor_few_rows(train, mean, stop);
   }
   train_mean_ = basis_.transpose() * mean;
+  mean_norm_ = mean.norm();
   require_going_on(stop);
   rotate_validation_rows(direct_->split().validation, mean, stop);
   traits_.has_penalties = true;
@@ -325,8 +326,10 @@ CurvePoint CollapsedLeastSquares::point_at(double lambda) const {
 
 std::optional<Vector> CollapsedLeastSquares::least_curvatures() const {
   const double largest = singular_values_.maxCoeff();
-  const double rounding =
-      std::numeric_limits<double>::epsilon() * largest * std::sqrt(static_cast<double>(rank()));
+  // Taking out the means leaves their rounding, which may be larger than that of what is left.
+  const double rounding = std::numeric_limits<double>::epsilon() *
+                          (largest + std::sqrt(train_rows_) * mean_norm_) *
+                          std::sqrt(static_cast<double>(rank()));
   double least = largest;
   for (const double s : singular_values_)
     if (s > rounding) least = std::min(least, s);

@@ -72,6 +72,7 @@ class CollapsedLeastSquares final : public BilevelProblem {
   Vector z_;                // the centred targets in the left singular basis
   double rest_ = 0.0;       // what of ‖y‖² no weights explain
   Vector train_mean_;       // x̄ in the basis
+  double mean_norm_ = 0.0;  // ‖x̄‖
   double target_mean_ = 0.0;
   double train_rows_ = 0.0;
   // Validation rows as an equal least-squares data set of few rows: ‖V (a, t) − z_V‖² + rest_V.

@@ -50,8 +50,10 @@ struct RotatedProblem::Parts {
     x.rowwise() -= mean.transpose();
     v.rowwise() -= mean.transpose();
     const Svd parts = svd(x, false);
-    const double rounding =
-        std::sqrt(static_cast<double>(std::min(n, d))) * std::numeric_limits<double>::epsilon() * parts.s[0];
+    // Taking out the means leaves their rounding, which may be larger than that of what is left.
+    const double rounding = std::sqrt(static_cast<double>(std::min(n, d))) *
+                            std::numeric_limits<double>::epsilon() *
+                            (parts.s[0] + std::sqrt(static_cast<double>(n)) * mean.norm());
     Index rank = 0;
     while (rank < parts.s.size() && parts.s[rank] > rounding) ++rank;
     rank = std::max<Index>(rank, 1);  // a design of zeros has one column of them

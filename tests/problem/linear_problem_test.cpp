@@ -185,6 +185,23 @@ TEST(CollapseIfCheaper, KeepsWhatSmallPenaltiesDecideOn) {
   EXPECT_LE((*made.rotated->least_curvatures())[0], 1e-17);
 }
 
+// Rows far from 0 that vary little: what centring leaves of the direction of the means is rounding, no
+// curvature that a search would have to go down to.
+TEST(CollapsedLeastSquares, TakesNoRoundingOfMeansForCurvature) {
+  for (const Index rows : {20, 60}) {
+    Split split = random_split(rows, 15, 0, 40, 7, least_squares());
+    for (Dataset* data : {&split.train, &split.validation})
+      data->x = Design(Matrix((to_matrix(data->x).array() * 1e-3 + 500.0).matrix()));
+    const auto direct = std::make_shared<LinearProblem>(split, least_squares(), true);
+    // 40 columns of deviation 1e-3 over so many rows: the least singular value but the last is near 1e-3.
+    EXPECT_GT((*CollapsedLeastSquares(direct).least_curvatures())[0], 1e-11) << rows;
+    split.train.weight = Vector::Ones(rows);  // so that it is not collapsed but rotated
+    const RotatedCase made(split, least_squares(), true);
+    ASSERT_NE(made.rotated, made.direct);
+    EXPECT_GT((*made.rotated->least_curvatures())[0], 1e-11) << rows;
+  }
+}
+
 TEST(CollapsedLeastSquares, HasFewWeightsForFewRows) {
   const auto direct =
       std::make_shared<LinearProblem>(test::smooth_split(34, 17, 0, 699, 1), least_squares(), true);
