@@ -17,7 +17,7 @@ constexpr double kCopiesOfProducts = 4.0;
 
 /// An exact answer is worth so long, whatever iterations are expected to take: these are more where rows are
 /// ill-conditioned. (A design of 500 × 500 and condition 1e12 takes conjugate gradients minutes.)
-constexpr double kLittle = 0.4;    // seconds
+constexpr double kLittle = 0.35;   // seconds
 constexpr double kNothing = 0.02;  // seconds
 /// Where passes over the rows are expected to take no longer than this, nobody notices which form is taken:
 /// then it is not the one that needs more operations.

@@ -19,6 +19,7 @@ namespace yosida {
 namespace {
 
 constexpr double kManyIterations = std::numeric_limits<double>::infinity();
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 /// The problem, each of whose calls throws RunEnded where it is told to stop.
 CountedProblem stoppable(const BilevelProblem& problem, const StopToken& stop) {
@@ -59,7 +60,7 @@ std::vector<FormCost> TuneProblem::forms(double iterations, Coordinates coordina
   std::vector<FormCost> sums;
   for (const ModelProblem& model : problems_)
     for (const FormCost& own : model.linear ? forms_of(*model.linear, iterations, coordinates)
-                                            : std::vector<FormCost>{{Form::direct, 0.0}}) {
+                                            : std::vector<FormCost>{{Form::direct, kUnknown}}) {
       const auto at =
           std::find_if(sums.begin(), sums.end(), [&](const FormCost& sum) { return sum.form == own.form; });
       if (at == sums.end()) {

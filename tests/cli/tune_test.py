@@ -179,6 +179,14 @@ class Numbers(TuneCase):
                 self.assertEqual(work["paper_count"], gradients)
                 self.assertGreaterEqual(work["gradient_equivalents"], gradients + work["loss_evaluations"] / 2)
 
+    def test_explain_prints_expected_and_real_seconds_of_each_form(self):
+        printed = self.yosida("tune", *self.files_given, "--explain").stdout
+        lines = printed[printed.index("form "):].splitlines()
+        self.assertEqual(lines[0].split(), ["form", "expected", "s", "real", "s"])
+        self.assertEqual([line.split()[0] for line in lines[1:3]], ["factors", "direct"])
+        for line in lines[1:3]:
+            self.assertTrue(all(float(number) > 0 for number in line.split()[1:3]), line)
+
     def test_oracle_is_the_best_of_a_grid(self):
         low, high = -12, 4
         result = self.tune(*self.files_given, "--x", "center", "--oracle", "--bounds", f"{low},{high}")

@@ -47,6 +47,30 @@ TEST(Tune, FindsThePenaltyOfARidgeAndSaysAllOfIt) {
   EXPECT_GE(tuned.seconds, tuned.outcome.seconds);
 }
 
+// Every form that a problem has is run, first the one that a run takes; folds add up.
+TEST(TryForms, RunsEachFormOfTheProblem) {
+  for (const bool folds : {false, true}) {
+    TuneOptions options;
+    if (folds) options.validation.folds = 3;
+    const TuneProblem problem({.train = numeric_table(200)}, options);
+    const std::vector<FormTrial> trials = try_forms(problem, options);
+    ASSERT_EQ(trials.size(), 2U);  // of passes and of factors; so small a problem needs no products
+    EXPECT_EQ(trials[0].form, Form::factors);
+    EXPECT_EQ(trials[1].form, Form::direct);
+    for (const FormTrial& trial : trials) {
+      EXPECT_GT(trial.expected, 0.0);
+      EXPECT_TRUE(trial.is_exact);
+      ASSERT_TRUE(trial.seconds);
+      EXPECT_GT(*trial.seconds, 0.0);
+    }
+  }
+  TuneOptions lasso;
+  lasso.model = "lasso";
+  const std::vector<FormTrial> trials = try_forms(TuneProblem({.train = numeric_table(60)}, lasso), lasso);
+  ASSERT_EQ(trials.size(), 1U);
+  EXPECT_TRUE(std::isnan(trials[0].expected));
+}
+
 TEST(Tune, WeightsAreThoseOfTheNormalEquations) {
   const Dataset table = numeric_table(120);
   const Tuned tuned = tune(table);

@@ -75,7 +75,8 @@ std::string rows_in_words(const TuneProblem& problem) {
 void print_forms(std::FILE* out, const TuneProblem& problem, const TuneOptions& options) {
   fmt::print(out, "\n  {:<14} {:>12} {:>12}\n", "form", "expected s", "real s");
   for (const FormTrial& trial : try_forms(problem, options))
-    fmt::print(out, "  {:<14} {:>12.2g} {:>12}{}\n", to_string(trial.form), trial.expected,
+    fmt::print(out, "  {:<14} {:>12} {:>12}{}\n", to_string(trial.form),
+               std::isnan(trial.expected) ? "-" : fmt::format("{:.2g}", trial.expected),
                trial.seconds ? fmt::format("{:.2g}", *trial.seconds) : "-",
                trial.is_exact ? "" : "  refused: it would lose digits here");
 }

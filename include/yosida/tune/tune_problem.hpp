@@ -60,7 +60,7 @@ class TuneProblem {
   std::shared_ptr<const BilevelProblem> bilevel(double iterations, Coordinates coordinates = Coordinates::any,
                                                 const StopToken& stop = {}) const;
   /// The forms it has for so many iterations, with the seconds that all folds together are expected to take:
-  /// first the one to try first.
+  /// first the one to try first. NaN where a model has one form, and nothing is to be chosen.
   std::vector<FormCost> forms(double iterations, Coordinates coordinates) const;
   /// In this form, which may have been made before; null where it has none that is exact enough.
   std::shared_ptr<const BilevelProblem> in_form(Form form, const StopToken& stop = {}) const;
