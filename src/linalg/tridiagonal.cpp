@@ -17,8 +17,6 @@ void dsytrd_(const char* uplo, const int* n, double* a, const int* lda, double* 
 void dorgtr_(const char* uplo, const int* n, double* a, const int* lda, const double* tau, double* work,
              const int* lwork, int* info);
 void dsterf_(const int* n, double* d, double* e, int* info);
-void dsyevd_(const char* jobz, const char* uplo, const int* n, double* a, const int* lda, double* w,
-             double* work, const int* lwork, int* iwork, const int* liwork, int* info);
 }
 
 namespace yosida {
@@ -98,26 +96,6 @@ void solve_tridiagonal(const Vector& diagonal, const Vector& off_diagonal, doubl
     if (i + 1 < n) b[i] -= off_diagonal[i] * b[i + 1];
     b[i] *= inverse[static_cast<std::size_t>(i)];
   }
-}
-
-Eigenvectors eigenvectors(const Matrix& lower) {
-  const BlasCall call;
-  const int n = static_cast<int>(lower.rows());
-  Eigenvectors result{.values = Vector(n), .u = Eigen::MatrixXd(n, n)};
-  if (n == 0) return result;
-  result.u = Eigen::Map<const Eigen::MatrixXd>(lower.data(), n, n);
-  int info = 0;
-  const int query = -1;
-  double size = 0.0;
-  int integers = 0;
-  dsyevd_("V", "U", &n, result.u.data(), &n, result.values.data(), &size, &query, &integers, &query, &info);
-  const int lwork = static_cast<int>(size);
-  std::vector<double> work(static_cast<std::size_t>(lwork));
-  std::vector<int> iwork(static_cast<std::size_t>(integers));
-  dsyevd_("V", "U", &n, result.u.data(), &n, result.values.data(), work.data(), &lwork, iwork.data(),
-          &integers, &info);
-  check(info, "dsyevd");
-  return result;
 }
 
 }  // namespace yosida

@@ -31,11 +31,4 @@ class Tridiagonal {
 /// is diagonal then). For T + c positive definite; a pivot that rounding has made no larger than 0 gives 0.
 void solve_tridiagonal(const Vector& diagonal, const Vector& off_diagonal, double c, Eigen::Ref<Vector> b);
 
-/// A symmetric matrix, its lower triangle given, as U diag(values) Uᵀ, values rising.
-struct Eigenvectors {
-  Vector values;
-  Eigen::MatrixXd u;
-};
-Eigenvectors eigenvectors(const Matrix& lower);
-
 }  // namespace yosida

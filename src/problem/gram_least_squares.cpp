@@ -114,16 +114,16 @@ bool GramLeastSquares::by_rows() {
   const auto& [train, validation, test] = direct_->split();
   const Index n = train.rows();
   const RowProducts products = row_products(shifted(train.x, mean_), shifted(validation.x, mean_));
-  const Eigenvectors parts = eigenvectors(products.own / train_rows_);
+  const Eigensystem parts = symmetric_eigen(products.own / train_rows_);
   if (!keeps_apart(parts.values)) return false;
   Index rank = 0;
   while (rank < n && parts.values[n - 1 - rank] >= least_) ++rank;
   diagonal_ = parts.values.tail(rank);
   // w = Xᵀ U s⁻¹ a, orthonormal for X Xᵀ = U s² Uᵀ
   const Vector s = (train_rows_ * diagonal_).cwiseSqrt();
-  rows_ = parts.u.rightCols(rank) * s.cwiseInverse().asDiagonal();
+  rows_ = parts.vectors.rightCols(rank) * s.cwiseInverse().asDiagonal();
   const Vector y = train.y.array() - target_mean_;
-  right_ = s.cwiseProduct(parts.u.rightCols(rank).transpose() * y) / train_rows_;
+  right_ = s.cwiseProduct(parts.vectors.rightCols(rank).transpose() * y) / train_rows_;
   target_square_ = y.squaredNorm() / train_rows_;
 
   Matrix v(products.others.rows(), weights());

@@ -23,14 +23,23 @@ class Response : public testing::TestWithParam<ResponseKind> {
   Vector v = Vector::Zero(7);
   void SetUp() override { problem.inner_solve(lambda_of(lambda), {}, v); }
 };
+std::string name_of(const testing::TestParamInfo<ResponseKind>& each) {
+  std::string name = response_names()[static_cast<std::size_t>(each.param)];
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
 INSTANTIATE_TEST_SUITE_P(Every, Response,
                          testing::Values(ResponseKind::mean_anchored, ResponseKind::tangent,
                                          ResponseKind::hypernetwork),
-                         [](const auto& each) {
-                           std::string name = response_names()[static_cast<std::size_t>(each.param)];
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+                         name_of);
+// A hypernetwork goes on learning.
+class ComputedResponse : public Response {};
+INSTANTIATE_TEST_SUITE_P(Every, ComputedResponse,
+                         testing::Values(ResponseKind::mean_anchored, ResponseKind::tangent), name_of);
+// The slope that is anchored at the mean is the paper's, not that of w*.
+class TrueResponse : public Response {};
+INSTANTIATE_TEST_SUITE_P(Every, TrueResponse,
+                         testing::Values(ResponseKind::tangent, ResponseKind::hypernetwork), name_of);
 
 // Whatever its slope: G(λ) = v.
 TEST_P(Response, PassesThroughItsAnchor) {
@@ -43,8 +52,7 @@ TEST_P(Response, PassesThroughItsAnchor) {
 }
 
 // Nothing of an earlier anchor is left, whatever was there before.
-TEST_P(Response, IsAnchoredAnew) {
-  if (GetParam() == ResponseKind::hypernetwork) GTEST_SKIP() << "it goes on learning";
+TEST_P(ComputedResponse, IsAnchoredAnew) {
   LinearResponse fresh{.phi0 = Vector::Zero(7), .phi1 = Vector::Zero(7)}, used = fresh;
   anchor(GetParam(), problem, 2.0 * v, lambda - 1.0, used);
   used.is_flat = true;
@@ -56,8 +64,7 @@ TEST_P(Response, IsAnchoredAnew) {
 }
 
 // A learned slope is nearer to the true one than none.
-TEST_P(Response, PredictsTheNextWeightsWhereItIsTrue) {
-  if (GetParam() == ResponseKind::mean_anchored) GTEST_SKIP() << "its slope is the paper's, not that of w*";
+TEST_P(TrueResponse, PredictsTheNextWeightsWhereItIsTrue) {
   LinearResponse response{.phi0 = Vector::Zero(7), .phi1 = Vector::Zero(7)};
   anchor(GetParam(), problem, v, lambda, response);
   Vector next = v, predicted(7);
