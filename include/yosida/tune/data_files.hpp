@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,9 @@ struct DataFiles {
   Missing missing = Missing::refuse;
   bool dense = false;
   std::uint64_t max_memory = 0;
+  bool cache = false;  ///< keep parsed files in the user's cache, and use what is there
+  /// As ReadOptions has it.
+  std::function<void(const std::string&)> tell = {};
 
   /// That are read; empty names among them.
   std::vector<std::string> paths() const {
