@@ -146,7 +146,7 @@ ParsedFile::Stamp ParsedFile::stamp() const {
 std::optional<Dataset> ParsedFile::read(const MemoryLimit& limit) const {
   std::error_code error;
   const std::uintmax_t bytes = fs::file_size(kept_, error);
-  if (error == std::errc::no_such_file_or_directory) return {};
+  if (error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory) return {};
   if (error || bytes < kDigestBytes) throw Reader::damaged(kept_);
   if (!limit.allows(bytes)) return {};
   const std::uint64_t content = bytes - kDigestBytes;
