@@ -23,6 +23,7 @@ struct DataFiles {
   std::string fold_column = {};  ///< the column of folds: with it, rows are cross-validated by these
   Missing missing = Missing::refuse;
   bool dense = false;
+  bool singles = false;  ///< dense rows are kept as numbers of 4 bytes
   std::uint64_t max_memory = 0;
 
   /// That are read; empty names among them.
