@@ -73,19 +73,18 @@ class PlainFile final : public ByteSource {
     return count;
   }
 
-  std::shared_ptr<const double> map_last_numbers(std::size_t count, std::size_t ahead) override {
-    const std::size_t bytes = count * sizeof(double);
+  std::shared_ptr<const char> map_last(std::size_t bytes, std::size_t alignment, std::size_t ahead) override {
     const off_t begin = ftello(file_.get()) - static_cast<off_t>(ahead);
     struct stat status {};
-    if (!is_regular_ || begin < 0 || begin % alignof(double) != 0 ||
+    if (!is_regular_ || begin < 0 || begin % static_cast<off_t>(alignment) != 0 ||
         fstat(fileno(file_.get()), &status) != 0 || status.st_size != begin + static_cast<off_t>(bytes))
       return nullptr;
     const auto before = static_cast<std::size_t>(begin % sysconf(_SC_PAGESIZE));
     void* const pages = mmap(nullptr, before + bytes, PROT_READ, MAP_PRIVATE, fileno(file_.get()),
                              begin - static_cast<off_t>(before));
     if (pages == MAP_FAILED) return nullptr;
-    const auto unmap = [pages, length = before + bytes](const double*) { munmap(pages, length); };
-    return {reinterpret_cast<const double*>(static_cast<const char*>(pages) + before), unmap};
+    const auto unmap = [pages, length = before + bytes](const char*) { munmap(pages, length); };
+    return {static_cast<const char*>(pages) + before, unmap};
   }
 
  private:
@@ -360,10 +359,10 @@ std::size_t ByteStream::read(std::span<char> out) {
   return buffered + source_->read(out.subspan(buffered));
 }
 
-std::shared_ptr<const double> ByteStream::map_last_numbers(std::size_t count) {
-  std::shared_ptr<const double> numbers = source_->map_last_numbers(count, end_ - begin_);
-  if (numbers) begin_ = end_;
-  return numbers;
+std::shared_ptr<const char> ByteStream::map_last(std::size_t bytes, std::size_t alignment) {
+  std::shared_ptr<const char> mapped = source_->map_last(bytes, alignment, end_ - begin_);
+  if (mapped) begin_ = end_;
+  return mapped;
 }
 
 std::unique_ptr<ByteSource> inflated(ByteStream packed, DeflateForm form) {

@@ -22,10 +22,10 @@ class ByteSource {
   /// Fills `out` from its start and returns how many bytes came; fewer than asked for mean the end.
   /// Throws InputError where the bytes cannot be had.
   virtual std::size_t read(std::span<char> out) = 0;
-  /// The last `count` doubles of a file, mapped into memory, where the next bytes to be read are `ahead`
-  /// bytes behind the first of them; null where that is not so, where they are not aligned, and where this is
-  /// no file.
-  virtual std::shared_ptr<const double> map_last_numbers(std::size_t /*count*/, std::size_t /*ahead*/) {
+  /// The last bytes of a file, mapped into memory, where the next ones to be read are `ahead` bytes behind
+  /// the first of them; null where that is not so, where they are not aligned, and where this is no file.
+  virtual std::shared_ptr<const char> map_last(std::size_t /*bytes*/, std::size_t /*alignment*/,
+                                               std::size_t /*ahead*/) {
     return nullptr;
   }
 };
@@ -95,12 +95,17 @@ class ByteStream {
   bool is_at_end() const { return is_at_end_; }
   /// Fills `out` from its start and returns how many bytes came; fewer than asked for mean the end.
   std::size_t read(std::span<char> out);
-  /// What is left, mapped into memory instead of read, where it is `count` doubles that lie aligned in a file
+  /// What is left, mapped into memory instead of read, where it is `count` numbers that lie aligned in a file
   /// as they are kept; elsewhere null, and nothing is taken. It can only be read. Whoever makes the file
   /// shorter from now on ends this program by SIGBUS.
-  std::shared_ptr<const double> map_last_numbers(std::size_t count);
+  template <typename Number = double>
+  std::shared_ptr<const Number> map_last_numbers(std::size_t count) {
+    const std::shared_ptr<const char> bytes = map_last(count * sizeof(Number), alignof(Number));
+    return {bytes, reinterpret_cast<const Number*>(bytes.get())};
+  }
 
  private:
+  std::shared_ptr<const char> map_last(std::size_t bytes, std::size_t alignment);
   std::string_view window() const { return {buffer_.data() + begin_, end_ - begin_}; }
   /// `what` is what more bytes are needed for, in the message where they would be too many.
   bool extend(std::string_view what);

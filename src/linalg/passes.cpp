@@ -11,7 +11,6 @@ namespace yosida {
 namespace {
 
 using linalg::ColumnMap;
-using linalg::DenseRow;
 using linalg::over_rows;
 using linalg::RowsOf;
 using linalg::SparseRow;
@@ -34,7 +33,11 @@ Index block_rows(Index numbers_of_row, Index outputs) {
   const Index fit = kBlockBytes / (8 * std::max<Index>(numbers_of_row, 1));
   return std::clamp<Index>(fit / 4 * 4, 4, kMaxBlockRows);
 }
-Index block_rows(const RowsOf<DenseRow>& x, Index outputs) { return block_rows(x.cols(), outputs); }
+/// As many of single numbers as of double ones, so that the same numbers give the same sums.
+template <typename Number>
+Index block_rows(const RowsOf<const Number*>& x, Index outputs) {
+  return block_rows(x.cols(), outputs);
+}
 Index block_rows(const RowsOf<SparseRow>& x, Index outputs) {
   // A value and its column index.
   return block_rows(2 * x.numbers() / std::max<Index>(x.rows(), 1), outputs);
@@ -47,8 +50,9 @@ void call_for(const void* memory, Index bytes) {
 }
 /// Longer rows the processor fetches ahead by itself.
 constexpr Index kMostCalled = 1024;
-void call_for(DenseRow row, const RowsOf<DenseRow>& x) {
-  call_for(row, std::min<Index>(x.cols() * Index{sizeof(double)}, kMostCalled));
+template <typename Number>
+void call_for(const Number* row, const RowsOf<const Number*>& x) {
+  call_for(row, std::min<Index>(x.cols() * Index{sizeof(Number)}, kMostCalled));
 }
 void call_for(const SparseRow& row, const RowsOf<SparseRow>&) {
   call_for(row.value, std::min<Index>(row.size * Index{sizeof(double)}, kMostCalled));
@@ -112,12 +116,15 @@ class Block<SparseRow> {
   SparseRow rows_[kMaxBlockRows];
 };
 
-/// With several outputs by BLAS, which wants rows one behind the other: those that lie elsewhere are copied
-/// to a place of a fixed size. So the products are the same wherever rows lie.
-template <>
-class Block<DenseRow> {
+const linalg::RowKernels<double>& kernels_of(const double*) { return linalg::kernels().doubles; }
+const linalg::RowKernels<float>& kernels_of(const float*) { return linalg::kernels().singles; }
+
+/// With several outputs by BLAS, which wants doubles, rows one behind the other: others are copied to a place
+/// of a fixed size. So the products are the same wherever rows lie.
+template <typename Number>
+class Block<const Number*> {
  public:
-  Block(const RowsOf<DenseRow>& x, Index outputs) : x_(x), outputs_(outputs) {}
+  Block(const RowsOf<const Number*>& x, Index outputs) : x_(x), outputs_(outputs) {}
   void read(Index begin, Index count) {
     count_ = count;
     x_.fetch(begin, count, rows_);
@@ -126,14 +133,14 @@ class Block<DenseRow> {
   /// With several outputs w is transposed: see multiply_transposed.
   void products(const double* w, double* out) const {
     if (outputs_ == 1) {
-      linalg::kernels().row_products(rows_, count_, x_.cols(), w, out);
+      kernels_of(rows_[0]).row_products(rows_, count_, x_.cols(), w, out);
     } else {
       linalg::multiply_transposed(matrix_, count_, x_.cols(), w, outputs_, out);
     }
   }
   void add(const double* r, double* out) const {
     if (outputs_ == 1) {
-      linalg::kernels().add_rows(rows_, count_, x_.cols(), r, out);
+      kernels_of(rows_[0]).add_rows(rows_, count_, x_.cols(), r, out);
     } else {
       linalg::add_transposed(matrix_, count_, x_.cols(), r, outputs_, out);
     }
@@ -142,19 +149,21 @@ class Block<DenseRow> {
  private:
   const double* joined() const {
     const Index cols = x_.cols();
-    bool adjoin = true;
-    for (Index i = 1; i < count_ && adjoin; ++i) adjoin = rows_[i] == rows_[i - 1] + cols;
-    if (adjoin) return rows_[0];
+    if constexpr (std::is_same_v<Number, double>) {
+      bool adjoin = true;
+      for (Index i = 1; i < count_ && adjoin; ++i) adjoin = rows_[i] == rows_[i - 1] + cols;
+      if (adjoin) return rows_[0];
+    }
     thread_local std::vector<double> scratch;
     scratch.resize(static_cast<std::size_t>(count_ * cols));
     for (Index i = 0; i < count_; ++i) std::copy_n(rows_[i], cols, scratch.data() + i * cols);
     return scratch.data();
   }
 
-  const RowsOf<DenseRow>& x_;
+  const RowsOf<const Number*>& x_;
   Index outputs_;
   Index count_ = 0;
-  DenseRow rows_[kMaxBlockRows];
+  const Number* rows_[kMaxBlockRows];
   const double* matrix_ = nullptr;
 };
 
@@ -255,7 +264,10 @@ class Sums {
 
 /// Whether sums over rows are added up range by range of the columns, and not of the rows: sums for each
 /// range of rows would be more numbers than there are entries to add.
-bool adds_by_columns(const RowsOf<DenseRow>&, std::size_t, Index) { return false; }
+template <typename Row>
+bool adds_by_columns(const RowsOf<Row>&, std::size_t, Index) {
+  return false;
+}
 bool adds_by_columns(const RowsOf<SparseRow>& x, std::size_t sums, Index outputs) {
   const Index operations = x.numbers() * outputs;
   return operations >= linalg::kChunkedSize && static_cast<Index>(sums) > operations / linalg::kChunks;
@@ -311,7 +323,8 @@ void add_columns(const RowsOf<SparseRow>& x, const double* r, Index outputs, dou
     }
   });
 }
-void add_columns(const RowsOf<DenseRow>&, const double*, Index, double*) {}
+template <typename Row>
+void add_columns(const RowsOf<Row>&, const double*, Index, double*) {}
 
 /// The one loop behind every pass: map(first, count, products) on blocks of rows, `factors` products each,
 /// one array behind the other; then, where there is an `out`, Σ r_i x_i with the first array as r.
@@ -439,7 +452,7 @@ void Design::add_transposed_squares(std::span<const double> r, std::span<double>
   over_rows(rows(), numbers_ * outputs, out, [&](Index begin, Index end, double* sum) {
     thread_local std::vector<double> squares;
     squares.resize(static_cast<std::size_t>(block_size * cols()));
-    DenseRow place[kMaxBlockRows];
+    const double* place[kMaxBlockRows];
     for (Index i = 0; i < block_size; ++i) place[i] = squares.data() + i * cols();
     for (Index i = begin; i < end; i += block_size) {
       const Index count = std::min(block_size, end - i);
@@ -447,7 +460,7 @@ void Design::add_transposed_squares(std::span<const double> r, std::span<double>
       std::transform(squares.begin(), squares.begin() + count * cols(), squares.begin(),
                      [](double value) { return value * value; });
       if (outputs == 1) {
-        linalg::kernels().add_rows(place, count, cols(), r.data() + i, sum);
+        linalg::kernels().doubles.add_rows(place, count, cols(), r.data() + i, sum);
       } else {
         linalg::add_transposed(squares.data(), count, cols(), r.data() + i * outputs, outputs, sum);
       }

@@ -32,6 +32,13 @@ Dataset read_part(const DataFiles& files, const std::string& file, const std::st
   if (files.cache) options.cache = parsed_files();
   options.tell = files.tell;
   Dataset data = read_dataset(file, options);
+  if (files.singles) {
+    try {
+      data.x = with_singles(data.x);
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("{}: --float: {}", file, error.what()));
+    }
+  }
   if (data.y.size() == 0)
     throw InputError(
         fmt::format("{}: no target: name its column with --target (a name or an index), or its file with {}",
@@ -51,6 +58,7 @@ void verify_built_in(const DataFiles& files, const ValidationOptions& validation
   if (files.missing != Missing::refuse) refuse("--missing", why);
   if (!files.ignore.empty()) refuse("--ignore", why);
   if (files.dense) refuse("--dense", why);
+  if (files.singles) refuse("--float", why);
   if (files.max_memory != 0) refuse("--max-memory", why);
   if (files.cache) refuse("--cache", why);
   if (!files.weights.empty()) refuse("--weights", why);

@@ -306,11 +306,22 @@ TEST(Kernels, OfEveryInstructionSetAgree) {
         Vector m = Vector::Constant(rows, 7.0);
         std::vector<const double*> row;
         for (Index i = 0; i < rows; ++i) row.push_back(c.plain.row(i).data());
-        table->row_products(row.data(), rows, cols, c.w.data(), m.data());
+        table->doubles.row_products(row.data(), rows, cols, c.w.data(), m.data());
         EXPECT_LE((m - c.plain * c.w).norm(), 1e-13 * c.product_scale());
         Vector out = c.out;
-        table->add_rows(row.data(), rows, cols, c.y.data(), out.data());
+        table->doubles.add_rows(row.data(), rows, cols, c.y.data(), out.data());
         EXPECT_LE((out - c.out - c.plain.transpose() * c.y).norm(), 1e-13 * c.transposed_scale(c.y));
+
+        const Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> singles =
+            c.plain.cast<float>();
+        const Matrix exact = singles.cast<double>();
+        std::vector<const float*> single;
+        for (Index i = 0; i < rows; ++i) single.push_back(singles.row(i).data());
+        table->singles.row_products(single.data(), rows, cols, c.w.data(), m.data());
+        EXPECT_LE((m - exact * c.w).norm(), 1e-13 * c.product_scale());
+        out = c.out;
+        table->singles.add_rows(single.data(), rows, cols, c.y.data(), out.data());
+        EXPECT_LE((out - c.out - exact.transpose() * c.y).norm(), 1e-13 * c.transposed_scale(c.y));
       }
   }
 }

@@ -24,6 +24,7 @@ struct DataFiles {
   std::string fold_column = {};  ///< the column of folds: with it, rows are cross-validated by these
   Missing missing = Missing::refuse;
   bool dense = false;
+  bool singles = false;  ///< dense rows are kept as numbers of 4 bytes
   std::uint64_t max_memory = 0;
   bool cache = false;  ///< keep parsed files in the user's cache, and use what is there
   /// As ReadOptions has it.
