@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "yosida/data/catalog.hpp"
 #include "yosida/data/spectra.hpp"
 #include "yosida/error.hpp"
 
@@ -28,6 +29,8 @@ Dataset read_part(const DataFiles& files, const std::string& file, const std::st
   options.fold_optional = file != files.train;
   options.dense = files.dense;
   options.max_memory = files.max_memory;
+  if (files.cache) options.cache = parsed_files();
+  options.tell = files.tell;
   Dataset data = read_dataset(file, options);
   if (files.singles) {
     try {
@@ -57,6 +60,7 @@ void verify_built_in(const DataFiles& files, const ValidationOptions& validation
   if (files.dense) refuse("--dense", why);
   if (files.singles) refuse("--float", why);
   if (files.max_memory != 0) refuse("--max-memory", why);
+  if (files.cache) refuse("--cache", why);
   if (!files.weights.empty()) refuse("--weights", why);
   if (!files.fold_column.empty()) refuse("--fold-column", why);
 }

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "commands.hpp"
+#include "say.hpp"
 #include "yosida/error.hpp"
 
 namespace yosida::cli {
@@ -83,6 +84,11 @@ void add_data_flags(CLI::App& command, DataFiles& files, TuneOptions& options) {
   command.add_flag("--float", files.singles, "keep dense rows as 4-byte numbers: half the memory, 7 digits")
       ->group(group);
   add_max_memory(command, files.max_memory)->group(group);
+  files.tell = [](const std::string& note) { say("yosida: {}\n", note); };
+  command
+      .add_flag("--cache", files.cache,
+                "keep parsed CSV and LIBSVM files in the user's cache, where the next run finds them")
+      ->group(group);
   command.add_option("--seed", options.seed, "seed of splits, noise and built-in data [0]")
       ->check(whole_number())
       ->group(group);

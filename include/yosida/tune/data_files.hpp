@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,9 @@ struct DataFiles {
   bool dense = false;
   bool singles = false;  ///< dense rows are kept as numbers of 4 bytes
   std::uint64_t max_memory = 0;
+  bool cache = false;  ///< keep parsed files in the user's cache, and use what is there
+  /// As ReadOptions has it.
+  std::function<void(const std::string&)> tell = {};
 
   /// That are read; empty names among them.
   std::vector<std::string> paths() const {
