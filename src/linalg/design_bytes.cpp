@@ -1,6 +1,5 @@
 #include "linalg/design_bytes.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstring>
 #include <limits>
@@ -21,18 +20,7 @@ std::string_view as_bytes(const Number* numbers, std::size_t count) {
   return {reinterpret_cast<const char*>(numbers), count * sizeof(Number)};
 }
 
-template <typename Number>
-void put_rows(const RowsOf<const Number*>& rows, FunctionRef<void(std::string_view)> put) {
-  const Header header{0, rows.rows(), rows.cols(), rows.rows() * rows.cols()};
-  put(as_bytes(header.data(), header.size()));
-  std::vector<double> row(static_cast<std::size_t>(rows.cols()));
-  for (Index i = 0; i < rows.rows(); ++i) {
-    std::copy_n(rows.row(i), rows.cols(), row.begin());
-    put(as_bytes(row.data(), row.size()));
-  }
-}
-
-void put_rows(const RowsOf<SparseRow>& rows, FunctionRef<void(std::string_view)> put) {
+void put_sparse(const RowsOf<SparseRow>& rows, FunctionRef<void(std::string_view)> put) {
   std::vector<std::int64_t> start{0};
   for (Index i = 0; i < rows.rows(); ++i) start.push_back(start.back() + rows.row(i).size);
   const Header header{1, rows.rows(), rows.cols(), start.back()};
@@ -58,7 +46,13 @@ std::span<const Number> take(std::span<const char>& bytes, std::int64_t count) {
 }  // namespace
 
 void put_bytes(const Design& x, FunctionRef<void(std::string_view)> put) {
-  visit_rows(x, [&](const auto& rows) { put_rows(rows, put); });
+  if (Access::storage(x).is_sparse) {
+    put_sparse(RowsOf<SparseRow>(x), put);
+    return;
+  }
+  const Header header{0, x.rows(), x.cols(), x.rows() * x.cols()};
+  put(as_bytes(header.data(), header.size()));
+  for_each_row(x, [&](Index, const double* row) { put(as_bytes(row, static_cast<std::size_t>(x.cols()))); });
 }
 
 Design view_bytes(std::span<const char> bytes, std::shared_ptr<const void> owner) {

@@ -264,8 +264,8 @@ class Sums {
 
 /// Whether sums over rows are added up range by range of the columns, and not of the rows: sums for each
 /// range of rows would be more numbers than there are entries to add.
-template <typename Number>
-bool adds_by_columns(const RowsOf<const Number*>&, std::size_t, Index) {
+template <typename Row>
+bool adds_by_columns(const RowsOf<Row>&, std::size_t, Index) {
   return false;
 }
 bool adds_by_columns(const RowsOf<SparseRow>& x, std::size_t sums, Index outputs) {
@@ -323,8 +323,8 @@ void add_columns(const RowsOf<SparseRow>& x, const double* r, Index outputs, dou
     }
   });
 }
-template <typename Number>
-void add_columns(const RowsOf<const Number*>&, const double*, Index, double*) {}
+template <typename Row>
+void add_columns(const RowsOf<Row>&, const double*, Index, double*) {}
 
 /// The one loop behind every pass: map(first, count, products) on blocks of rows, `factors` products each,
 /// one array behind the other; then, where there is an `out`, Σ r_i x_i with the first array as r.

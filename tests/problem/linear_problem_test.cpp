@@ -194,7 +194,7 @@ TEST(CollapseIfCheaper, RotatesNoWideProblemWhoseProductsLoseDigits) {
   for (const double difference : {0.0, 1e-5, 0.1}) {
     Split split = random_split(100, 40, 0, 20000, 3, logistic(), 0.01);
     Matrix x = to_matrix(split.train.x);
-    x.row(7) = x.row(8) + difference * x.row(9);
+    x.row(7) = x.row(8) + difference * x.row(9).reverse();  // reversed, so that no row is a sum of others
     split.train.x = Design(x);
     const auto direct = std::make_shared<LinearProblem>(split, logistic(), false);
     const auto rotated = in_form(direct, Form::rotated);
