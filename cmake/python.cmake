@@ -1,5 +1,6 @@
-# The Python package, where it is asked for or can be built.
+# The Python package, where it is asked for or can be built. The target yosida_python is there in any case; elsewhere it does nothing.
 if(YOSIDA_BUILD_PYTHON STREQUAL AUTO AND NOT PROJECT_IS_TOP_LEVEL OR NOT YOSIDA_BUILD_PYTHON OR YOSIDA_SANITIZE)
+  add_custom_target(yosida_python)
   return()
 endif()
 # The system's Python is the one that has the numpy of packages.txt; another may stand before it on PATH.
@@ -20,5 +21,6 @@ if(Python_FOUND AND pybind11_FOUND)
                   OUTPUT_VARIABLE YOSIDA_PYTHON_SUFFIX COMMAND_ERROR_IS_FATAL ANY)
   add_subdirectory(python)
 else()
+  add_custom_target(yosida_python)
   message(STATUS "The Python package is left out: it needs Python's headers and pybind11")
 endif()

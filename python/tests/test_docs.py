@@ -46,9 +46,7 @@ def test_the_gallery_runs(script):
 def test_types_are_complete():
     pytest.importorskip("mypy")
     scripts = sorted(str(path) for path in (ROOT / "examples").glob("*.py"))
-    for script in scripts:  # each is a module of its own
-        assert os.path.exists(script)
     result = subprocess.run([sys.executable, "-m", "mypy", "--config-file", str(ROOT / "pyproject.toml"), "--scripts-are-modules",
-                             "--no-incremental", *scripts], capture_output=True, text=True,
+                             "--cache-dir", os.devnull, *scripts], capture_output=True, text=True,
                             env={**os.environ, "MYPYPATH": PACKAGE}, timeout=300)
     assert result.returncode == 0, result.stdout[-3000:] + result.stderr[-1000:]

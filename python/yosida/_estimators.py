@@ -272,7 +272,7 @@ class _Tuned(BaseEstimator):
         return {"requires_y": True, **self._own_tags()}
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         own = self._own_tags()
@@ -301,18 +301,18 @@ class _Grouped:
     def __init__(
         self,
         *,
-        cv="holdout",
-        penalty_per=None,
-        groups=None,
-        unpenalised=None,
-        pretreatment="standardize",
-        method="my-hpo",
-        settings=None,
-        bounds=None,
-        budget=None,
-        random_state=0,
-        verbose=0,
-    ):
+        cv: Any = "holdout",
+        penalty_per: Optional[str] = None,
+        groups: Any = None,
+        unpenalised: Any = None,
+        pretreatment: str = "standardize",
+        method: str = "my-hpo",
+        settings: Any = None,
+        bounds: Any = None,
+        budget: Any = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+    ) -> None:
         self.cv = cv
         self.penalty_per = penalty_per
         self.groups = groups
@@ -332,19 +332,19 @@ class _GroupedClasses:
     def __init__(
         self,
         *,
-        cv="holdout",
-        class_weight=None,
-        penalty_per=None,
-        groups=None,
-        unpenalised=None,
-        pretreatment="standardize",
-        method="my-hpo",
-        settings=None,
-        bounds=None,
-        budget=None,
-        random_state=0,
-        verbose=0,
-    ):
+        cv: Any = "holdout",
+        class_weight: Any = None,
+        penalty_per: Optional[str] = None,
+        groups: Any = None,
+        unpenalised: Any = None,
+        pretreatment: str = "standardize",
+        method: str = "my-hpo",
+        settings: Any = None,
+        bounds: Any = None,
+        budget: Any = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+    ) -> None:
         self.cv = cv
         self.class_weight = class_weight
         self.penalty_per = penalty_per
@@ -365,15 +365,15 @@ class _OnePenalty:
     def __init__(
         self,
         *,
-        cv="holdout",
-        pretreatment="standardize",
-        method="my-hpo",
-        settings=None,
-        bounds=None,
-        budget=None,
-        random_state=0,
-        verbose=0,
-    ):
+        cv: Any = "holdout",
+        pretreatment: str = "standardize",
+        method: str = "my-hpo",
+        settings: Any = None,
+        bounds: Any = None,
+        budget: Any = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+    ) -> None:
         self.cv = cv
         self.pretreatment = pretreatment
         self.method = method

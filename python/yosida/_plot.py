@@ -6,7 +6,7 @@ from typing import Any, Optional, Sequence
 
 import numpy as np
 
-from ._tune import Trace, tune
+from ._tune import Trace, Tuned, tune
 
 
 def _axes(ax: Any) -> Any:
@@ -58,10 +58,26 @@ def plot_convergence(*runs: Any, labels: Optional[Sequence[str]] = None, x: str 
     return ax
 
 
+def _along(name: str, X: Any, y: Any, lambdas: Any, options: dict[str, Any]) -> tuple[Tuned, Any, list[Tuned]]:
+    """What tune() finds, the λ of a grid, and the model trained exactly at each of these."""
+    found = tune(X, y, **options)
+    if len(found.lambda_) != 1:
+        raise ValueError(f"{name}: is for one lambda; here are {len(found.lambda_)}")
+    low, high, count = lambdas if lambdas is not None else (found.lambda_[0] - 6.0, found.lambda_[0] + 6.0, 41)
+    at = np.linspace(low, high, int(count))
+    width = (high - low) * 1e-9
+    fixed: dict[str, Any] = {**options, "method": "random", "settings": {"trials": 1}, "trace": False}
+    models = []
+    for value in at:
+        fixed["bounds"] = (float(value), float(value) + width)
+        models.append(tune(X, y, **fixed))
+    return found, at, models
+
+
 def plot_lambda_curve(X: Any, y: Any, *, lambdas: Any = None, ax: Any = None, **options: Any) -> Any:
     """The validation loss as a function of one λ, with the λ that tune() finds on it.
 
-    Each point is the loss of weights that are trained exactly, found by a grid search of the library.
+    Each point is the loss of weights that are trained exactly.
 
     Parameters
     ----------
@@ -76,19 +92,9 @@ def plot_lambda_curve(X: Any, y: Any, *, lambdas: Any = None, ax: Any = None, **
     -------
     Axes
     """
-    found = tune(X, y, **options)
-    if len(found.lambda_) != 1:
-        raise ValueError(f"plot_lambda_curve: is for one lambda; here are {len(found.lambda_)}")
-    low, high, count = lambdas if lambdas is not None else (found.lambda_[0] - 6.0, found.lambda_[0] + 6.0, 41)
-    at = np.linspace(low, high, int(count))
-    half = (high - low) * 1e-9
-    losses = []
-    for value in at:
-        bounds = (float(value) - half, float(value) + half)
-        one = tune(X, y, **{**options, "method": "random", "settings": {"trials": 1}, "bounds": bounds, "trace": False})
-        losses.append(one.losses["validation"]["loss"])
+    found, at, models = _along("plot_lambda_curve", X, y, lambdas, options)
     ax = _axes(ax)
-    ax.plot(at, losses)
+    ax.plot(at, [model.losses["validation"]["loss"] for model in models])
     ax.plot(found.lambda_, [found.losses["validation"]["loss"]], "o", label="found")
     ax.set_xlabel("λ, the logarithm of the penalty")
     ax.set_ylabel("validation loss")
@@ -102,28 +108,18 @@ def plot_coefficient_path(X: Any, y: Any, *, lambdas: Any = None, ax: Any = None
     Parameters
     ----------
     X, y, lambdas, ax, **options
-        As in :func:`plot_lambda_curve`.
+        As in :func:`plot_lambda_curve`; X is an array, and the model has one output.
 
     Returns
     -------
     Axes
     """
-    found = tune(X, y, **options)
-    if len(found.lambda_) != 1:
-        raise ValueError(f"plot_coefficient_path: is for one lambda; here are {len(found.lambda_)}")
+    found, at, models = _along("plot_coefficient_path", X, y, lambdas, options)
     if found.coef.ndim != 1:
         raise ValueError("plot_coefficient_path: is for models of one output")
-    low, high, count = lambdas if lambdas is not None else (found.lambda_[0] - 6.0, found.lambda_[0] + 6.0, 41)
-    at = np.linspace(low, high, int(count))
-    half = (high - low) * 1e-9
     deviations = np.asarray(X, dtype=float).std(axis=0)
-    paths = []
-    for value in at:
-        bounds = (float(value) - half, float(value) + half)
-        one = tune(X, y, **{**options, "method": "random", "settings": {"trials": 1}, "bounds": bounds, "trace": False})
-        paths.append(one.coef * deviations)
     ax = _axes(ax)
-    ax.plot(at, np.array(paths))
+    ax.plot(at, np.array([model.coef * deviations for model in models]))
     ax.axvline(found.lambda_[0], linestyle=":", color="black", label="found")
     ax.set_xlabel("λ, the logarithm of the penalty")
     ax.set_ylabel("coefficient × standard deviation")

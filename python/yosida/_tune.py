@@ -601,12 +601,7 @@ def both(one: Optional[Watch], other: Optional[Watch]) -> Optional[Watch]:
     """An observer that calls both."""
     if one is None or other is None:
         return one or other
-
-    def watch(*point: Any) -> bool:
-        stops = bool(one(*point))
-        return bool(other(*point)) or stops
-
-    return watch
+    return lambda *point: any([bool(each(*point)) for each in (one, other) if each is not None])
 
 
 def seed_of(seed: Any) -> int:
