@@ -101,6 +101,9 @@ Dataset select_rows(const Dataset& data, std::span<const Index> rows) {
 
 Dataset in_order_of_contents(const Dataset& data) {
   require_whole(data);
+  if (data.weight.hasNaN() || data.fold.hasNaN())
+    throw InputError(
+        fmt::format("{}: the weight or the fold of a row is NaN: both must be numbers", data.source));
   std::vector<std::uint64_t> key = row_keys(data.x);
   for (Index i = 0; i < data.y.size(); ++i)
     key[static_cast<std::size_t>(i)] = key_with(key[static_cast<std::size_t>(i)], data.y[i]);

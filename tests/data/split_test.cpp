@@ -239,6 +239,9 @@ TEST(InOrderOfContents, ForgetsTheOrderOfTheRows) {
   EXPECT_EQ(in_order_of_contents(data).y, one.y);
   data.weight = Vector::Ones(3);
   EXPECT_THROW(in_order_of_contents(data), InputError);
+  data.weight.resize(0);
+  data.fold[3] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THROW(in_order_of_contents(data), InputError);
 }
 
 TEST(InOrderOfContents, TellsEqualRowsApartByTheirWeights) {
