@@ -97,6 +97,10 @@ def test_parts_are_chosen_in_every_way(table):
     A = np.column_stack([(X - m) / s, np.ones(len(y))])
     w = np.linalg.solve(A.T @ A / len(y) + 2 * held.penalty_ * np.diag([1] * 6 + [0]), A.T @ y / len(y))
     np.testing.assert_allclose(held.coef_, w[:6] / s, rtol=1e-7)  # pretreated by the training rows, trained on all
+    assert len({RidgeTuned(random_state=np.random.RandomState(seed)).fit(X, y).lambda_[0] for seed in range(3)}) == 3
+    RidgeTuned(random_state=None).fit(X, y)
+    with pytest.raises(ValueError, match="random_state"):
+        RidgeTuned(random_state=-1).fit(X, y)
     for bad in ("loo", 1, [], [(1, 2, 3)], object()):
         with pytest.raises(ValueError):
             RidgeTuned(cv=bad).fit(X, y)

@@ -134,6 +134,16 @@ def test_the_same_bits_as_the_program(model, options, flags, table, classes, tmp
     assert json.loads(found.model.to_json()) == saved
 
 
+def test_the_module_exports_its_name_alone():
+    """Names of the library, of pybind11 and of libstdc++ in it are nobody else's."""
+    module = next(path for path in os.listdir(os.path.dirname(yosida.__file__)) if path.startswith("_core") and path.endswith(".so"))
+    shown = subprocess.run(["readelf", "-W", "--dyn-syms", os.path.join(os.path.dirname(yosida.__file__), module)],
+                           capture_output=True, text=True, check=True).stdout
+    fields = [line.split() for line in shown.splitlines()]
+    exported = [field[7] for field in fields if len(field) == 8 and field[4] in ("GLOBAL", "WEAK", "UNIQUE") and field[6].isdigit()]
+    assert exported == ["PyInit__core"]
+
+
 def resident():
     with open("/proc/self/statm", encoding="ascii") as statm:
         return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -164,9 +164,7 @@ class _Tuned(BaseEstimator):
             "x": self.pretreatment,
             "method": self.method,
             "settings": {str(name): setting_text(value) for name, value in (self.settings or {}).items()},
-            "seed": int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-            if not isinstance(self.random_state, (int, np.integer))
-            else int(self.random_state),
+            "seed": self._seed(),
             "refit": True,
             "trace": "validation",
             **budget_options(self.budget),
@@ -179,6 +177,14 @@ class _Tuned(BaseEstimator):
             if self.penalty_per is not None:
                 options["penalty_per"] = self.penalty_per
         return options
+
+    def _seed(self) -> int:
+        """An int is the seed, as it is on the command line; what else there is draws one."""
+        if isinstance(self.random_state, (int, np.integer)):
+            if self.random_state < 0:
+                raise ValueError(f"random_state = {self.random_state}: must be >= 0")
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
     def _validation_part(self, validation: Any) -> Any:
         if not isinstance(validation, (tuple, list)) or len(validation) not in (2, 3):
