@@ -27,6 +27,18 @@ Vector optional_vector(const py::handle& numbers, const char* name) {
   return numbers.is_none() ? Vector() : to_vector(numbers, name);
 }
 
+template <typename Number>
+Design dense_rows(const py::object& x) {
+  constexpr py::ssize_t size = sizeof(Number);
+  const auto array = py::reinterpret_borrow<py::array>(x);
+  if (!py::isinstance<py::array_t<Number>>(x) || array.ndim() != 2 ||
+      (array.shape(1) > 1 && array.strides(1) != size) || array.strides(0) % size != 0)
+    throw InputError("X: must be an array of float64 or float32 with contiguous rows");
+  const Index cols = array.shape(1);
+  const Index stride = array.shape(0) > 1 ? array.strides(0) / size : cols;
+  return dense_view(static_cast<const Number*>(array.data()), array.shape(0), cols, stride, owner_of(x));
+}
+
 }  // namespace
 
 Design design_of(const py::object& x) {
@@ -36,14 +48,7 @@ Design design_of(const py::object& x) {
                        numbers_of<std::int32_t>(parts[1], "indices"), numbers_of<double>(parts[2], "data"),
                        parts[3].cast<Index>(), owner_of(x));
   }
-  constexpr py::ssize_t size = sizeof(double);
-  const auto array = py::reinterpret_borrow<py::array>(x);
-  if (!py::isinstance<py::array_t<double>>(x) || array.ndim() != 2 ||
-      (array.shape(1) > 1 && array.strides(1) != size) || array.strides(0) % size != 0)
-    throw InputError("X: must be an array of float64 with contiguous rows");
-  const Index cols = array.shape(1);
-  const Index stride = array.shape(0) > 1 ? array.strides(0) / size : cols;
-  return dense_view(static_cast<const double*>(array.data()), array.shape(0), cols, stride, owner_of(x));
+  return py::isinstance<py::array_t<float>>(x) ? dense_rows<float>(x) : dense_rows<double>(x);
 }
 
 Dataset dataset_of(const py::tuple& rows, const char* source) {

@@ -68,6 +68,11 @@ def test_features_are_read_in_place_and_never_written(table):
         assert yosida.last_copies() == []
         assert np.array_equal(each, before)
     assert len(set(answers)) == 1
+    singles = X.astype(np.float32)
+    of_singles, of_doubles = yosida.tune(singles, y), yosida.tune(singles.astype(np.float64), y)
+    np.testing.assert_allclose(of_singles.lambda_, of_doubles.lambda_, atol=1e-6)
+    yosida.tune(singles, y)
+    assert yosida.last_copies() == []
     csr = sp.csr_matrix(X)
     parts = [part.copy() for part in (csr.data, csr.indices, csr.indptr)]
     yosida.tune(csr, y)
@@ -76,7 +81,7 @@ def test_features_are_read_in_place_and_never_written(table):
 
 
 @pytest.mark.parametrize("change, why", [
-    (lambda X: X.astype(np.float32), "float32 to float64"),
+    (lambda X: X.astype(np.float16), "float16 to float64"),
     (lambda X: np.asfortranarray(X), "rows that are not contiguous"),
     (lambda X: X[:, ::-1], "rows that are not contiguous"),
     (lambda X: X[::-1], "rows that are not contiguous"),

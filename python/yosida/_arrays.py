@@ -21,8 +21,8 @@ class Copy(NamedTuple):
 def last_copies() -> list[Copy]:
     """What the last call of this thread had to convert.
 
-    Features are read where they lie if they are float64 in an array whose rows are contiguous (C-contiguous arrays and
-    slices of their rows or columns), or in a canonical CSR matrix with 32-bit column indices. Everything else is
+    Features are read where they lie if they are float64 or float32 in an array whose rows are contiguous (C-contiguous
+    arrays and slices of their rows or columns), or float64 in a canonical CSR matrix with 32-bit column indices. Everything else is
     converted once, and listed here. Targets and weights, a number a row, are always copied and never listed.
 
     Returns
@@ -37,9 +37,9 @@ def last_copies() -> list[Copy]:
     >>> _ = yosida.tune(X, X[:, 0])
     >>> yosida.last_copies()
     []
-    >>> _ = yosida.tune(X.astype("float32"), X[:, 0])
+    >>> _ = yosida.tune(X.astype("float16"), X[:, 0])
     >>> yosida.last_copies()
-    [Copy(argument='X', bytes=960, why='float32 to float64')]
+    [Copy(argument='X', bytes=960, why='float16 to float64')]
     """
     return list(getattr(_local, "copies", []))
 
@@ -102,7 +102,7 @@ def design(X: Any, name: str = "X") -> tuple[Any, int, int]:
         raise ValueError(f"{name}: has {array.ndim} dimensions: must be a table of two, a row for each observation")
     if array is not X and not (isinstance(X, np.ndarray) or np.shares_memory(array, _values(X))):
         _note(name, array.nbytes, f"{type(X).__name__} to an array")
-    if array.dtype != np.float64 or not array.dtype.isnative:
+    if array.dtype not in (np.float64, np.float32) or not array.dtype.isnative:
         try:
             converted = np.array(array, dtype=np.float64, order="C")
         except (TypeError, ValueError, OverflowError) as error:
@@ -111,8 +111,8 @@ def design(X: Any, name: str = "X") -> tuple[Any, int, int]:
         array = converted
     rows, columns = array.shape
     in_place = (
-        (columns <= 1 or array.strides[1] == 8)
-        and (rows <= 1 or (array.strides[0] % 8 == 0 and array.strides[0] >= 8 * columns))
+        (columns <= 1 or array.strides[1] == array.itemsize)
+        and (rows <= 1 or (array.strides[0] % array.itemsize == 0 and array.strides[0] >= array.itemsize * columns))
         and array.flags.aligned
     )
     if not in_place:

@@ -106,7 +106,7 @@ class _Tuned(BaseEstimator):
 
     def _checked(self, X: Any, y: Any) -> Any:
         return _validate_data(
-            self, X, y, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2, y_numeric=self._is_regressor()
+            self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2, y_numeric=self._is_regressor()
         )
 
     def _is_regressor(self) -> bool:
@@ -191,7 +191,7 @@ class _Tuned(BaseEstimator):
             raise ValueError("validation: must be (X, y) or (X, y, sample_weight)")
         try:
             X, y = _validate_data(
-                self, validation[0], validation[1], accept_sparse="csr", dtype=np.float64, reset=False,
+                self, validation[0], validation[1], accept_sparse="csr", dtype=[np.float64, np.float32], reset=False,
                 y_numeric=self._is_regressor(),
             )
         except ValueError as error:
@@ -250,7 +250,7 @@ class _Tuned(BaseEstimator):
 
     def _margins(self, X: Any) -> Any:
         check_is_fitted(self)
-        X = _validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        X = _validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         return safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
 
     def _report_html(self) -> str:
