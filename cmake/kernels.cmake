@@ -3,7 +3,7 @@
 # inline function built for a newer machine can leak into the rest of the program.
 #   yosida_add_kernels(<target> <file> <name>)
 # builds the file with YOSIDA_KERNELS the name of what it defines: <name>_baseline, _v3 and _v4. The target's property
-# YOSIDA_KERNEL_OBJECTS lists the objects.
+# YOSIDA_KERNEL_TARGETS lists what builds them.
 function(yosida_add_kernels target file name)
   set(variants baseline)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
@@ -24,7 +24,7 @@ function(yosida_add_kernels target file name)
     endif()
     yosida_strict(${object})
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:${object}>)
-    set_property(TARGET ${target} APPEND PROPERTY YOSIDA_KERNEL_OBJECTS $<TARGET_OBJECTS:${object}>)
+    set_property(TARGET ${target} APPEND PROPERTY YOSIDA_KERNEL_TARGETS ${object})
   endforeach()
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     target_compile_definitions(${target} PRIVATE YOSIDA_X86_KERNELS)

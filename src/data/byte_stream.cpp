@@ -73,19 +73,18 @@ class PlainFile final : public ByteSource {
     return count;
   }
 
-  std::shared_ptr<const double> map_last_numbers(std::size_t count, std::size_t ahead) override {
-    const std::size_t bytes = count * sizeof(double);
+  std::shared_ptr<const char> map_last(std::size_t bytes, std::size_t alignment, std::size_t ahead) override {
     const off_t begin = ftello(file_.get()) - static_cast<off_t>(ahead);
     struct stat status {};
-    if (!is_regular_ || begin < 0 || begin % alignof(double) != 0 ||
+    if (!is_regular_ || begin < 0 || begin % static_cast<off_t>(alignment) != 0 ||
         fstat(fileno(file_.get()), &status) != 0 || status.st_size != begin + static_cast<off_t>(bytes))
       return nullptr;
     const auto before = static_cast<std::size_t>(begin % sysconf(_SC_PAGESIZE));
     void* const pages = mmap(nullptr, before + bytes, PROT_READ, MAP_PRIVATE, fileno(file_.get()),
                              begin - static_cast<off_t>(before));
     if (pages == MAP_FAILED) return nullptr;
-    const auto unmap = [pages, length = before + bytes](const double*) { munmap(pages, length); };
-    return {reinterpret_cast<const double*>(static_cast<const char*>(pages) + before), unmap};
+    const auto unmap = [pages, length = before + bytes](const char*) { munmap(pages, length); };
+    return {static_cast<const char*>(pages) + before, unmap};
   }
 
  private:
@@ -292,6 +291,7 @@ ByteStream::ByteStream(const std::filesystem::path& file, std::uint64_t max_memo
 
 // Reads more bytes behind the window; false at the end.
 bool ByteStream::extend(std::string_view what) {
+  if (is_at_end_) return false;
   const std::size_t kept = end_ - begin_;
   if (begin_ > 0) {
     std::memmove(buffer_.data(), buffer_.data() + begin_, kept);
@@ -305,7 +305,9 @@ bool ByteStream::extend(std::string_view what) {
     if (!limit_->allows(both)) throw limit_->refusal(fmt::format("{}:{}: {}", name_, lines_ + 1, what), both);
     buffer_.resize(size);
   }
-  const std::size_t count = source_->read(std::span(buffer_).subspan(kept));
+  const auto room = std::span(buffer_).subspan(kept);
+  const std::size_t count = source_->read(room);
+  is_at_end_ = count < room.size();
   end_ += count;
   return count > 0;
 }
@@ -316,23 +318,37 @@ std::string_view ByteStream::peek(std::size_t count) {
   return window().substr(0, count);
 }
 
-std::optional<std::string_view> ByteStream::next_line() {
+std::string_view ByteStream::peek_lines(std::size_t bytes, std::string_view what) {
+  while (window().size() < bytes && extend(what)) {
+  }
   std::size_t searched = 0;
-  std::size_t length = std::string_view::npos;
-  do {
+  std::size_t last = std::string_view::npos;
+  for (;;) {
     const std::string_view fresh = window().substr(searched);
-    const std::size_t end = fresh.find('\n');
-    if (fresh.substr(0, end).find('\0') != std::string_view::npos)
-      throw InputError(fmt::format(
-          "{}:{}: holds a zero byte: must be text in UTF-8; this is a binary file, or text in UTF-16", name_,
-          lines_ + 1));
-    if (end != std::string_view::npos) length = searched + end;
+    last = fresh.rfind('\n');
+    // What is no text must not be read on to where it has a line ending: a device may have none.
+    if (last != std::string_view::npos || fresh.find('\0') != std::string_view::npos) break;
     searched = window().size();
-  } while (length == std::string_view::npos && extend("the line"));
-  if (window().empty()) return std::nullopt;
-  ++lines_;
-  std::string_view line = window().substr(0, length);
-  begin_ = std::min(begin_ + line.size() + 1, end_);
+    if (!extend(what)) break;
+  }
+  if (is_at_end_ || last == std::string_view::npos) return window();
+  return window().substr(0, searched + last + 1);
+}
+
+void ByteStream::skip_lines(std::size_t count, std::uint64_t lines) {
+  begin_ += count;
+  lines_ += lines;
+}
+
+std::optional<std::string_view> Lines::next() {
+  if (rest_.empty()) return std::nullopt;
+  std::string_view line = rest_.substr(0, rest_.find('\n'));
+  if (has_zero_ && line.find('\0') != std::string_view::npos)
+    throw InputError(fmt::format(
+        "{}:{}: holds a zero byte: must be text in UTF-8; this is a binary file, or text in UTF-16", name_,
+        taken_ + 1));
+  ++taken_;
+  rest_.remove_prefix(std::min(line.size() + 1, rest_.size()));
   if (line.ends_with('\r')) line.remove_suffix(1);
   return line;
 }
@@ -343,10 +359,10 @@ std::size_t ByteStream::read(std::span<char> out) {
   return buffered + source_->read(out.subspan(buffered));
 }
 
-std::shared_ptr<const double> ByteStream::map_last_numbers(std::size_t count) {
-  std::shared_ptr<const double> numbers = source_->map_last_numbers(count, end_ - begin_);
-  if (numbers) begin_ = end_;
-  return numbers;
+std::shared_ptr<const char> ByteStream::map_last(std::size_t bytes, std::size_t alignment) {
+  std::shared_ptr<const char> mapped = source_->map_last(bytes, alignment, end_ - begin_);
+  if (mapped) begin_ = end_;
+  return mapped;
 }
 
 std::unique_ptr<ByteSource> inflated(ByteStream packed, DeflateForm form) {

@@ -22,10 +22,10 @@ class ByteSource {
   /// Fills `out` from its start and returns how many bytes came; fewer than asked for mean the end.
   /// Throws InputError where the bytes cannot be had.
   virtual std::size_t read(std::span<char> out) = 0;
-  /// The last `count` doubles of a file, mapped into memory, where the next bytes to be read are `ahead`
-  /// bytes behind the first of them; null where that is not so, where they are not aligned, and where this is
-  /// no file.
-  virtual std::shared_ptr<const double> map_last_numbers(std::size_t /*count*/, std::size_t /*ahead*/) {
+  /// The last bytes of a file, mapped into memory, where the next ones to be read are `ahead` bytes behind
+  /// the first of them; null where that is not so, where they are not aligned, and where this is no file.
+  virtual std::shared_ptr<const char> map_last(std::size_t /*bytes*/, std::size_t /*alignment*/,
+                                               std::size_t /*ahead*/) {
     return nullptr;
   }
 };
@@ -83,17 +83,29 @@ class ByteStream {
   std::string_view peek(std::size_t count);
   /// Takes `count` bytes that were peeked at.
   void skip(std::size_t count) { begin_ += count; }
-  /// The next line without its line ending, valid until the next call; nothing at the end. Throws InputError
-  /// where it is no text, or longer than the limit of memory allows.
-  std::optional<std::string_view> next_line();
+  /// The next lines without taking them: whole ones, some `bytes` of them where there are so many, and all
+  /// that is left where is_at_end(). Empty at the end only. Throws InputError where one line, which a message
+  /// calls `what`, is longer than the limit of memory allows.
+  std::string_view peek_lines(std::size_t bytes, std::string_view what);
+  /// Takes `count` bytes that were peeked at, so many lines.
+  void skip_lines(std::size_t count, std::uint64_t lines);
+  /// How many lines were taken.
+  std::uint64_t lines_taken() const { return lines_; }
+  /// Whether nothing comes behind what was peeked at.
+  bool is_at_end() const { return is_at_end_; }
   /// Fills `out` from its start and returns how many bytes came; fewer than asked for mean the end.
   std::size_t read(std::span<char> out);
-  /// What is left, mapped into memory instead of read, where it is `count` doubles that lie aligned in a file
+  /// What is left, mapped into memory instead of read, where it is `count` numbers that lie aligned in a file
   /// as they are kept; elsewhere null, and nothing is taken. It can only be read. Whoever makes the file
   /// shorter from now on ends this program by SIGBUS.
-  std::shared_ptr<const double> map_last_numbers(std::size_t count);
+  template <typename Number = double>
+  std::shared_ptr<const Number> map_last_numbers(std::size_t count) {
+    const std::shared_ptr<const char> bytes = map_last(count * sizeof(Number), alignof(Number));
+    return {bytes, reinterpret_cast<const Number*>(bytes.get())};
+  }
 
  private:
+  std::shared_ptr<const char> map_last(std::size_t bytes, std::size_t alignment);
   std::string_view window() const { return {buffer_.data() + begin_, end_ - begin_}; }
   /// `what` is what more bytes are needed for, in the message where they would be too many.
   bool extend(std::string_view what);
@@ -102,10 +114,32 @@ class ByteStream {
   std::unique_ptr<ByteSource> source_;
   std::shared_ptr<MemoryLimit> limit_;
   bool is_regular_file_ = false;
+  bool is_at_end_ = false;
   std::uint64_t lines_ = 0;  // taken
   std::vector<char> buffer_;
   std::size_t begin_ = 0;  // bytes read and not yet taken: [begin_, end_)
   std::size_t end_ = 0;
+};
+
+/// The lines of a text one after the other, without their endings.
+class Lines {
+ public:
+  /// `taken` lines come before the text; messages call it `name`.
+  Lines(std::string_view text, std::string_view name, std::uint64_t taken)
+      : rest_(text), name_(name), taken_(taken), has_zero_(text.find('\0') != std::string_view::npos) {}
+
+  /// Nothing at the end. Throws InputError where it is no text.
+  std::optional<std::string_view> next();
+  /// What is not yet taken.
+  std::string_view rest() const { return rest_; }
+  /// How many lines were taken, those before the text among them.
+  std::uint64_t taken() const { return taken_; }
+
+ private:
+  std::string_view rest_;
+  std::string_view name_;
+  std::uint64_t taken_;
+  bool has_zero_;
 };
 
 /// The number that these bytes are, the least of them first.

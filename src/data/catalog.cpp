@@ -141,6 +141,8 @@ fs::path data_cache() {
   throw InputError("HOME is not set: name the data folder by --data-dir or YOSIDA_DATA");
 }
 
+fs::path parsed_files() { return data_cache() / "parsed"; }
+
 std::vector<fs::path> data_folders(const std::string& data_dir) {
   std::vector<fs::path> folders;
   std::error_code error;

@@ -78,6 +78,8 @@ class NumberBuffer {
   double* data() { return numbers_.get(); }
   /// Room for `count` more numbers behind the last, not initialised.
   double* append(std::size_t count);
+  /// Keeps the room.
+  void clear() { size_ = 0; }
   /// Gives the first `count` numbers away.
   std::shared_ptr<double> release(std::size_t count);
 

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <limits>
 
+#include "data/decimal.hpp"
 #include "data/formats.hpp"
+#include "data/text_blocks.hpp"
 #include "yosida/error.hpp"
 
 namespace yosida {
@@ -25,55 +27,95 @@ std::string_view take_word(std::string_view& line) {
 }
 
 struct Entry {
-  std::int32_t index;
-  double value;
+  std::int32_t index = 0;
+  double value = 0.0;
 };
 
-class LibsvmReader {
- public:
-  explicit LibsvmReader(ByteStream& stream) : stream_(stream) {}
+// How much there is in a table, and what it takes.
+struct Size {
+  std::uint64_t columns = 0, rows = 0, entries = 0;
 
-  Dataset read() {
-    SparseRows x;
-    std::vector<double> y;
-    while (auto line = stream_.next_line()) {
-      ++line_number_;
-      std::string_view words = line->substr(0, line->find('#'));
-      const std::string_view label = take_word(words);
-      if (label.empty()) continue;
-      y.push_back(parse_label(label));
-      std::int32_t previous = 0;
-      for (auto word = take_word(words); !word.empty(); word = take_word(words)) {
-        const auto [index, value] = parse_entry(word, previous);
-        previous = index;
-        if (value == 0.0) continue;
-        x.column.push_back(index - 1);
-        x.value.push_back(value);
-      }
-      x.columns = std::max<Index>(x.columns, previous);
-      x.row_start.push_back(static_cast<std::int64_t>(x.value.size()));
-      require_memory(x);
-    }
-    if (y.empty()) throw InputError(fmt::format("{}: holds no rows", stream_.name()));
-    Dataset data;
-    data.x = std::move(x);
-    data.y = Eigen::Map<const Vector>(y.data(), static_cast<Index>(y.size()));
-    data.source = stream_.name();
-    return data;
-  }
-
- private:
-  // Tuning holds some thirty vectors of a number for each column: weights, gradients, directions, deviations.
-  void require_memory(const SparseRows& x) const {
+  std::uint64_t bytes() const {
+    // Tuning holds some thirty vectors of a number for each column: weights, gradients, directions,
+    // deviations.
     constexpr std::uint64_t bytes_of_column = 32 * sizeof(double);
     constexpr std::uint64_t bytes_of_row = sizeof(std::int64_t) + sizeof(double);
     constexpr std::uint64_t bytes_of_entry = sizeof(std::int32_t) + sizeof(double);
-    const std::uint64_t bytes = bytes_of_column * static_cast<std::uint64_t>(x.columns) +
-                                bytes_of_row * x.row_start.size() + bytes_of_entry * x.value.size();
-    constexpr std::uint64_t each = MemoryLimit::for_each_sparse_byte;
-    if (!stream_.limit().allows(bytes, each))
-      throw stream_.limit().refusal(
-          fmt::format("{}:{}: data of {} columns", stream_.name(), line_number_, x.columns), bytes, each);
+    return bytes_of_column * columns + bytes_of_row * rows + bytes_of_entry * entries;
+  }
+};
+
+Size size_of(const SparseRows& x) {
+  return {.columns = static_cast<std::uint64_t>(x.columns),
+          .rows = static_cast<std::uint64_t>(x.rows()),
+          .entries = x.value.size()};
+}
+
+struct Table {
+  SparseRows x;
+  std::vector<double> y;
+
+  void append(const Table& part) {
+    const auto before = static_cast<std::int64_t>(x.value.size());
+    x.value.insert(x.value.end(), part.x.value.begin(), part.x.value.end());
+    x.column.insert(x.column.end(), part.x.column.begin(), part.x.column.end());
+    for (std::size_t i = 1; i < part.x.row_start.size(); ++i)
+      x.row_start.push_back(before + part.x.row_start[i]);
+    x.columns = std::max(x.columns, part.x.columns);
+    y.insert(y.end(), part.y.begin(), part.y.end());
+  }
+
+  void clear() {
+    x.value.clear();
+    x.column.clear();
+    x.row_start.resize(1);
+    x.columns = 0;
+    y.clear();
+  }
+};
+
+// From lines to the rows of a table.
+class RowReader {
+ public:
+  RowReader(std::string_view source, Table& table) : source_(source), table_(table) {}
+
+  void read(std::string_view line, std::uint64_t line_number) {
+    line_number_ = line_number;
+    std::string_view words = line.substr(0, line.find('#'));
+    const std::string_view label = take_word(words);
+    if (label.empty()) return;
+    table_.y.push_back(parse_label(label));
+    std::int32_t previous = 0;
+    for (Entry entry = take_entry(words, previous); entry.index > 0; entry = take_entry(words, previous)) {
+      previous = entry.index;
+      if (entry.value == 0.0) continue;
+      table_.x.column.push_back(entry.index - 1);
+      table_.x.value.push_back(entry.value);
+    }
+    table_.x.columns = std::max<Index>(table_.x.columns, previous);
+    table_.x.row_start.push_back(static_cast<std::int64_t>(table_.x.value.size()));
+  }
+
+ private:
+  // Takes the next entry off the front of `words`; of index 0 at their end. The time of a large file goes
+  // here.
+  Entry take_entry(std::string_view& words, std::int32_t previous) const {
+    const char* const end = words.data() + words.size();
+    const char* const begin = std::find_if_not(words.data(), end, is_blank);
+    if (begin == end) return {};
+    constexpr std::ptrdiff_t most_digits = 9;
+    Entry entry{};
+    const char* at = begin;
+    while (at != end && decimal::is_digit(*at) && at - begin < most_digits)
+      entry.index = 10 * entry.index + (*at++ - '0');
+    if (at != end && *at == ':' && entry.index > previous) {
+      const char* const stop = decimal::read(at + 1, end, entry.value);
+      if (stop != nullptr && (stop == end || is_blank(*stop))) {
+        words = {stop, end};
+        return entry;
+      }
+    }
+    return parse_entry(take_word(words), previous);
   }
 
   double parse_label(std::string_view word) const {
@@ -81,7 +123,7 @@ class LibsvmReader {
     if (!label || !std::isfinite(*label)) {
       throw InputError(
           fmt::format("{}:{}: the label is {}: must be a finite number; encode classes as numbers first",
-                      stream_.name(), line_number_, in_quotes(word)));
+                      source_, line_number_, in_quotes(word)));
     }
     return *label;
   }
@@ -112,12 +154,90 @@ class LibsvmReader {
   }
 
   InputError refusal(std::string_view word, std::string_view rule) const {
-    return InputError(
-        fmt::format("{}:{}: entry {}: {}", stream_.name(), line_number_, in_quotes(word), rule));
+    return InputError(fmt::format("{}:{}: entry {}: {}", source_, line_number_, in_quotes(word), rule));
   }
 
+  std::string_view source_;
+  Table& table_;
+  std::uint64_t line_number_ = 0;
+};
+
+class LibsvmReader {
+ public:
+  explicit LibsvmReader(ByteStream& stream) : stream_(stream) {}
+
+  Dataset read() {
+    const std::size_t bytes = block_bytes(stream_.limit());
+    for (auto block = next_block(bytes); !block.empty(); block = next_block(bytes))
+      if (!read_in_pieces(block)) read_in_order(block);
+    if (table_.y.empty()) throw InputError(fmt::format("{}: holds no rows", stream_.name()));
+    Dataset data;
+    data.x = std::move(table_.x);
+    data.y = Eigen::Map<const Vector>(table_.y.data(), static_cast<Index>(table_.y.size()));
+    data.source = stream_.name();
+    return data;
+  }
+
+ private:
+  std::string_view next_block(std::size_t bytes) { return stream_.peek_lines(bytes, "the line"); }
+
+  // False where the block must be read in order: something in it is wrong, or takes more memory than it may.
+  bool read_in_pieces(std::string_view block) {
+    const std::vector<std::string_view> pieces = cut_to_pieces(block, no_quotes);
+    if (pieces.size() == 1) return false;
+    parts_.resize(std::max(parts_.size(), pieces.size()));
+    const auto read_piece = [&](std::size_t i) {
+      Part& part = parts_[i];
+      part.table.clear();
+      Lines lines(pieces[i], stream_.name(), 0);
+      RowReader rows(stream_.name(), part.table);
+      while (const auto line = lines.next()) rows.read(*line, lines.taken());
+      part.lines = lines.taken();
+      return true;
+    };
+    if (!read_pieces(pieces, read_piece)) return false;
+    Size size = size_of(table_.x);
+    std::uint64_t lines = 0;
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      const Size part = size_of(parts_[i].table.x);
+      size = {.columns = std::max(size.columns, part.columns),
+              .rows = size.rows + part.rows,
+              .entries = size.entries + part.entries};
+      lines += parts_[i].lines;
+    }
+    if (!stream_.limit().allows(size.bytes(), MemoryLimit::for_each_sparse_byte)) return false;
+    for (std::size_t i = 0; i < pieces.size(); ++i) table_.append(parts_[i].table);
+    stream_.skip_lines(block.size(), lines);
+    return true;
+  }
+
+  void read_in_order(std::string_view block) {
+    Lines lines(block, stream_.name(), stream_.lines_taken());
+    RowReader rows(stream_.name(), table_);
+    while (const auto line = lines.next()) {
+      rows.read(*line, lines.taken());
+      require_memory(lines.taken());
+    }
+    stream_.skip_lines(block.size(), lines.taken() - stream_.lines_taken());
+  }
+
+  void require_memory(std::uint64_t line) const {
+    const std::uint64_t bytes = size_of(table_.x).bytes();
+    constexpr std::uint64_t each = MemoryLimit::for_each_sparse_byte;
+    if (!stream_.limit().allows(bytes, each))
+      throw stream_.limit().refusal(
+          fmt::format("{}:{}: data of {} columns", stream_.name(), line, table_.x.columns), bytes, each);
+  }
+
+  // What a thread read of a piece of a block.
+  struct Part {
+    Table table;
+    std::uint64_t lines = 0;
+  };
+
   ByteStream& stream_;
-  Index line_number_ = 0;
+  Table table_;
+  std::vector<Part> parts_;
 };
 
 }  // namespace

@@ -73,13 +73,14 @@ class ArrayReader {
   }
 
   Dataset read() {
-    std::shared_ptr<const double> numbers = mapped_numbers();
-    if (!numbers) read_numbers();
     Dataset data;
-    if (target_) data.y = take_target();
-    if (!numbers) numbers = values_.release(rows_ * cols_);
-    data.x = dense_view(numbers.get(), rows_, cols_, cols_, numbers);
     data.source = name();
+    if (is_as_kept<double>() && view<double>(data)) return data;
+    if (is_as_kept<float>() && view<float>(data)) return data;
+    read_numbers();
+    if (target_) data.y = take_target();
+    const std::shared_ptr<const double> numbers = values_.release(rows_ * cols_);
+    data.x = dense_view(numbers.get(), rows_, cols_, cols_, numbers);
     return data;
   }
 
@@ -95,19 +96,29 @@ class ArrayReader {
   bool is_scattered() const { return layout_.by_column && rows_ > 1 && cols_ > 1; }
   bool is_swapped() const { return layout_.big_endian == (std::endian::native == std::endian::little); }
   // Whether a number is kept in memory as it lies in the file.
-  bool is_as_kept() const { return layout_.kind == 'f' && layout_.bytes == sizeof(double) && !is_swapped(); }
+  template <typename Number>
+  bool is_as_kept() const {
+    return layout_.kind == 'f' && layout_.bytes == sizeof(Number) && !is_swapped();
+  }
 
-  // The numbers where they lie in the file, not copied; null where they are not there as they are kept, row
-  // by row and without a target among them. A small file is copied: that costs nothing, and nobody can change
-  // a copy.
-  std::shared_ptr<const double> mapped_numbers() {
+  // The numbers where they lie in the file, not copied; false where they do not lie row by row, or with a
+  // target in the middle of each row. A small file is copied: that costs nothing, and nobody can change a
+  // copy.
+  template <typename Number>
+  bool view(Dataset& data) {
     constexpr Index least_numbers = Index{1} << 17;
-    if (size() < least_numbers || target_ || is_scattered() || !is_as_kept()) return nullptr;
-    std::shared_ptr<const double> numbers = stream_.map_last_numbers(static_cast<std::size_t>(size()));
-    if (!numbers) return nullptr;
-    require_memory(size());
-    check_all(0, {numbers.get(), static_cast<std::size_t>(size())});
-    return numbers;
+    const bool has_inner_target = target_ && *target_ > 0 && *target_ + 1 < cols_;
+    if (size() < least_numbers || has_inner_target || is_scattered()) return false;
+    const auto numbers = stream_.map_last_numbers<Number>(static_cast<std::size_t>(size()));
+    if (!numbers) return false;
+    require_memory<Number>(size());
+    check_all<Number>(0, {numbers.get(), static_cast<std::size_t>(size())});
+    if (target_)
+      data.y = Vector::NullaryExpr(
+          rows_, [&](Index i) { return static_cast<double>(numbers.get()[i * cols_ + *target_]); });
+    data.x = dense_view(numbers.get() + (target_ && *target_ == 0 ? 1 : 0), rows_, cols_ - (target_ ? 1 : 0),
+                        cols_, numbers);
+    return true;
   }
 
   // Row by row the numbers come as they are kept, so the buffer grows only as far as the file reaches,
@@ -138,16 +149,17 @@ class ArrayReader {
     }
   }
 
+  template <typename Number = double>
   void require_memory(Index numbers) const {
-    const std::uint64_t bytes = sizeof(double) * static_cast<std::uint64_t>(numbers);
+    const std::uint64_t bytes = sizeof(Number) * static_cast<std::uint64_t>(numbers);
     if (!stream_.limit().allows(bytes))
       throw stream_.limit().refusal(fmt::format("{}: its table of {} x {} numbers", name(), rows_, cols_),
                                     bytes);
   }
 
   void read_chunk(Index first, std::span<double> numbers) {
-    bytes_.resize(is_as_kept() ? 0 : numbers.size() * layout_.bytes);
-    const std::span<char> raw = is_as_kept()
+    bytes_.resize(is_as_kept<double>() ? 0 : numbers.size() * layout_.bytes);
+    const std::span<char> raw = is_as_kept<double>()
                                     ? std::span(reinterpret_cast<char*>(numbers.data()), numbers.size_bytes())
                                     : std::span(bytes_);
     const std::size_t found = stream_.read(raw);
@@ -156,19 +168,20 @@ class ArrayReader {
           fmt::format("{}: the file is truncated: expected {} bytes for its {} x {} numbers but found {}",
                       name(), size() * layout_.bytes, rows_, cols_, first * layout_.bytes + found));
     }
-    if (!is_as_kept()) find_decoder(layout_.kind, layout_.bytes)(raw, is_swapped(), numbers.data());
-    check_all(first, numbers);
+    if (!is_as_kept<double>()) find_decoder(layout_.kind, layout_.bytes)(raw, is_swapped(), numbers.data());
+    check_all<double>(first, numbers);
   }
 
   // The first of these numbers is the one at `first` of the file.
-  void check_all(Index first, std::span<const double> numbers) const {
+  template <typename Number>
+  void check_all(Index first, std::span<const Number> numbers) const {
     constexpr std::size_t kRange = std::size_t{1} << 20;
     const std::size_t ranges = (numbers.size() + kRange - 1) / kRange;
     std::vector<char> is_finite(ranges);
     linalg::run_tasks(static_cast<Index>(ranges), std::ssize(numbers), [&](Index range) {
       const std::size_t begin = static_cast<std::size_t>(range) * kRange;
       is_finite[static_cast<std::size_t>(range)] =
-          all_finite(numbers.subspan(begin, std::min(kRange, numbers.size() - begin)));
+          all_finite<Number>(numbers.subspan(begin, std::min(kRange, numbers.size() - begin)));
     });
     if (std::all_of(is_finite.begin(), is_finite.end(), [](char each) { return each != 0; })) return;
     for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -177,11 +190,13 @@ class ArrayReader {
   }
 
   // By the bits of their exponents, which many are compared with at a time.
-  static bool all_finite(std::span<const double> numbers) {
-    constexpr std::uint64_t kExponent = 0x7ff0000000000000U;
-    std::uint64_t found = 0;
-    for (const double number : numbers)
-      found |= static_cast<std::uint64_t>((std::bit_cast<std::uint64_t>(number) & kExponent) == kExponent);
+  template <typename Number>
+  static bool all_finite(std::span<const Number> numbers) {
+    using Bits = std::conditional_t<sizeof(Number) == sizeof(double), std::uint64_t, std::uint32_t>;
+    constexpr Bits kExponent = std::bit_cast<Bits>(std::numeric_limits<Number>::infinity());
+    Bits found = 0;
+    for (const Number number : numbers)
+      found |= static_cast<Bits>((std::bit_cast<Bits>(number) & kExponent) == kExponent);
     return found == 0;
   }
 

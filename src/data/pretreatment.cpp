@@ -68,7 +68,7 @@ FittedStep fit_step(const Dataset& train, XStep kind, ColumnRange& range) {
     step.shift = range.low;
     step.scale = range.high - range.low;
   } else {
-    ColumnStatistics of = column_statistics(x);
+    ColumnStatistics of = column_statistics(x, train.weight);
     range = std::move(of.range);
     // Where zeros are not stored, standardising leaves them zeros.
     if (kind == XStep::center || !x.omits_zeros()) step.shift = of.mean.cwiseQuotient(of.scale);
@@ -130,7 +130,7 @@ Dataset apply_step(const FittedStep& step, Dataset data) {
 }
 
 Vector means_for_missing(const Dataset& train) {
-  Vector means = means_of_present(train.x);
+  Vector means = means_of_present(train.x, train.weight);
   for (Index j = 0; j < means.size(); ++j)
     if (std::isnan(means[j]))
       throw InputError(
@@ -152,10 +152,16 @@ Design filled(const Dataset& data, const Vector& means) {
 void fit_target(const Dataset& train, YStep y_step, Pretreatment& fitted) {
   if (y_step == YStep::raw) return;
   const double scale = unit_scale(largest_of(train.x, train.y));
-  const auto n = static_cast<double>(train.rows());
-  fitted.y_shift = sum_of(train.x, scale * train.y) / n / scale;
+  const bool is_weighted = train.weight.size() > 0;
+  const double n = is_weighted ? sum_of(train.x, train.weight) : static_cast<double>(train.rows());
+  const auto weighed = [&](Vector numbers) -> Vector {
+    if (is_weighted) numbers.array() *= train.weight.array();
+    return numbers;
+  };
+  fitted.y_shift = sum_of(train.x, weighed(scale * train.y)) / n / scale;
   const Vector centred = scale * (train.y.array() - fitted.y_shift);
-  if (y_step == YStep::standardize) fitted.y_scale = std::sqrt(dot_of(train.x, centred, centred) / n) / scale;
+  if (y_step == YStep::standardize)
+    fitted.y_scale = std::sqrt(dot_of(train.x, weighed(centred), centred) / n) / scale;
   if (fitted.y_scale == 0.0) fitted.y_scale = 1.0;  // a constant
   if (!std::isfinite(fitted.y_scale) || !std::isfinite(fitted.y_shift))
     throw InputError(fmt::format(

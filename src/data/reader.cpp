@@ -10,6 +10,7 @@
 
 #include "data/byte_stream.hpp"
 #include "data/formats.hpp"
+#include "data/parsed_file.hpp"
 #include "linalg/columns.hpp"
 #include "yosida/data/split.hpp"
 #include "yosida/error.hpp"
@@ -60,10 +61,8 @@ Format format_of(const std::filesystem::path& file, ByteStream& stream) {
   return is_libsvm(stream) ? Format::libsvm : Format::separated;
 }
 
-Dataset read_file(const std::filesystem::path& file, const ReadOptions& options) {
-  ByteStream stream(file, options.max_memory);
-  skip_byte_order_mark(stream);
-  const Format format = format_of(file, stream);
+Dataset parse_file(const std::filesystem::path& file, ByteStream& stream, Format format,
+                   const ReadOptions& options) {
   const bool is_table = format == Format::csv || format == Format::tsv || format == Format::separated;
   if (!is_table) {
     if (!options.ignore.empty())
@@ -87,6 +86,38 @@ Dataset read_file(const std::filesystem::path& file, const ReadOptions& options)
       break;
   }
   return read_idx(stream, options);
+}
+
+/// What is kept of this file, or the file itself, which is then kept.
+Dataset read_through_cache(const std::filesystem::path& file, ByteStream& stream, Format format,
+                           const ReadOptions& options) {
+  const auto tell = [&](const std::exception& error, const char* what) {
+    if (options.tell) options.tell(fmt::format("{}; {}", error.what(), what));
+  };
+  const ParsedFile kept(file, static_cast<int>(format), options);
+  try {
+    if (auto data = kept.read(stream.limit())) return std::move(*data);
+  } catch (const InputError& error) {
+    tell(error, "the data file is read anew");
+  }
+  Dataset data = parse_file(file, stream, format, options);
+  try {
+    kept.write(data);
+  } catch (const OutputError& error) {
+    tell(error, "the parsed file is not kept");
+  }
+  return data;
+}
+
+Dataset read_file(const std::filesystem::path& file, const ReadOptions& options) {
+  ByteStream stream(file, options.max_memory);
+  skip_byte_order_mark(stream);
+  const Format format = format_of(file, stream);
+  const bool is_text = format == Format::csv || format == Format::tsv || format == Format::separated ||
+                       format == Format::libsvm;
+  if (options.cache.empty() || !is_text || !std::filesystem::is_regular_file(file))
+    return parse_file(file, stream, format, options);
+  return read_through_cache(file, stream, format, options);
 }
 
 void drop_incomplete_rows(Dataset& data) {
@@ -173,7 +204,12 @@ Index column_named(const std::string& source, std::string_view what, const std::
 }
 
 ReadOptions target_alone(const ReadOptions& options) {
-  return {.target = "0", .target_file = {}, .missing = options.missing, .max_memory = options.max_memory};
+  return {.target = "0",
+          .target_file = {},
+          .missing = options.missing,
+          .max_memory = options.max_memory,
+          .cache = options.cache,
+          .tell = options.tell};
 }
 
 void join_target(Dataset& data, Dataset target) {

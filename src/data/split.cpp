@@ -6,7 +6,9 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <tuple>
 
+#include "linalg/row_keys.hpp"
 #include "yosida/error.hpp"
 #include "yosida/random.hpp"
 
@@ -95,6 +97,25 @@ Dataset select_rows(const Dataset& data, std::span<const Index> rows) {
           .weight = taken(data.weight),
           .weight_name = data.weight_name,
           .fold = taken(data.fold)};
+}
+
+Dataset in_order_of_contents(const Dataset& data) {
+  require_whole(data);
+  if (data.weight.hasNaN() || data.fold.hasNaN())
+    throw InputError(
+        fmt::format("{}: the weight or the fold of a row is NaN: both must be numbers", data.source));
+  std::vector<std::uint64_t> key = row_keys(data.x);
+  for (Index i = 0; i < data.y.size(); ++i)
+    key[static_cast<std::size_t>(i)] = key_with(key[static_cast<std::size_t>(i)], data.y[i]);
+  // Weights decide between equal rows only, so that weights of 1 leave the order as it is without any.
+  const auto rank = [&](Index row) {
+    return std::tuple(key[static_cast<std::size_t>(row)], data.weight.size() > 0 ? data.weight[row] : 1.0,
+                      data.fold.size() > 0 ? data.fold[row] : 0.0);
+  };
+  std::vector<Index> order(key.size());
+  std::iota(order.begin(), order.end(), Index{0});
+  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return rank(a) < rank(b); });
+  return select_rows(data, order);
 }
 
 Split split_rows(const Dataset& data, const std::vector<Index>& order, Index train_rows,

@@ -4,7 +4,6 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <mutex>
 #include <new>
 #include <semaphore>
 #include <thread>
@@ -56,8 +55,7 @@ std::counting_semaphore<>* gate() {
 }  // namespace
 
 BlasCall::BlasCall() {
-  static std::once_flag once;
-  std::call_once(once, [] { openblas_set_num_threads(1); });
+  if (openblas_get_num_threads() != 1) openblas_set_num_threads(1);
   if (auto* const free_buffers = gate()) free_buffers->acquire();
 }
 

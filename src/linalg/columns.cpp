@@ -21,33 +21,39 @@ using linalg::SparseRow;
 /// Whether the columns can be read entry by entry: zeros are not stored, and stay one number each.
 bool reads_entries(const Design& x) { return x.omits_zeros() && Access::map(x).is_diagonal(); }
 
-/// Calls visit(column, number) for each entry that is stored. Returns how many each column has.
+/// What all rows weigh together; each weighs 1 where no weights are given.
+double total_weight(const Design& x, const Vector& weight) {
+  return weight.size() == 0 ? static_cast<double>(x.rows()) : weight.sum();
+}
+
+/// Calls visit(column, number, weight of the row) for each entry that is stored. Returns what those of each
+/// column weigh.
 template <typename Visit>
-Vector for_each_entry(const Design& x, const Visit& visit) {
+Vector for_each_entry(const Design& x, const Vector& weight, const Visit& visit) {
   const ColumnMap map = Access::map(x);
   const RowsOf<SparseRow> rows(x);
   Vector count = Vector::Zero(x.cols());
   for (Index i = 0; i < rows.rows(); ++i) {
     const auto [column, value, size] = rows.row(i);
+    const double own = weight.size() == 0 ? 1.0 : weight[i];
     for (Index k = 0; k < size; ++k) {
-      count[column[k]] += 1.0;
-      visit(column[k], map.apply(column[k], value[k]));
+      count[column[k]] += own;
+      visit(column[k], map.apply(column[k], value[k]), own);
     }
   }
   return count;
 }
 
-/// Calls visit(column, number, how many) for the zeros that are not stored.
+/// Calls visit(column, number, weight) for the zeros that are not stored.
 template <typename Visit>
-void for_each_omitted(const Design& x, const Vector& count, const Visit& visit) {
+void for_each_omitted(const Design& x, double n, const Vector& count, const Visit& visit) {
   const ColumnMap map = Access::map(x);
-  const auto n = static_cast<double>(x.rows());
   for (Index j = 0; j < x.cols(); ++j)
     if (count[j] < n) visit(j, map.apply(j, 0.0), n - count[j]);
 }
 
-/// Calls visit(sums, row) for each row, and join(sums, others) for the sums of one range of rows after the
-/// other. The ranges are the same whatever the number of threads.
+/// Calls visit(sums, row, its number) for each row, and join(sums, others) for the sums of one range of rows
+/// after the other. The ranges are the same whatever the number of threads.
 template <typename Sums, typename Visit, typename Join>
 Sums over_dense_rows(const Design& x, const Sums& none, const Visit& visit, const Join& join) {
   const bool is_small = x.rows() * x.cols() < linalg::kChunkedSize || x.rows() < linalg::kChunks;
@@ -57,26 +63,30 @@ Sums over_dense_rows(const Design& x, const Sums& none, const Visit& visit, cons
     const Index begin = x.rows() * range / ranges;
     Sums& own = parts[static_cast<std::size_t>(range)];
     for_each_row(x.row_range(begin, x.rows() * (range + 1) / ranges - begin),
-                 [&](Index, const double* row) { visit(own, row); });
+                 [&](Index i, const double* row) { visit(own, row, begin + i); });
   });
   for (std::size_t i = 1; i < parts.size(); ++i) join(parts[0], parts[i]);
   return std::move(parts[0]);
 }
 
-/// Sums of one number a column: term(row, j) is what a row adds to column j.
+/// Sums of one number a column: term(row, j) times the weight of the row is what it adds to column j.
 template <typename Term>
-Vector sums_over_rows(const Design& x, const Term& term) {
+Vector sums_over_rows(const Design& x, const Vector& weight, const Term& term) {
   const Index d = x.cols();
   return over_dense_rows(
       x, Vector(Vector::Zero(d)),
-      [&](Vector& sums, const double* row) {
+      [&](Vector& sums, const double* row, Index i) {
         double* const out = sums.data();
-        for (Index j = 0; j < d; ++j) out[j] += term(row, j);
+        if (weight.size() == 0) {
+          for (Index j = 0; j < d; ++j) out[j] += term(row, j);
+        } else {
+          for (Index j = 0; j < d; ++j) out[j] += weight[i] * term(row, j);
+        }
       },
       [](Vector& sums, const Vector& others) { sums += others; });
 }
 
-void widen(ColumnRange& range, const double* row) {
+void widen(ColumnRange& range, const double* row, Index = 0) {
   double* const low = range.low.data();
   double* const high = range.high.data();
   for (Index j = 0; j < range.low.size(); ++j) {  // a comparison with NaN is false
@@ -103,7 +113,7 @@ std::optional<ColumnRange> range_without_nan(const Design& x) {
   };
   const Held all = over_dense_rows(
       x, Held{empty_range(x.cols())},
-      [&](Held& own, const double* row) {
+      [&](Held& own, const double* row, Index) {
         widen(own.range, row);
         int nans = 0;
         for (Index j = 0; j < x.cols(); ++j) nans |= static_cast<int>(row[j] != row[j]);
@@ -128,13 +138,12 @@ Vector ColumnRange::unit_scales() const {
 
 ColumnRange column_range(const Design& x) {
   ColumnRange range = empty_range(x.cols());
-  const auto add = [&](Index column, double value) {
+  const auto add = [&](Index column, double value, double) {
     range.low[column] = std::min(range.low[column], value);
     range.high[column] = std::max(range.high[column], value);
   };
   if (reads_entries(x)) {
-    const Vector count = for_each_entry(x, add);
-    for_each_omitted(x, count, [&](Index column, double value, double) { add(column, value); });
+    for_each_omitted(x, total_weight(x, {}), for_each_entry(x, {}, add), add);
   } else {
     range = over_dense_rows(x, range, widen, join);
   }
@@ -153,16 +162,15 @@ Vector largest_magnitudes(const Design& x) {
     }
   }
   Vector largest = Vector::Zero(x.cols());
-  const auto add = [&](Index column, double value) {
+  const auto add = [&](Index column, double value, double) {
     largest[column] = larger(largest[column], std::abs(value));
   };
   if (reads_entries(x)) {
-    const Vector count = for_each_entry(x, add);
-    for_each_omitted(x, count, [&](Index column, double value, double) { add(column, value); });
+    for_each_omitted(x, total_weight(x, {}), for_each_entry(x, {}, add), add);
   } else {
     largest = over_dense_rows(
         x, largest,
-        [&](Vector& own, const double* row) {
+        [&](Vector& own, const double* row, Index) {
           double* const most = own.data();
           for (Index j = 0; j < x.cols(); ++j) most[j] = larger(most[j], std::abs(row[j]));
         },
@@ -173,26 +181,29 @@ Vector largest_magnitudes(const Design& x) {
   return largest;
 }
 
-Vector column_means(const Design& x, const Vector& scale) {
-  const double n = static_cast<double>(x.rows());
+Vector column_means(const Design& x, const Vector& scale, const Vector& weight) {
+  const double n = total_weight(x, weight);
   Vector mean = Vector::Zero(x.cols());
   if (reads_entries(x)) {
-    const Vector count =
-        for_each_entry(x, [&](Index column, double value) { mean[column] += scale[column] * value / n; });
-    for_each_omitted(x, count, [&](Index column, double value, double zeros) {
+    const Vector count = for_each_entry(x, weight, [&](Index column, double value, double own) {
+      mean[column] += own * (scale[column] * value / n);
+    });
+    for_each_omitted(x, n, count, [&](Index column, double value, double zeros) {
       mean[column] += scale[column] * value * (zeros / n);
     });
     return mean;
   }
   // Two passes: the second takes out the rounding of the first, which grows with the rows.
-  mean = sums_over_rows(x, [s = scale.data()](const double* row, Index j) { return row[j] * s[j]; }) / n;
+  mean =
+      sums_over_rows(x, weight, [s = scale.data()](const double* row, Index j) { return row[j] * s[j]; }) / n;
   const Vector rest = sums_over_rows(
-      x, [s = scale.data(), m = mean.data()](const double* row, Index j) { return row[j] * s[j] - m[j]; });
+      x, weight,
+      [s = scale.data(), m = mean.data()](const double* row, Index j) { return row[j] * s[j] - m[j]; });
   return mean + rest / n;
 }
 
-Vector column_deviations(const Design& x, const Vector& scale, const Vector& mean) {
-  const auto n = static_cast<double>(x.rows());
+Vector column_deviations(const Design& x, const Vector& scale, const Vector& mean, const Vector& weight) {
+  const double n = total_weight(x, weight);
   Vector square = Vector::Zero(x.cols());
   const auto square_of = [&](Index column, double value) {
     const double deviation = value * scale[column] - mean[column];
@@ -200,13 +211,15 @@ Vector column_deviations(const Design& x, const Vector& scale, const Vector& mea
   };
   if (reads_entries(x)) {
     // The zeros first: they are most of what there is.
-    const Vector count = for_each_entry(x, [](Index, double) {});
-    for_each_omitted(x, count, [&](Index column, double value, double zeros) {
+    const Vector count = for_each_entry(x, weight, [](Index, double, double) {});
+    for_each_omitted(x, n, count, [&](Index column, double value, double zeros) {
       square[column] = zeros * square_of(column, value);
     });
-    for_each_entry(x, [&](Index column, double value) { square[column] += square_of(column, value); });
+    for_each_entry(x, weight, [&](Index column, double value, double own) {
+      square[column] += own * square_of(column, value);
+    });
   } else {
-    square = sums_over_rows(x, [s = scale.data(), m = mean.data()](const double* row, Index j) {
+    square = sums_over_rows(x, weight, [s = scale.data(), m = mean.data()](const double* row, Index j) {
       const double deviation = row[j] * s[j] - m[j];
       return deviation * deviation;
     });
@@ -214,12 +227,12 @@ Vector column_deviations(const Design& x, const Vector& scale, const Vector& mea
   return (square / n).cwiseSqrt();
 }
 
-ColumnStatistics column_statistics(const Design& x) {
+ColumnStatistics column_statistics(const Design& x, const Vector& weight) {
   const Index d = x.cols();
   const auto n = static_cast<double>(x.rows());
   ColumnStatistics of;
   Vector sum = Vector::Constant(d, std::numeric_limits<double>::quiet_NaN());
-  if (reads_entries(x)) {
+  if (reads_entries(x) || weight.size() > 0) {
     of.range = column_range(x);
   } else {
     struct First {
@@ -228,7 +241,7 @@ ColumnStatistics column_statistics(const Design& x) {
     };
     First first = over_dense_rows(
         x, First{empty_range(d), Vector::Zero(d)},
-        [&](First& own, const double* row) {
+        [&](First& own, const double* row, Index) {
           widen(own.range, row);
           double* const out = own.sum.data();
           for (Index j = 0; j < d; ++j) out[j] += row[j];
@@ -242,9 +255,9 @@ ColumnStatistics column_statistics(const Design& x) {
   }
   of.scale = of.range.unit_scales();
   of.mean = sum.cwiseProduct(of.scale) / n;
-  if (!of.mean.allFinite()) {  // entries are read otherwise, and sums must be of scaled numbers
-    of.mean = column_means(x, of.scale);
-    of.deviation = column_deviations(x, of.scale, of.mean);
+  if (!of.mean.allFinite()) {  // entries and weights are taken otherwise, and sums must be of scaled numbers
+    of.mean = column_means(x, of.scale, weight);
+    of.deviation = column_deviations(x, of.scale, of.mean, weight);
     return of;
   }
   // The second pass takes out the rounding of the first, which grows with the rows.
@@ -253,7 +266,7 @@ ColumnStatistics column_statistics(const Design& x) {
   };
   const Second second = over_dense_rows(
       x, Second{Vector::Zero(d), Vector::Zero(d)},
-      [&, s = of.scale.data(), m = of.mean.data()](Second& own, const double* row) {
+      [&, s = of.scale.data(), m = of.mean.data()](Second& own, const double* row, Index) {
         double* const rest = own.rest.data();
         double* const square = own.square.data();
         for (Index j = 0; j < d; ++j) {
@@ -272,16 +285,17 @@ ColumnStatistics column_statistics(const Design& x) {
   return of;
 }
 
-Vector means_of_present(const Design& x) {
+Vector means_of_present(const Design& x, const Vector& weight) {
   if (x.omits_zeros()) return {};
   const Vector scale = column_range(x).unit_scales();
   Vector sum = Vector::Zero(x.cols());
   Vector count = Vector::Zero(x.cols());
-  for_each_row(x, [&](Index, const double* row) {
+  for_each_row(x, [&](Index i, const double* row) {
+    const double own = weight.size() == 0 ? 1.0 : weight[i];
     for (Index j = 0; j < x.cols(); ++j)
       if (!std::isnan(row[j])) {
-        sum[j] += scale[j] * row[j];
-        count[j] += 1.0;
+        sum[j] += own * (scale[j] * row[j]);
+        count[j] += own;
       }
   });
   return sum.array() / count.array() / scale.array();  // 0 / 0 is NaN

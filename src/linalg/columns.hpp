@@ -6,7 +6,8 @@
 
 namespace yosida {
 
-// Statistics of the columns of a design, every step applied; zeros that are not stored count.
+// Statistics of the columns of a design, every step applied; zeros that are not stored count. Where rows have
+// weights, a row of weight 2 counts as two rows; without any, each counts once.
 
 /// The least and the largest number of each column; NaN is passed over. Of no number: +∞ and −∞.
 struct ColumnRange {
@@ -19,21 +20,21 @@ ColumnRange column_range(const Design& x);
 /// The largest |number| of each column; NaN where there is one.
 Vector largest_magnitudes(const Design& x);
 /// Of the columns times `scale`.
-Vector column_means(const Design& x, const Vector& scale);
+Vector column_means(const Design& x, const Vector& scale, const Vector& weight = {});
 /// Population standard deviations of the columns times `scale`, `mean` being the means of these.
-Vector column_deviations(const Design& x, const Vector& scale, const Vector& mean);
+Vector column_deviations(const Design& x, const Vector& scale, const Vector& mean, const Vector& weight = {});
 /// All of these in two passes over the rows.
 struct ColumnStatistics {
   ColumnRange range;
   Vector scale;            ///< unit_scales() of the range
   Vector mean, deviation;  ///< of the columns times scale
 };
-ColumnStatistics column_statistics(const Design& x);
+ColumnStatistics column_statistics(const Design& x, const Vector& weight = {});
 
 // NaN stands for a missing value. Where zeros are not stored, nothing is missing.
 
 /// Means over the values that are there; NaN for a column without any. Empty where nothing can be missing.
-Vector means_of_present(const Design& x);
+Vector means_of_present(const Design& x, const Vector& weight = {});
 /// The rows without a missing value, rising.
 std::vector<Index> complete_rows(const Design& x);
 

@@ -14,7 +14,6 @@ namespace {
 
 using linalg::Access;
 using linalg::ColumnMap;
-using linalg::DenseRow;
 using linalg::RowsOf;
 using linalg::SparseRow;
 using linalg::Storage;
@@ -37,14 +36,15 @@ void require_selectable(Index rows) {
                   "rows can be selected from at most " + std::to_string(kMost));
 }
 
-std::shared_ptr<Storage> dense_storage(const double* values, Index rows, Index cols, Index stride,
+template <typename Number>
+std::shared_ptr<Storage> dense_storage(const Number* values, Index rows, Index cols, Index stride,
                                        std::shared_ptr<const void> owner) {
   require_shape(rows, cols);
   if (stride < cols)
     throw refused("stride = " + std::to_string(stride),
                   "must be at least the " + std::to_string(cols) + " columns of a row");
   constexpr Index kMostBytes = std::numeric_limits<Index>::max();
-  if (stride > 0 && rows > kMostBytes / static_cast<Index>(sizeof(double)) / stride)
+  if (stride > 0 && rows > kMostBytes / static_cast<Index>(sizeof(Number)) / stride)
     throw refused(std::to_string(rows) + " rows, each " + std::to_string(stride) + " numbers behind the last",
                   "no memory is as large");
   if (values == nullptr && rows > 0 && cols > 0)
@@ -53,7 +53,12 @@ std::shared_ptr<Storage> dense_storage(const double* values, Index rows, Index c
   auto storage = std::make_shared<Storage>();
   storage->cols = cols;
   storage->first.push_back(rows);
-  storage->dense.push_back({values, stride});
+  if constexpr (std::is_same_v<Number, double>) {
+    storage->dense.push_back({.doubles = values, .singles = nullptr, .stride = stride});
+  } else {
+    storage->is_single = true;
+    storage->dense.push_back({.doubles = nullptr, .singles = values, .stride = stride});
+  }
   storage->owners.push_back(std::move(owner));
   return storage;
 }
@@ -113,6 +118,13 @@ bool same_steps(const std::vector<ColumnStep>* a, const std::vector<ColumnStep>*
   return a == b || (a != nullptr && b != nullptr && *a == *b);
 }
 
+/// Whether the numbers of a piece lie where so many rows of the one before end.
+bool follows(const Storage::Dense& next, const Storage::Dense& last, Index rows) {
+  const Index numbers = rows * last.stride;
+  return next.stride == last.stride && (next.doubles != nullptr ? last.doubles + numbers == next.doubles
+                                                                : last.singles + numbers == next.singles);
+}
+
 /// Behind the rows of `storage` the rows [begin, begin + count) of another; what adjoins stays one piece.
 void append(Storage& storage, const Storage& other, Index begin, Index count) {
   storage.owners.insert(storage.owners.end(), other.owners.begin(), other.owners.end());
@@ -131,9 +143,12 @@ void append(Storage& storage, const Storage& other, Index begin, Index count) {
       if (!adjoins) storage.sparse.push_back(next);
     } else {
       Storage::Dense next = other.dense[piece];
-      next.values += skipped * next.stride;
-      adjoins = last_rows > 0 && storage.dense.back().stride == next.stride &&
-                storage.dense.back().values + last_rows * next.stride == next.values;
+      if (storage.is_single) {
+        next.singles += skipped * next.stride;
+      } else {
+        next.doubles += skipped * next.stride;
+      }
+      adjoins = last_rows > 0 && follows(next, storage.dense.back(), last_rows);
       if (!adjoins) storage.dense.push_back(next);
     }
     const Index end = storage.rows() + taken;
@@ -225,7 +240,7 @@ bool ColumnStep::operator==(const ColumnStep& other) const {
 }
 
 Design::Design() {
-  static const std::shared_ptr<const Storage> nothing = dense_storage(nullptr, 0, 0, 0, nullptr);
+  static const std::shared_ptr<const Storage> nothing = dense_storage<double>(nullptr, 0, 0, 0, nullptr);
   storage_ = nothing;
 }
 
@@ -240,6 +255,11 @@ Design::Design(std::shared_ptr<const Matrix> values)
 Design::Design(SparseRows rows) : Design(std::shared_ptr<const Storage>(storage_of(std::move(rows)))) {}
 
 Design dense_view(const double* values, Index rows, Index cols, Index stride,
+                  std::shared_ptr<const void> owner) {
+  return Access::design(dense_storage(values, rows, cols, stride, std::move(owner)));
+}
+
+Design dense_view(const float* values, Index rows, Index cols, Index stride,
                   std::shared_ptr<const void> owner) {
   return Access::design(dense_storage(values, rows, cols, stride, std::move(owner)));
 }
@@ -344,7 +364,7 @@ void Design::copy_rows(Index begin, Index count, double* out, Index stride) cons
     for (Index i = 0; i < count; ++i) {
       double* const target = stored > cols_ ? wider.data() : out + i * stride;
       const Row row = rows.row(begin + i);
-      if constexpr (std::is_same_v<Row, DenseRow>) {
+      if constexpr (!std::is_same_v<Row, SparseRow>) {
         std::copy_n(row, stored, target);
       } else {
         std::fill_n(target, stored, 0.0);
@@ -387,8 +407,44 @@ Design Design::with_missing(const Vector& values) const {
   return Design(std::move(filled));
 }
 
+Design with_singles(const Design& x) {
+  if (x.omits_zeros() || Access::storage(x).is_single) return x;
+  const Design plain = Access::as_stored(x);
+  const auto numbers =
+      std::make_shared<std::vector<float>>(static_cast<std::size_t>(plain.rows() * plain.cols()));
+  linalg::for_each_row(plain, [&](Index i, const double* row) {
+    for (Index j = 0; j < plain.cols(); ++j) {
+      const auto single = static_cast<float>(row[j]);
+      if (std::isinf(single) && std::isfinite(row[j]))
+        throw refused(
+            "row " + std::to_string(i) + ", column " + std::to_string(j) + ": " + std::to_string(row[j]),
+            "a number of 4 bytes is at most 3.4e38");
+      (*numbers)[static_cast<std::size_t>(i * plain.cols() + j)] = single;
+    }
+  });
+  return Access::design(dense_storage(numbers->data(), plain.rows(), plain.cols(), plain.cols(), numbers),
+                        nullptr, x);
+}
+
+namespace {
+
+/// The same rows of double numbers, which are copied.
+Design with_doubles(const Design& x) {
+  const Design plain = Access::as_stored(x);
+  return Access::design(storage_of(std::make_shared<const Matrix>(to_matrix(plain))), nullptr, x);
+}
+
+}  // namespace
+
 Design stack_rows(std::span<const Design> pieces) {
   if (pieces.empty()) return {};
+  const auto is_single = [](const Design& piece) { return Access::storage(piece).is_single; };
+  if (const auto singles = std::count_if(pieces.begin(), pieces.end(), is_single);
+      singles > 0 && static_cast<std::size_t>(singles) < pieces.size()) {
+    std::vector<Design> alike;
+    for (const Design& piece : pieces) alike.push_back(is_single(piece) ? with_doubles(piece) : piece);
+    return stack_rows(alike);
+  }
   const Design& first = pieces.front();
   bool select = false;
   for (const Design& piece : pieces) {
@@ -404,6 +460,7 @@ Design stack_rows(std::span<const Design> pieces) {
   }
   auto storage = std::make_shared<Storage>();
   storage->is_sparse = first.omits_zeros();
+  storage->is_single = is_single(first);
   storage->cols = Access::storage(first).cols;
   std::vector<std::uint32_t> selection;
   const Storage* last = nullptr;

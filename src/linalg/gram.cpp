@@ -257,20 +257,21 @@ void add_sparse_row_gram(const Design& x, const Vector& scale, std::span<const I
 void copy_columns(const Design& x, Index begin, Index count, Matrix& out) {
   out.resize(x.rows(), count);
   const std::vector<ColumnStep>* const steps = Access::steps(x);
-  const RowsOf<linalg::DenseRow> rows(x);
   const Index parts = std::min(kRanges, x.rows());
-  linalg::run_tasks(parts, x.rows() * count, [&](Index part) {
-    for (Index i = x.rows() * part / parts; i < x.rows() * (part + 1) / parts; ++i) {
-      double* const target = out.row(i).data();
-      std::copy_n(rows.row(i) + begin, count, target);
-      if (steps == nullptr) continue;
-      for (const ColumnStep& step : *steps) {
-        if (step.shift.size() > 0)
-          for (Index j = 0; j < count; ++j) target[j] -= step.shift[begin + j];
-        if (step.scale.size() > 0)
-          for (Index j = 0; j < count; ++j) target[j] /= step.scale[begin + j];
+  linalg::visit_dense_rows(x, [&](const auto& rows) {
+    linalg::run_tasks(parts, x.rows() * count, [&](Index part) {
+      for (Index i = x.rows() * part / parts; i < x.rows() * (part + 1) / parts; ++i) {
+        double* const target = out.row(i).data();
+        std::copy_n(rows.row(i) + begin, count, target);
+        if (steps == nullptr) continue;
+        for (const ColumnStep& step : *steps) {
+          if (step.shift.size() > 0)
+            for (Index j = 0; j < count; ++j) target[j] -= step.shift[begin + j];
+          if (step.scale.size() > 0)
+            for (Index j = 0; j < count; ++j) target[j] /= step.scale[begin + j];
+        }
       }
-    }
+    });
   });
 }
 
@@ -388,21 +389,23 @@ Matrix multiplied_transposed(const Design& x, const Matrix& b) {
     return result;
   }
   // Threads share columns, not rows: what they add up to may be many times as large as the design.
-  const RowsOf<linalg::DenseRow> rows(x);
+  const Index stored = Access::storage(x).cols;
   const Index width = std::clamp<Index>((Index{1} << 16) / std::max<Index>(x.rows(), 1), 32, 2048);
-  const Index blocks = (rows.cols() + width - 1) / width;
-  Matrix result = Matrix::Zero(rows.cols(), b.cols());
-  linalg::run_tasks(blocks, x.rows() * x.cols() * b.cols(), [&](Index block) {
-    const Index begin = block * width;
-    const Index count = std::min(width, rows.cols() - begin);
-    Matrix part(x.rows(), count);
-    for (Index i = 0; i < x.rows(); ++i) std::copy_n(rows.row(i) + begin, count, &part(i, 0));
-    linalg::add_transposed(part.data(), x.rows(), count, b.data(), b.cols(), &result(begin, 0));
+  const Index blocks = (stored + width - 1) / width;
+  Matrix result = Matrix::Zero(stored, b.cols());
+  linalg::visit_dense_rows(x, [&](const auto& rows) {
+    linalg::run_tasks(blocks, x.rows() * x.cols() * b.cols(), [&](Index block) {
+      const Index begin = block * width;
+      const Index count = std::min(width, stored - begin);
+      Matrix part(x.rows(), count);
+      for (Index i = 0; i < x.rows(); ++i) std::copy_n(rows.row(i) + begin, count, &part(i, 0));
+      linalg::add_transposed(part.data(), x.rows(), count, b.data(), b.cols(), &result(begin, 0));
+    });
   });
   const ColumnMap map = Access::map(x);
   if (map.is_identity()) return result;
   const Vector sums = b.colwise().sum();
-  map.push(result.data(), rows.cols(), sums.data(), b.cols());
+  map.push(result.data(), stored, sums.data(), b.cols());
   result.conservativeResize(x.cols(), b.cols());
   return result;
 }

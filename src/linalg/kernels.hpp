@@ -5,13 +5,20 @@
 
 namespace yosida::linalg {
 
-struct Kernels {
+/// Of rows of numbers of one kind; every sum is in double precision.
+template <typename Number>
+struct RowKernels {
   // x[i] is the first number of row i: rows lie wherever they are, and none is copied for a pass.
 
   /// out[i] = Σ_j x[i][j] w[j]
-  void (*row_products)(const double* const* x, long rows, long cols, const double* w, double* out);
+  void (*row_products)(const Number* const* x, long rows, long cols, const double* w, double* out);
   /// out[j] += Σ_i r[i] x[i][j]
-  void (*add_rows)(const double* const* x, long rows, long cols, const double* r, double* out);
+  void (*add_rows)(const Number* const* x, long rows, long cols, const double* r, double* out);
+};
+
+struct Kernels {
+  RowKernels<double> doubles;
+  RowKernels<float> singles;
 };
 
 /// The kernels for the machine the program runs on, chosen once.

@@ -11,7 +11,6 @@ namespace yosida {
 namespace {
 
 using linalg::ColumnMap;
-using linalg::DenseRow;
 using linalg::over_rows;
 using linalg::RowsOf;
 using linalg::SparseRow;
@@ -34,7 +33,11 @@ Index block_rows(Index numbers_of_row, Index outputs) {
   const Index fit = kBlockBytes / (8 * std::max<Index>(numbers_of_row, 1));
   return std::clamp<Index>(fit / 4 * 4, 4, kMaxBlockRows);
 }
-Index block_rows(const RowsOf<DenseRow>& x, Index outputs) { return block_rows(x.cols(), outputs); }
+/// As many of single numbers as of double ones, so that the same numbers give the same sums.
+template <typename Number>
+Index block_rows(const RowsOf<const Number*>& x, Index outputs) {
+  return block_rows(x.cols(), outputs);
+}
 Index block_rows(const RowsOf<SparseRow>& x, Index outputs) {
   // A value and its column index.
   return block_rows(2 * x.numbers() / std::max<Index>(x.rows(), 1), outputs);
@@ -47,8 +50,9 @@ void call_for(const void* memory, Index bytes) {
 }
 /// Longer rows the processor fetches ahead by itself.
 constexpr Index kMostCalled = 1024;
-void call_for(DenseRow row, const RowsOf<DenseRow>& x) {
-  call_for(row, std::min<Index>(x.cols() * Index{sizeof(double)}, kMostCalled));
+template <typename Number>
+void call_for(const Number* row, const RowsOf<const Number*>& x) {
+  call_for(row, std::min<Index>(x.cols() * Index{sizeof(Number)}, kMostCalled));
 }
 void call_for(const SparseRow& row, const RowsOf<SparseRow>&) {
   call_for(row.value, std::min<Index>(row.size * Index{sizeof(double)}, kMostCalled));
@@ -112,12 +116,15 @@ class Block<SparseRow> {
   SparseRow rows_[kMaxBlockRows];
 };
 
-/// With several outputs by BLAS, which wants rows one behind the other: those that lie elsewhere are copied
-/// to a place of a fixed size. So the products are the same wherever rows lie.
-template <>
-class Block<DenseRow> {
+const linalg::RowKernels<double>& kernels_of(const double*) { return linalg::kernels().doubles; }
+const linalg::RowKernels<float>& kernels_of(const float*) { return linalg::kernels().singles; }
+
+/// With several outputs by BLAS, which wants doubles, rows one behind the other: others are copied to a place
+/// of a fixed size. So the products are the same wherever rows lie.
+template <typename Number>
+class Block<const Number*> {
  public:
-  Block(const RowsOf<DenseRow>& x, Index outputs) : x_(x), outputs_(outputs) {}
+  Block(const RowsOf<const Number*>& x, Index outputs) : x_(x), outputs_(outputs) {}
   void read(Index begin, Index count) {
     count_ = count;
     x_.fetch(begin, count, rows_);
@@ -126,14 +133,14 @@ class Block<DenseRow> {
   /// With several outputs w is transposed: see multiply_transposed.
   void products(const double* w, double* out) const {
     if (outputs_ == 1) {
-      linalg::kernels().row_products(rows_, count_, x_.cols(), w, out);
+      kernels_of(rows_[0]).row_products(rows_, count_, x_.cols(), w, out);
     } else {
       linalg::multiply_transposed(matrix_, count_, x_.cols(), w, outputs_, out);
     }
   }
   void add(const double* r, double* out) const {
     if (outputs_ == 1) {
-      linalg::kernels().add_rows(rows_, count_, x_.cols(), r, out);
+      kernels_of(rows_[0]).add_rows(rows_, count_, x_.cols(), r, out);
     } else {
       linalg::add_transposed(matrix_, count_, x_.cols(), r, outputs_, out);
     }
@@ -142,19 +149,21 @@ class Block<DenseRow> {
  private:
   const double* joined() const {
     const Index cols = x_.cols();
-    bool adjoin = true;
-    for (Index i = 1; i < count_ && adjoin; ++i) adjoin = rows_[i] == rows_[i - 1] + cols;
-    if (adjoin) return rows_[0];
+    if constexpr (std::is_same_v<Number, double>) {
+      bool adjoin = true;
+      for (Index i = 1; i < count_ && adjoin; ++i) adjoin = rows_[i] == rows_[i - 1] + cols;
+      if (adjoin) return rows_[0];
+    }
     thread_local std::vector<double> scratch;
     scratch.resize(static_cast<std::size_t>(count_ * cols));
     for (Index i = 0; i < count_; ++i) std::copy_n(rows_[i], cols, scratch.data() + i * cols);
     return scratch.data();
   }
 
-  const RowsOf<DenseRow>& x_;
+  const RowsOf<const Number*>& x_;
   Index outputs_;
   Index count_ = 0;
-  DenseRow rows_[kMaxBlockRows];
+  const Number* rows_[kMaxBlockRows];
   const double* matrix_ = nullptr;
 };
 
@@ -253,46 +262,117 @@ class Sums {
   bool has_intercepts_;
 };
 
+/// Whether sums over rows are added up range by range of the columns, and not of the rows: sums for each
+/// range of rows would be more numbers than there are entries to add.
+template <typename Row>
+bool adds_by_columns(const RowsOf<Row>&, std::size_t, Index) {
+  return false;
+}
+bool adds_by_columns(const RowsOf<SparseRow>& x, std::size_t sums, Index outputs) {
+  const Index operations = x.numbers() * outputs;
+  return operations >= linalg::kChunkedSize && static_cast<Index>(sums) > operations / linalg::kChunks;
+}
+
+/// The columns at which to cut the entries into `parts` about equal parts, by those of a sample; then the
+/// number of columns.
+void cut_columns(const RowsOf<SparseRow>& x, Index parts, std::vector<std::int32_t>& cuts) {
+  constexpr Index kSample = 512;
+  thread_local std::vector<std::int32_t> sample;
+  sample.clear();
+  const Index rows = std::min<Index>(x.rows(), kSample);
+  for (Index i = 0; i < rows; ++i) {
+    const SparseRow row = x.row(x.rows() * i / rows);
+    for (Index k = i % 8; k < row.size; k += std::max<Index>(row.size / 8, 1))
+      sample.push_back(row.column[k]);
+  }
+  std::sort(sample.begin(), sample.end());
+  cuts.assign(static_cast<std::size_t>(parts) + 1, 0);
+  for (Index part = 1; part < parts && !sample.empty(); ++part)
+    cuts[static_cast<std::size_t>(part)] =
+        sample[sample.size() * static_cast<std::size_t>(part) / static_cast<std::size_t>(parts)];
+  cuts.back() = static_cast<std::int32_t>(x.cols());
+}
+
+/// Calls body(i, entries) for row after row with its entries in a range of columns, for all ranges at the
+/// same time. What is summed by column comes in the order of the rows, so that it does not depend on the
+/// ranges.
+template <typename Body>
+void over_columns(const RowsOf<SparseRow>& x, Index outputs, const Body& body) {
+  const Index parts = linalg::team_size(linalg::kChunks, x.numbers() * outputs);
+  thread_local std::vector<std::int32_t> cuts;
+  cut_columns(x, parts, cuts);
+  const std::int32_t* const cut = cuts.data();  // of this thread, whichever asks
+  linalg::run_tasks(parts, x.numbers() * outputs, [&, cut](Index part) {
+    for (Index i = 0; i < x.rows(); ++i) {
+      const SparseRow row = x.row(i);
+      const std::int32_t* const end = row.column + row.size;
+      const std::int32_t* const from = part == 0 ? row.column : std::lower_bound(row.column, end, cut[part]);
+      const std::int32_t* const to = part + 1 == parts ? end : std::lower_bound(from, end, cut[part + 1]);
+      body(i, SparseRow{from, row.value + (from - row.column), to - from});
+    }
+  });
+}
+
+/// out += Σ r_i x_i, range by range of the columns.
+void add_columns(const RowsOf<SparseRow>& x, const double* r, Index outputs, double* out) {
+  over_columns(x, outputs, [&](Index i, const SparseRow& row) {
+    const double* const weights = r + i * outputs;
+    for (Index k = 0; k < row.size; ++k) {
+      double* const sums = out + row.column[k] * outputs;
+      for (Index o = 0; o < outputs; ++o) sums[o] += weights[o] * row.value[k];
+    }
+  });
+}
+template <typename Row>
+void add_columns(const RowsOf<Row>&, const double*, Index, double*) {}
+
 /// The one loop behind every pass: map(first, count, products) on blocks of rows, `factors` products each,
 /// one array behind the other; then, where there is an `out`, Σ r_i x_i with the first array as r.
 template <typename Row, std::size_t N, typename Map>
 double pass(const RowsOf<Row>& x, const Factor (&factors)[N], const Map& map, const Sums& sums,
             Index outputs) {
   const Index block_size = block_rows(x, outputs);
-  return over_rows(x.rows(), x.numbers() * outputs, sums.place(), [&](Index begin, Index end, double* sum) {
-    thread_local std::vector<double> scratch;
-    const Index size = block_size * outputs;
-    scratch.resize(static_cast<std::size_t>(size) * N);
-    Block<Row> block(x, outputs);
-    double total = 0.0;
-    for (Index i = begin; i < end; i += block_size) {
-      const Index count = std::min(block_size, end - i);
-      block.read(i, count);
-      call_for(x, i + count, std::min(block_size, end - i - count));
-      for (std::size_t f = 0; f < N; ++f)
-        factors[f].products(block, count, scratch.data() + f * static_cast<std::size_t>(size));
-      total += map(i, static_cast<std::size_t>(count * outputs), scratch.data(), scratch.data() + size);
-      if (!sums.wants_rows()) continue;
-      block.add(scratch.data(), sum);
-      if (sums.wants_sums()) add_sums(count, scratch.data(), outputs, sum + sums.sums_at());
-    }
-    return total;
-  });
+  const bool by_columns = sums.wants_rows() && adds_by_columns(x, sums.place().size(), outputs);
+  thread_local std::vector<double> kept;
+  if (by_columns) kept.resize(static_cast<std::size_t>(x.rows() * outputs));
+  double* const weights = by_columns ? kept.data() : nullptr;
+  const std::span<double> place = by_columns ? std::span<double>() : sums.place();
+  const double all =
+      over_rows(x.rows(), x.numbers() * outputs, place, [&](Index begin, Index end, double* sum) {
+        thread_local std::vector<double> scratch;
+        const Index size = block_size * outputs;
+        scratch.resize(static_cast<std::size_t>(size) * N);
+        Block<Row> block(x, outputs);
+        double total = 0.0;
+        for (Index i = begin; i < end; i += block_size) {
+          const Index count = std::min(block_size, end - i);
+          block.read(i, count);
+          call_for(x, i + count, std::min(block_size, end - i - count));
+          for (std::size_t f = 0; f < N; ++f)
+            factors[f].products(block, count, scratch.data() + f * static_cast<std::size_t>(size));
+          total += map(i, static_cast<std::size_t>(count * outputs), scratch.data(), scratch.data() + size);
+          if (by_columns) std::copy_n(scratch.data(), count * outputs, weights + i * outputs);
+          if (by_columns || !sums.wants_rows()) continue;
+          block.add(scratch.data(), sum);
+          if (sums.wants_sums()) add_sums(count, scratch.data(), outputs, sum + sums.sums_at());
+        }
+        return total;
+      });
+  if (by_columns) {
+    add_columns(x, weights, outputs, sums.place().data());
+    if (sums.wants_sums()) add_sums(x.rows(), weights, outputs, sums.place().data() + sums.sums_at());
+  }
+  return all;
 }
 
-/// Of rows as they are stored: Σ r_i x_i² into out, Σ r_i x_i behind it where `with_first`.
-void add_sparse_squares(const RowsOf<SparseRow>& x, Index begin, Index end, std::span<const double> r,
-                        Index outputs, bool with_first, double* out) {
-  double* const first = out + x.cols() * outputs;
-  for (Index i = begin; i < end; ++i) {
-    const auto [column, value, size] = x.row(i);
-    const double* weights = r.data() + i * outputs;
-    for (Index k = 0; k < size; ++k)
-      for (Index o = 0; o < outputs; ++o) {
-        out[column[k] * outputs + o] += weights[o] * value[k] * value[k];
-        if (with_first) first[column[k] * outputs + o] += weights[o] * value[k];
-      }
-  }
+/// Of a row as it is stored: r_i x_i² into out, r_i x_i into first where that is not null.
+void add_sparse_squares(const SparseRow& row, const double* r, Index outputs, double* out, double* first) {
+  for (Index k = 0; k < row.size; ++k)
+    for (Index o = 0; o < outputs; ++o) {
+      const Index at = row.column[k] * outputs + o;
+      out[at] += r[o] * row.value[k] * row.value[k];
+      if (first != nullptr) first[at] += r[o] * row.value[k];
+    }
 }
 
 }  // namespace
@@ -310,6 +390,11 @@ void Design::multiply(std::span<const double> w, std::span<double> out, Index ou
 void Design::add_transposed(std::span<const double> r, std::span<double> out, Index outputs) const {
   const Sums sums(*this, out, outputs);
   linalg::visit_rows(*this, [&]<typename Row>(const RowsOf<Row>& x) {
+    if (adds_by_columns(x, sums.place().size(), outputs)) {
+      add_columns(x, r.data(), outputs, sums.place().data());
+      if (sums.wants_sums()) add_sums(rows(), r.data(), outputs, sums.place().data() + sums.sums_at());
+      return;
+    }
     const Index block_size = outputs == 1 ? kMaxBlockRows : block_rows(x, outputs);
     over_rows(rows(), numbers_ * outputs, sums.place(), [&](Index begin, Index end, double* sum) {
       Block<Row> block(x, outputs);
@@ -334,13 +419,22 @@ void Design::add_transposed_squares(std::span<const double> r, std::span<double>
     // Of a x + z the square is a² x² + 2az x + z²: the sums of x², of x and of 1.
     const RowsOf<linalg::SparseRow> x(*this);
     const bool is_mapped = !map.is_identity();
-    std::vector<double> sums(static_cast<std::size_t>((is_mapped ? 2 * size : size) + outputs), 0.0);
-    over_rows(rows(), numbers_ * outputs, sums, [&](Index begin, Index end, double* sum) {
-      add_sparse_squares(x, begin, end, r, outputs, is_mapped, sum);
-      add_sums(end - begin, r.data() + begin * outputs, outputs, sum + (is_mapped ? 2 * size : size));
-      return 0.0;
-    });
-    const double* const row_sums = sums.data() + (is_mapped ? 2 * size : size);
+    const Index sums_at = is_mapped ? 2 * size : size;
+    std::vector<double> sums(static_cast<std::size_t>(sums_at + outputs), 0.0);
+    const auto add_row = [&](Index i, const SparseRow& row, double* sum) {
+      add_sparse_squares(row, r.data() + i * outputs, outputs, sum, is_mapped ? sum + size : nullptr);
+    };
+    if (adds_by_columns(x, sums.size(), outputs)) {
+      over_columns(x, outputs, [&](Index i, const SparseRow& row) { add_row(i, row, sums.data()); });
+      add_sums(rows(), r.data(), outputs, sums.data() + sums_at);
+    } else {
+      over_rows(rows(), numbers_ * outputs, sums, [&](Index begin, Index end, double* sum) {
+        for (Index i = begin; i < end; ++i) add_row(i, x.row(i), sum);
+        add_sums(end - begin, r.data() + begin * outputs, outputs, sum + sums_at);
+        return 0.0;
+      });
+    }
+    const double* const row_sums = sums.data() + sums_at;
     for (Index i = 0; i < size; ++i) {
       double square = sums[static_cast<std::size_t>(i)];
       if (is_mapped) {
@@ -358,7 +452,7 @@ void Design::add_transposed_squares(std::span<const double> r, std::span<double>
   over_rows(rows(), numbers_ * outputs, out, [&](Index begin, Index end, double* sum) {
     thread_local std::vector<double> squares;
     squares.resize(static_cast<std::size_t>(block_size * cols()));
-    DenseRow place[kMaxBlockRows];
+    const double* place[kMaxBlockRows];
     for (Index i = 0; i < block_size; ++i) place[i] = squares.data() + i * cols();
     for (Index i = begin; i < end; i += block_size) {
       const Index count = std::min(block_size, end - i);
@@ -366,7 +460,7 @@ void Design::add_transposed_squares(std::span<const double> r, std::span<double>
       std::transform(squares.begin(), squares.begin() + count * cols(), squares.begin(),
                      [](double value) { return value * value; });
       if (outputs == 1) {
-        linalg::kernels().add_rows(place, count, cols(), r.data() + i, sum);
+        linalg::kernels().doubles.add_rows(place, count, cols(), r.data() + i, sum);
       } else {
         linalg::add_transposed(squares.data(), count, cols(), r.data() + i * outputs, outputs, sum);
       }

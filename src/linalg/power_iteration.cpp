@@ -2,18 +2,9 @@
 
 #include <algorithm>
 
+#include "linalg/safe_norm.hpp"
+
 namespace yosida {
-namespace {
-
-/// Squares of numbers beyond these overflow or vanish.
-constexpr double kLeast = 1e-150, kMost = 1e150;
-
-double safe_norm(const Vector& v) {
-  const double norm = v.norm();
-  return norm > kLeast && norm < kMost ? norm : v.stableNorm();
-}
-
-}  // namespace
 
 LargestSeen power_iteration(FunctionRef<void(const Vector& p, Vector& out)> apply, int products,
                             Vector& direction, Vector& scratch) {
@@ -22,11 +13,7 @@ LargestSeen power_iteration(FunctionRef<void(const Vector& p, Vector& out)> appl
   for (int i = 0; i < products; ++i) {
     const double size = safe_norm(direction);
     if (!(size > 0.0)) break;
-    if (size > kLeast && size < kMost) {
-      direction.normalize();
-    } else {
-      direction.stableNormalize();
-    }
+    direction /= size;
     apply(direction, scratch);
     seen.rayleigh = std::max(seen.rayleigh, direction.dot(scratch));
     seen.norm = std::max(seen.norm, safe_norm(scratch));

@@ -14,8 +14,10 @@ namespace yosida::linalg {
 
 /// Rows as they lie in memory, in pieces of one kind. Written once, by whoever made them.
 struct Storage {
+  /// Of one kind of numbers: the other pointer is null.
   struct Dense {
-    const double* values;
+    const double* doubles;
+    const float* singles;
     Index stride;
   };
   struct Sparse {
@@ -25,6 +27,7 @@ struct Storage {
   };
 
   bool is_sparse = false;
+  bool is_single = false;  // dense, with numbers of 4 bytes
   Index cols = 0;
   std::vector<Index> first{0};  // the first row of each piece; then the number of all rows
   std::vector<Dense> dense;
@@ -143,9 +146,14 @@ struct SparseRow {
 };
 
 using DenseRow = const double*;
+using SingleRow = const float*;
 template <>
 inline DenseRow RowsOf<DenseRow>::at(std::size_t piece, Index row) const {
-  return storage_.dense[piece].values + row * storage_.dense[piece].stride;
+  return storage_.dense[piece].doubles + row * storage_.dense[piece].stride;
+}
+template <>
+inline SingleRow RowsOf<SingleRow>::at(std::size_t piece, Index row) const {
+  return storage_.dense[piece].singles + row * storage_.dense[piece].stride;
 }
 template <>
 inline SparseRow RowsOf<SparseRow>::at(std::size_t piece, Index row) const {
@@ -154,17 +162,25 @@ inline SparseRow RowsOf<SparseRow>::at(std::size_t piece, Index row) const {
   return {from.column + begin, from.value + begin, from.row_start[row + 1] - begin};
 }
 
+/// Calls visit with the RowsOf that a dense design is made of.
+template <typename Visit>
+decltype(auto) visit_dense_rows(const Design& x, const Visit& visit) {
+  if (Access::storage(x).is_single) return visit(RowsOf<SingleRow>(x));
+  return visit(RowsOf<DenseRow>(x));
+}
+
 /// Calls visit with the RowsOf that the design is made of.
 template <typename Visit>
 decltype(auto) visit_rows(const Design& x, const Visit& visit) {
   if (Access::storage(x).is_sparse) return visit(RowsOf<SparseRow>(x));
-  return visit(RowsOf<DenseRow>(x));
+  return visit_dense_rows(x, visit);
 }
 
 /// Calls visit(i, row) for each row with its cols() numbers, every step applied.
 template <typename Visit>
 void for_each_row(const Design& x, const Visit& visit) {
-  if (!Access::storage(x).is_sparse && Access::map(x).is_identity()) {
+  const Storage& storage = Access::storage(x);
+  if (!storage.is_sparse && !storage.is_single && Access::map(x).is_identity()) {
     const RowsOf<DenseRow> rows(x);
     for (Index i = 0; i < x.rows(); ++i) visit(i, rows.row(i));
     return;

@@ -1,6 +1,9 @@
 #include "yosida/linalg/threads.hpp"
 
+#include <cblas.h>
+
 #include <atomic>
+#include <mutex>
 #include <thread>
 
 #include "yosida/error.hpp"
@@ -11,7 +14,31 @@ namespace {
 constexpr int kMaxThreads = 256;
 std::atomic<int> thread_count{0};
 
+/// What HostBlasThreads puts back, and how many of them live.
+struct Host {
+  std::mutex mutex;
+  int guests = 0;
+  int blas_threads = 1;
+};
+Host& host() {
+  static Host only;
+  return only;
+}
+
 }  // namespace
+
+HostBlasThreads::HostBlasThreads() {
+  Host& own = host();
+  const std::lock_guard lock(own.mutex);
+  if (own.guests++ == 0) own.blas_threads = openblas_get_num_threads();
+}
+
+HostBlasThreads::~HostBlasThreads() {
+  Host& own = host();
+  const std::lock_guard lock(own.mutex);
+  if (--own.guests == 0 && openblas_get_num_threads() != own.blas_threads)
+    openblas_set_num_threads(own.blas_threads);
+}
 
 void set_threads(int count) {
   if (count < 1 || count > kMaxThreads)

@@ -243,6 +243,10 @@ void save_model(const FittedModel& model, const std::filesystem::path& file) {
 FittedModel load_model(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
   if (!in) throw InputError(fmt::format("{}: no such model file, or it cannot be read", file.string()));
+  return read_model(in, file.string());
+}
+
+FittedModel read_model(std::istream& in, const std::string& source) {
   try {
     const json root = json::parse(in);
     if (const int schema = root.at("schema").get<int>(); schema < 1 || schema > kSchema)
@@ -272,9 +276,9 @@ FittedModel load_model(const std::filesystem::path& file) {
     check_finite(model);
     return model;
   } catch (const InputError& error) {  // an unknown model or step, a field of the wrong length
-    throw InputError(fmt::format("{}: {}", file.string(), error.what()));
+    throw InputError(fmt::format("{}: {}", source, error.what()));
   } catch (const json::exception& error) {
-    throw InputError(fmt::format("{}: not a model saved by yosida ({})", file.string(), error.what()));
+    throw InputError(fmt::format("{}: not a model saved by yosida ({})", source, error.what()));
   }
 }
 

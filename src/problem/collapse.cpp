@@ -65,6 +65,21 @@ double seconds_of_products(const LinearProblem& problem, const Shape& shape) {
          kPasses * shape.pass_bytes / rates().bytes;
 }
 
+/// Of another loss than squares with few rows. Where columns are many, vectors of weights take longer than
+/// the rows.
+std::vector<FormCost> forms_of_wide(const LinearProblem& problem, const Shape& shape, double iterations) {
+  constexpr double kVectors = 20.0;  // read and written for each pass
+  const auto outputs = static_cast<double>(problem.loss().outputs());
+  const FormCost direct = {
+      Form::direct, iterations * outputs * (shape.pass_bytes + kVectors * 8.0 * shape.d) / rates().bytes};
+  const double numbers = (shape.n + shape.m) * shape.n;
+  const double rotated_pass = 8.0 * numbers / rates().bytes + 4.0 * numbers * outputs / rates().products;
+  const FormCost rotated = {
+      Form::rotated, RotatedProblem::products_flops(problem) / rates().factors + iterations * rotated_pass};
+  if (rotated.seconds < direct.seconds) return {rotated, direct};
+  return {direct};
+}
+
 }  // namespace
 
 std::string_view to_string(Form form) {
@@ -86,8 +101,11 @@ std::vector<FormCost> forms_of(const LinearProblem& problem, double iterations, 
   const FormCost direct = {Form::direct, seconds_direct(shape, iterations)};
   if (coordinates == Coordinates::features) return {direct};
   if (!CollapsedLeastSquares::collapses(problem)) {
-    if (coordinates != Coordinates::any || !RotatedProblem::rotates(problem)) return {direct};
-    return {{Form::rotated, RotatedProblem::factoring_flops(problem) / rates().vectors}, direct};
+    if (coordinates != Coordinates::any) return {direct};
+    if (RotatedProblem::rotates(problem))
+      return {{Form::rotated, RotatedProblem::factoring_flops(problem) / rates().vectors}, direct};
+    if (RotatedProblem::is_wide(problem)) return forms_of_wide(problem, shape, iterations);
+    return {direct};
   }
   std::vector<FormCost> exact;
   const double smaller = std::min(shape.n, shape.d);
@@ -117,7 +135,7 @@ std::shared_ptr<const BilevelProblem> in_form(std::shared_ptr<const LinearProble
     case Form::direct:
       return problem;
     case Form::rotated:
-      return std::make_shared<RotatedProblem>(std::move(problem));
+      return RotatedProblem::of(problem);
     case Form::factors:
       return std::make_shared<CollapsedLeastSquares>(std::move(problem), stop);
     case Form::products:

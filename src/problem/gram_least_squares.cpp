@@ -39,8 +39,10 @@ GramLeastSquares::Cost GramLeastSquares::cost(const LinearProblem& direct) {
   const auto n = static_cast<double>(split.train.rows());
   const auto m = static_cast<double>(split.validation.rows());
   const auto d = static_cast<double>(split.train.features());
-  if (n >= d) return {.products = (n + m) * d * d, .factor = 2.0 * d * d * d};
-  return {.products = n * n * d + 2.0 * n * m * d + 3.0 * m * n * n, .factor = 9.0 * n * n * n};
+  // Validation rows are multiplied with each other where they are more than the columns (ValidationSquare).
+  if (n >= d) return {.products = (m < d ? n : n + m) * d * d, .factor = 2.0 * d * d * d};
+  return {.products = n * n * d + 2.0 * n * m * d + (m < n ? 2.0 : 3.0) * m * n * n,
+          .factor = 9.0 * n * n * n};
 }
 
 std::shared_ptr<const GramLeastSquares> GramLeastSquares::of(std::shared_ptr<const LinearProblem> direct,
@@ -92,21 +94,8 @@ bool GramLeastSquares::by_columns(const StopToken& stop) {
   right_ = inner(right_ / train_rows_);
   target_square_ = dot_of(train.x, y, y) / train_rows_;
 
-  const Design v = shifted(validation.x, mean_);
-  const Vector z = validation.y.array() - target_mean_;
-  const Index size = d + (intercept_ ? 1 : 0);
-  validation_gram_.resize(size, size);
-  validation_gram_.topLeftCorner(d, d) = weighted_gram(v, {}, &stop);
-  validation_right_ = Vector::Zero(size);
-  v.add_transposed(as_span(z), as_span(validation_right_));  // with the column of ones where there is one
-  if (intercept_) {
-    Vector sums = Vector::Zero(size);
-    const Vector ones = Vector::Ones(v.rows());
-    v.add_transposed(as_span(ones), as_span(sums));
-    validation_gram_.row(d) = sums;
-    validation_gram_.col(d) = sums;
-  }
-  validation_square_ = dot_of(validation.x, z, z);
+  validation_ =
+      ValidationSquare(shifted(validation.x, mean_), validation.y.array() - target_mean_, intercept_, &stop);
   return true;
 }
 
@@ -126,13 +115,8 @@ bool GramLeastSquares::by_rows() {
   right_ = s.cwiseProduct(parts.vectors.rightCols(rank).transpose() * y) / train_rows_;
   target_square_ = y.squaredNorm() / train_rows_;
 
-  Matrix v(products.others.rows(), weights());
-  v.leftCols(rank) = product(products.others, rows_);
-  if (intercept_) v.col(rank).setOnes();
-  const Vector z = validation.y.array() - target_mean_;
-  validation_gram_ = weighted_gram(Design(v), {});
-  validation_right_ = v.transpose() * z;
-  validation_square_ = z.squaredNorm();
+  validation_ = ValidationSquare(Design(product(products.others, rows_)), validation.y.array() - target_mean_,
+                                 intercept_);
   return true;
 }
 
@@ -254,10 +238,6 @@ Vector GramLeastSquares::inner(const Vector& g) const {
   return rotation_ ? Vector(rotation_->rotated_back(g)) : g;
 }
 
-Vector GramLeastSquares::validation_residual(const Vector& point) const {
-  return validation_gram_ * point - validation_right_;
-}
-
 double GramLeastSquares::validation_loss(const Vector& w, const Vector& lambda) const {
   Vector g(weights());
   return validation_gradient(w, lambda, g);
@@ -268,11 +248,10 @@ double GramLeastSquares::validation_gradient(const Vector& w, const Vector&, Vec
   g.resize(weights());
   Vector point = w;
   point.head(rank()) = outer(w.head(rank()));
-  const Vector residual = validation_residual(point);
-  g = residual / validation_rows_;
+  const double square = validation_.gradient(point, g);
+  g /= validation_rows_;
   g.head(rank()) = inner(g.head(rank()));
-  const double square = point.dot(residual - validation_right_) + validation_square_;
-  return 0.5 * std::max(square, 0.0) / validation_rows_;
+  return 0.5 * square / validation_rows_;
 }
 
 void GramLeastSquares::validation_hessian_product(const Vector&, const Vector&, const Vector& p,
@@ -280,7 +259,8 @@ void GramLeastSquares::validation_hessian_product(const Vector&, const Vector&, 
   require_weights(*this, p);
   Vector point = p;
   point.head(rank()) = outer(p.head(rank()));
-  out = validation_gram_ * point / validation_rows_;
+  validation_.multiply(point, out);
+  out /= validation_rows_;
   out.head(rank()) = inner(out.head(rank()));
 }
 
@@ -334,19 +314,13 @@ void GramLeastSquares::closed_forms(std::span<const double> lambdas, std::span<C
     a.col(2 * k + 1) = -moved * a.col(2 * k);
     solve_tridiagonal(diagonal_, off_diagonal_, c, a.col(2 * k + 1));
   }
-  a = outer(a);
-  const Index size = validation_gram_.rows() - (intercept_ ? 1 : 0);
-  // As matrices of rows: BLAS then reads G_V once for all λ.
-  const Matrix w = a.transpose();
-  const Matrix products = product(w, validation_gram_.topLeftCorner(size, size));
-  const double flops = 4.0 * static_cast<double>(size) * static_cast<double>(size) * (rotation_ ? 2.0 : 1.0);
-  for (Index k = 0; k < count; ++k) {
-    const Vector residual = products.row(2 * k).transpose() - validation_right_.head(size);
-    const double square = w.row(2 * k).dot(residual - validation_right_.head(size)) + validation_square_;
-    points[static_cast<std::size_t>(k)] = {.value = 0.5 * std::max(square, 0.0) / validation_rows_,
-                                           .slope = w.row(2 * k + 1).dot(residual) / validation_rows_,
+  const Matrix squares = validation_.along(outer(a));
+  const auto size = static_cast<double>(rank());
+  const double flops = 2.0 * validation_.flops() + (rotation_ ? 4.0 * size * size : 0.0);
+  for (Index k = 0; k < count; ++k)
+    points[static_cast<std::size_t>(k)] = {.value = 0.5 * squares(0, k) / validation_rows_,
+                                           .slope = squares(1, k) / validation_rows_,
                                            .work = work_of(flops)};
-  }
 }
 
 std::optional<Vector> GramLeastSquares::least_curvatures() const { return Vector::Constant(1, least_); }

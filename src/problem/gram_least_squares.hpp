@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "linalg/tridiagonal.hpp"
+#include "problem/validation_square.hpp"
 #include "yosida/problem/linear_problem.hpp"
 
 namespace yosida {
@@ -75,8 +76,6 @@ class GramLeastSquares final : public BilevelProblem {
   /// From the coordinates to those of the validation products, and back for gradients.
   Eigen::MatrixXd outer(const Eigen::MatrixXd& a) const;
   Vector inner(const Vector& g) const;
-  /// G_V (w, t) − b_V for an outer w.
-  Vector validation_residual(const Vector& point) const;
   double work_of(double flops) const;
 
   std::shared_ptr<const LinearProblem> direct_;
@@ -93,11 +92,7 @@ class GramLeastSquares final : public BilevelProblem {
   // By columns: the coordinates are those of the reflections. By rows: w = (X − x̄)ᵀ rows_.
   std::optional<Tridiagonal> rotation_;
   Matrix rows_;
-  // ‖X_V (w, t) − y_V‖² = (w, t)ᵀ G_V (w, t) − 2 b_Vᵀ (w, t) + ‖y_V‖², everything shifted by the training
-  // means.
-  Matrix validation_gram_;
-  Vector validation_right_;
-  double validation_square_ = 0.0;
+  ValidationSquare validation_;  // of the validation rows less the training means
 };
 
 }  // namespace yosida

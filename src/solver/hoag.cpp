@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "linalg/safe_norm.hpp"
 #include "solver/direct_term.hpp"
 #include "solver/lambda_range.hpp"
 #include "yosida/setting_rules.hpp"
@@ -66,7 +67,7 @@ void Hoag::step(const BilevelProblem& problem, State& state) const {
   if (lipschitz == 0.0) {
     // Deviation: the first step on λ has length 1 whatever the number of hyperparameters and the scale of the
     // loss; the author's has length 1/n, and 1/L = 1 where ‖p‖ ≤ 1e-3.
-    lipschitz = state.hypergradient.stableNorm();
+    lipschitz = safe_norm(state.hypergradient);
   } else {
     // Success: L_V falls by L/2 ‖Δλ‖², up to what the tolerances leave open.
     // Deviation: the slack is a share of L_V, not a number, so that the scale of the targets does not matter.

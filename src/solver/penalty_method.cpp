@@ -1,5 +1,6 @@
 #include "yosida/solver/penalty_method.hpp"
 
+#include "linalg/safe_norm.hpp"
 #include "solver/direct_term.hpp"
 #include "solver/lambda_range.hpp"
 #include "yosida/setting_rules.hpp"
@@ -88,12 +89,12 @@ void PenaltyMethod::step(const BilevelProblem& problem, State& state) const {
   for (std::int64_t t = 0; t < settings.steps; ++t) {
     update_multiplier(problem, state);
     validation = problem.validation_gradient(w, state.lambda, g);
-    validation_slope = g.stableNorm();
+    validation_slope = safe_norm(g);
     problem.hessian_product(w, state.lambda, state.multiplier, state.product);
     g += state.product + state.mu * state.train;
     w -= alpha * g;
   }
-  const double w_slope = g.stableNorm();
+  const double w_slope = safe_norm(g);
 
   // λ ← P(λ − β [∂L_V/∂λ + Cᵀ (ν + ρ∇L_T)] / L_V)
   // Deviation: over L_V, so that the scale of the targets does not matter to β.
@@ -104,7 +105,7 @@ void PenaltyMethod::step(const BilevelProblem& problem, State& state) const {
 
   // Where both gradients are small: ν ← ν + ρ∇L_T, ρ ← growth ρ, ε and μ shrink
   if (w_slope <= state.epsilon * validation_slope &&
-      state.lambda_slope.stableNorm() <= state.epsilon * validation) {
+      safe_norm(state.lambda_slope) <= state.epsilon * validation) {
     state.nu = state.multiplier;
     state.rho *= settings.growth;
     state.mu *= settings.shrink;

@@ -119,17 +119,19 @@ SortedJson data_json(const RunSpec& spec) {
   }
   const DataFiles& columns = spec.columns;
   const auto& [fraction, test_fraction, folds] = spec.options.validation;
-  return {{kFiles, spec.files},
-          {"target", columns.target},
-          {"ignore", columns.ignore},
-          {"valid_fraction", or_null(fraction)},
-          {"test_fraction", test_fraction},
-          {"folds", or_null(folds)},
-          {"fold_column", columns.fold_column},
-          {"weights", columns.weights},
-          {"class_weights", spec.options.class_weights},
-          {"missing", to_string(columns.missing)},
-          {"dense", columns.dense}};
+  SortedJson data = {{kFiles, spec.files},
+                     {"target", columns.target},
+                     {"ignore", columns.ignore},
+                     {"valid_fraction", or_null(fraction)},
+                     {"test_fraction", test_fraction},
+                     {"folds", or_null(folds)},
+                     {"fold_column", columns.fold_column},
+                     {"weights", columns.weights},
+                     {"class_weights", spec.options.class_weights},
+                     {"missing", to_string(columns.missing)},
+                     {"dense", columns.dense}};
+  if (columns.singles) data["float"] = true;  // runs without it keep the keys they had
+  return data;
 }
 
 SortedJson spec_json(const RunSpec& spec) {
@@ -188,6 +190,7 @@ RunSpec spec_from(const json& root) {
   columns.fold_column = text_at(data, "fold_column");
   columns.weights = text_at(data, "weights");
   columns.dense = is_true_at(data, "dense");
+  columns.singles = is_true_at(data, "float");
   for (const Missing missing : {Missing::refuse, Missing::mean, Missing::drop})
     if (text_at(data, "missing") == to_string(missing)) columns.missing = missing;
   TuneOptions& options = spec.options;

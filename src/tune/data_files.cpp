@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "yosida/data/catalog.hpp"
 #include "yosida/data/spectra.hpp"
 #include "yosida/error.hpp"
 
@@ -28,7 +29,16 @@ Dataset read_part(const DataFiles& files, const std::string& file, const std::st
   options.fold_optional = file != files.train;
   options.dense = files.dense;
   options.max_memory = files.max_memory;
+  if (files.cache) options.cache = parsed_files();
+  options.tell = files.tell;
   Dataset data = read_dataset(file, options);
+  if (files.singles) {
+    try {
+      data.x = with_singles(data.x);
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("{}: --float: {}", file, error.what()));
+    }
+  }
   if (data.y.size() == 0)
     throw InputError(
         fmt::format("{}: no target: name its column with --target (a name or an index), or its file with {}",
@@ -48,7 +58,9 @@ void verify_built_in(const DataFiles& files, const ValidationOptions& validation
   if (files.missing != Missing::refuse) refuse("--missing", why);
   if (!files.ignore.empty()) refuse("--ignore", why);
   if (files.dense) refuse("--dense", why);
+  if (files.singles) refuse("--float", why);
   if (files.max_memory != 0) refuse("--max-memory", why);
+  if (files.cache) refuse("--cache", why);
   if (!files.weights.empty()) refuse("--weights", why);
   if (!files.fold_column.empty()) refuse("--fold-column", why);
 }

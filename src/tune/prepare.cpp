@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "tune/row_weights.hpp"
 #include "yosida/data/folds.hpp"
@@ -32,6 +33,45 @@ void require_targets(const Dataset& data, const Model& model) {
                                    data.y[i], loss.targets(), model.name));
 }
 
+/// A row of weight 0 is not there: no statistic, class or fold knows of it. Where all are 0, they are left
+/// for a message.
+void leave_out_weightless(Rows& rows) {
+  const Vector given = rows.train.weight;
+  const auto counts = [](const Vector& weight) {
+    return [&weight](Index row) { return row < 0 || row >= weight.size() || weight[row] != 0.0; };
+  };
+  for (RowParts& parts : rows.parts)
+    for (std::vector<Index>* part : {&parts.train, &parts.validation})
+      if (std::any_of(part->begin(), part->end(), counts(given)))
+        std::erase_if(*part, std::not_fn(counts(given)));
+  for (Dataset* part : parts_of(rows)) {
+    const Vector& weight = part->weight;
+    if (!(weight.array() == 0.0).any() || !(weight.array() != 0.0).any()) continue;
+    if (part == &rows.train && !rows.parts.empty()) continue;  // their numbers are those of all rows
+    std::vector<Index> kept;
+    for (Index i = 0; i < weight.size(); ++i)
+      if (weight[i] != 0.0) kept.push_back(i);
+    *part = select_rows(*part, kept);
+  }
+}
+
+/// Whether rows are cross-validated.
+bool has_folds_of(const Rows& rows, const ValidationOptions& validation) {
+  return validation.folds || rows.train.fold.size() > 0 || !rows.parts.empty();
+}
+
+void verify_parts(const Rows& rows, const ValidationOptions& validation) {
+  if (rows.parts.empty()) return;
+  if (validation.folds || validation.fraction || validation.test_fraction != 0.0 || rows.validation ||
+      rows.train.fold.size() > 0)
+    throw InputError("parts: are given, so that neither folds nor validation rows are drawn or given again");
+  for (const RowParts& parts : rows.parts)
+    if (parts.train.empty() || parts.validation.empty())
+      throw InputError(
+          fmt::format("parts: {} training and {} validation rows: each part needs at least 1 row",
+                      parts.train.size(), parts.validation.size()));
+}
+
 void verify_rows(Rows& rows, const TuneOptions& options, const Model& model) {
   for (const Dataset* part : parts_of(rows)) {
     require_whole(*part);
@@ -40,10 +80,10 @@ void verify_rows(Rows& rows, const TuneOptions& options, const Model& model) {
   // Before a split by classes fails on a target that has none.
   if (model.code) find_labels(rows.train, *model.code);
   const ValidationOptions& validation = options.validation;
+  verify_parts(rows, validation);
   if (rows.train.fold.size() > 0 && validation.folds)
     throw InputError("--folds: does not go with --fold-column: folds are drawn or given");
-  const bool has_folds = rows.train.fold.size() > 0 || validation.folds;
-  if (has_folds && (rows.validation || validation.fraction))
+  if (has_folds_of(rows, validation) && (rows.validation || validation.fraction))
     throw InputError(fmt::format("{}: does not go with {}: every row is a validation row of one fold",
                                  validation.folds ? "--folds" : "--fold-column",
                                  rows.validation ? "--valid" : "--valid-fraction"));
@@ -103,7 +143,16 @@ void require_classes(const std::vector<Split>& folds, const Labels& labels) {
   }
 }
 
-std::vector<Split> folds_of(const Dataset& rows, const TuneOptions& options, bool stratified) {
+std::vector<Split> folds_of(const Dataset& rows, const std::vector<RowParts>& parts,
+                            const TuneOptions& options, bool stratified) {
+  if (!parts.empty()) {
+    std::vector<Split> splits;
+    for (const RowParts& each : parts)
+      splits.push_back({.train = select_rows(rows, each.train),
+                        .validation = select_rows(rows, each.validation),
+                        .test = {}});
+    return splits;
+  }
   const std::optional<Index>& count = options.validation.folds;
   return fold_splits(rows, count ? draw_folds(rows, *count, stratified, options.seed) : given_folds(rows));
 }
@@ -130,8 +179,18 @@ void label(Prepared& prepared) {
 void weigh(Prepared& prepared, const std::string& class_weights) {
   std::optional<ClassWeights> classes;
   if (!class_weights.empty()) classes.emplace(class_weights, *prepared.labels, *prepared.model->code);
-  weigh_rows(prepared.split, classes);
-  for (Split& fold : prepared.folds) weigh_rows(fold, classes);
+  const MeanWeights means = weigh_rows(prepared.split, classes);
+  prepared.validation_weight = means.validation / means.train;
+  std::vector<double>& share = prepared.validation_share;
+  for (Split& fold : prepared.folds) share.push_back(weigh_rows(fold, classes).validation);
+  if (share.empty()) return;
+  const double most = *std::max_element(share.begin(), share.end());
+  double all = 0.0;
+  for (std::size_t k = 0; k < share.size(); ++k) {
+    share[k] = share[k] / most * static_cast<double>(prepared.folds[k].validation.rows());
+    all += share[k];
+  }
+  for (double& each : share) each /= all;
 }
 
 /// Each fold by its own training rows. With folds, the split holds the same rows twice.
@@ -181,12 +240,14 @@ Prepared prepare(Rows rows, const TuneOptions& options) {
   prepared.model = &model(options.model);
   prepared.y_step = options.y ? parse_y_step(*options.y) : prepared.model->y;
   verify_rows(rows, options, *prepared.model);
+  leave_out_weightless(rows);
   align(rows);
-  const bool has_folds = options.validation.folds || rows.train.fold.size() > 0;
+  const bool has_folds = has_folds_of(rows, options.validation);
+  const std::vector<RowParts> parts = std::move(rows.parts);
   const bool stratified = prepared.model->code.has_value();
   prepared.split = split_of(std::move(rows), options, has_folds, stratified);
   const Dataset& train = prepared.split.train;
-  if (has_folds) prepared.folds = folds_of(train, options, stratified);
+  if (has_folds) prepared.folds = folds_of(train, parts, options, stratified);
   prepared.fold_count = static_cast<Index>(prepared.folds.size());
   prepared.features = train.features();
   prepared.feature_names = train.feature_names;

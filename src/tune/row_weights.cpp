@@ -11,23 +11,31 @@
 namespace yosida {
 namespace {
 
-void weigh(Dataset& data, const char* part, const ClassWeights* classes,
-           const std::vector<double>& weight_of_class) {
+/// Returns the mean of the weights, as they are given times those of the classes.
+double weigh(Dataset& data, const char* part, const ClassWeights* classes,
+             const std::vector<double>& weight_of_class) {
   // Neither the products nor the sum of weights as large, or as small, as numbers can be may leave their
   // range.
-  if (data.weight.size() > 0) data.weight *= unit_scale(data.weight.maxCoeff());
+  const double scale = data.weight.size() > 0 ? unit_scale(data.weight.maxCoeff()) : 1.0;
+  if (data.weight.size() > 0) data.weight *= scale;
   if (classes != nullptr) {
     if (data.weight.size() == 0) data.weight = Vector::Ones(data.rows());
     for (Index i = 0; i < data.rows(); ++i)
       data.weight[i] *= weight_of_class[static_cast<std::size_t>(classes->class_of(data.y[i]))];
   }
-  if (data.weight.size() == 0) return;
+  if (data.weight.size() == 0) return 1.0;
+  if (const double first = data.weight[0]; first > 0.0 && (data.weight.array() == first).all()) {
+    data.weight.resize(0);  // as if there were none
+    return first / scale;
+  }
   const double sum = data.weight.sum();
   if (!(sum > 0.0))
     throw InputError(fmt::format("{}: {}the weights of all {} {} rows are 0: one must be > 0", data.source,
                                  data.weight_name.empty() ? "" : fmt::format("column {}: ", data.weight_name),
                                  data.rows(), part));
-  data.weight *= static_cast<double>(data.rows()) / sum;
+  const double mean = sum / static_cast<double>(data.rows());
+  data.weight /= mean;
+  return mean / scale;
 }
 
 }  // namespace
@@ -73,16 +81,18 @@ std::vector<double> ClassWeights::of(const Dataset& train) const {
   return weight;
 }
 
-void weigh_rows(Split& split, const std::optional<ClassWeights>& classes) {
+MeanWeights weigh_rows(Split& split, const std::optional<ClassWeights>& classes) {
   const ClassWeights* given = classes ? &*classes : nullptr;
   std::vector<double> weight_of_class = classes ? classes->of(split.train) : std::vector<double>();
+  double scale = 1.0;
   if (classes) {
-    const double scale = unit_scale(*std::max_element(weight_of_class.begin(), weight_of_class.end()));
+    scale = unit_scale(*std::max_element(weight_of_class.begin(), weight_of_class.end()));
     for (double& weight : weight_of_class) weight *= scale;
   }
-  weigh(split.train, "training", given, weight_of_class);
-  weigh(split.validation, "validation", given, weight_of_class);
+  const double train = weigh(split.train, "training", given, weight_of_class) / scale;
+  const double validation = weigh(split.validation, "validation", given, weight_of_class) / scale;
   if (split.test) weigh(*split.test, "test", given, weight_of_class);
+  return {.train = train, .validation = validation};
 }
 
 }  // namespace yosida

@@ -22,8 +22,12 @@ class ClassWeights {
   std::vector<double> given_;  // empty: balanced
 };
 
+/// What the rows of a part weighed on average, before this was made 1.
+struct MeanWeights {
+  double train, validation;
+};
 /// Gives every part its row weights: its own times those of its classes (by the training rows),
-/// of mean 1. Does nothing where there are neither. Throws InputError where a part's are all 0.
-void weigh_rows(Split& split, const std::optional<ClassWeights>& classes);
+/// of mean 1; none where all are the same. Throws InputError where a part's are all 0.
+MeanWeights weigh_rows(Split& split, const std::optional<ClassWeights>& classes);
 
 }  // namespace yosida

@@ -104,6 +104,20 @@ Equivalents equivalents_on(const Dataset& rows, const TuneProblem& problem, cons
                                   .classes = data.labels ? data.labels->classes() : 0});
 }
 
+/// What the model is trained on at the end: with folds all rows, else training and validation rows. Weights
+/// of both parts have a mean of 1; the rows of one may weigh more.
+Dataset refit_rows(const TuneProblem& problem) {
+  const Split& split = problem.split();
+  if (problem.has_folds()) return split.train;
+  Dataset both = train_and_validation(split);
+  const double validation_weight = problem.data().validation_weight;
+  if (both.weight.size() == 0 && validation_weight != 1.0) both.weight = Vector::Ones(both.rows());
+  if (both.weight.size() == 0) return both;
+  both.weight.tail(split.validation.rows()) *= validation_weight;
+  both.weight /= both.weight.mean();
+  return both;
+}
+
 Tuned tune_rows(Rows rows, const TuneOptions& options) {
   verify_run(options);
   return tune(TuneProblem(std::move(rows), options), options);
@@ -185,7 +199,7 @@ void complete(Tuned& tuned, const TuneProblem& problem, const TuneOptions& optio
     });
   if (problem.has_folds() || (options.refit && !was_stopped))
     try_extra(tuned, problem.has_folds() ? "the refit on all rows" : "--refit", [&] {
-      const Dataset rows = problem.has_folds() ? split.train : train_and_validation(split);
+      const Dataset rows = refit_rows(problem);
       w = problem.refit(rows, best.lambda, options.stop);
       tuned.refit = problem.report(*w);
       if (problem.has_folds()) tuned.refit->validation.reset();

@@ -32,12 +32,8 @@ TuneProblem::TuneProblem(Rows rows, const TuneOptions& options)
     : data_(prepare(std::move(rows), options)),
       penalty_(make_penalty(options, data_)),
       intercept_(options.intercept) {
-  double count = 0.0;
-  for (const Split& fold : data_.folds) count += static_cast<double>(fold.validation.rows());
-  for (Split& fold : data_.folds) {
-    validation_share_.push_back(static_cast<double>(fold.validation.rows()) / count);
+  for (Split& fold : data_.folds)
     problems_.push_back(make_problem(std::move(fold), data_, penalty_.penalty, intercept_));
-  }
   data_.folds.clear();
   if (problems_.empty())
     problems_.push_back(make_problem(std::move(data_.split), data_, penalty_.penalty, intercept_));
@@ -53,7 +49,8 @@ std::shared_ptr<const BilevelProblem> TuneProblem::bilevel(double iterations, Co
                                                            const StopToken& stop) const {
   std::vector<std::shared_ptr<const BilevelProblem>> all;
   for (const ModelProblem& model : problems_) all.push_back(model.cheapest(iterations, coordinates, stop));
-  return all.size() == 1 ? all[0] : std::make_shared<const KFoldProblem>(std::move(all), validation_share_);
+  return all.size() == 1 ? all[0]
+                         : std::make_shared<const KFoldProblem>(std::move(all), data_.validation_share);
 }
 
 std::vector<FormCost> TuneProblem::forms(double iterations, Coordinates coordinates) const {
@@ -78,12 +75,17 @@ std::shared_ptr<const BilevelProblem> TuneProblem::in_form(Form form, const Stop
     all.push_back(model.linear ? model.forms->of(model.linear, form, stop) : model.problem);
     if (!all.back()) return nullptr;
   }
-  return all.size() == 1 ? all[0] : std::make_shared<const KFoldProblem>(std::move(all), validation_share_);
+  return all.size() == 1 ? all[0]
+                         : std::make_shared<const KFoldProblem>(std::move(all), data_.validation_share);
 }
 
 Report TuneProblem::report(const Solution& solution) const {
-  if (!has_folds()) return report(solution.w);
+  return has_folds() ? mean_report(reports_of_folds(solution), data_.validation_share) : report(solution.w);
+}
+
+std::vector<Report> TuneProblem::reports_of_folds(const Solution& solution) const {
   std::vector<Report> reports;
+  if (!has_folds()) return reports;
   // The weights of one fold after the other, then the intercepts of one after the other.
   const auto folds = static_cast<Index>(problems_.size());
   const Index intercepts = problems_[0].problem->intercepts();
@@ -94,7 +96,7 @@ Report TuneProblem::report(const Solution& solution) const {
         solution.w.segment(folds * penalised + k * intercepts, intercepts);
     reports.push_back(report_all(*problems_[static_cast<std::size_t>(k)].split, data_, intercept_, w));
   }
-  return mean_report(reports, validation_share_);
+  return reports;
 }
 
 Report TuneProblem::report(const Vector& w) const { return report_all(split(), data_, intercept_, w); }

@@ -28,7 +28,7 @@ class Help(Cli):
     def test_tune_help_has_every_flag_and_exit_code(self):
         text = self.yosida("tune", "--help").stdout
         for flag in ["train", "valid", "test", "target", "train-target", "valid-target", "test-target", "data",
-                     "valid-fraction", "test-fraction", "missing", "dense", "seed", "model", "x", "y", "intercept",
+                     "valid-fraction", "test-fraction", "missing", "dense", "float", "seed", "model", "x", "y", "intercept",
                      "no-intercept", "method", "budget-gradients", "max-iterations", "time-limit", "lambda0", "bounds",
                      "oracle", "refit", "threads", "quiet", "json", "trace", "save"]:
             self.assertRegex(text, rf"--{flag}\b")

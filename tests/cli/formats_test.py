@@ -45,6 +45,18 @@ class Formats(Cli):
                             return self.write_csv(file, x, y, delimiter=delimiter, header=header)
                         self.assert_same(self.given(write, ending + packing), "--target", target)
 
+    def test_numbers_of_four_bytes(self):
+        """--float rounds features to seven digits and targets not at all; what it cannot hold is refused."""
+        rounded = {part: (x.astype(np.float32).astype(float), y) for part, (x, y) in self.parts.items()}
+        exact = self.given(self.write_csv, ".csv")
+        singles = self.result(exact, "--target", "y", "--float")
+        self.parts = rounded
+        expected = self.result(self.given(self.write_csv, ".csv"), "--target", "y")
+        self.assertAlmostEqual(singles["loss"]["validation"], expected["loss"]["validation"], delta=1e-12)
+        np.testing.assert_allclose(singles["lambda"], expected["lambda"], atol=1e-6)
+        self.write("large.csv", "y,a\n" + "".join(f"{i},{i}e37\n" for i in range(1, 40)))
+        self.refused("tune", "--train", "large.csv", "--target", "y", "--float", names=["large.csv", "--float", "3.4e38"])
+
     def test_text_as_other_programs_write_it(self):
         plain = {part: self.read(f"{part}.csv") for part in self.parts}
         names = "y," + ",".join(column_names(self.parts["train"][0]))

@@ -1,5 +1,7 @@
 #include "data/byte_stream.hpp"
 
+#include <fmt/format.h>
+
 #include "data/test_files.hpp"
 
 namespace yosida {
@@ -82,15 +84,47 @@ TEST(ByteStreamTest, LinesAndBlocksTakeTurns) {
   const TestFiles files;
   ByteStream stream(files.write("lines", "one\r\ntwo\n\nrest"));
   EXPECT_EQ(stream.peek(2), "on");
-  EXPECT_EQ(stream.next_line(), "one");
+  EXPECT_EQ(stream.peek_lines(1, "the line"), "one\r\ntwo\n\nrest");
+  EXPECT_TRUE(stream.is_at_end());
+  stream.skip_lines(5, 1);
   std::string block(3, ' ');
   EXPECT_EQ(stream.read(block), 3u);
   EXPECT_EQ(block, "two");
-  EXPECT_EQ(stream.next_line(), "");
-  EXPECT_EQ(stream.next_line(), "");
-  EXPECT_EQ(stream.next_line(), "rest");
-  EXPECT_EQ(stream.next_line(), std::nullopt);
+  EXPECT_EQ(stream.lines_taken(), 1u);
+  EXPECT_EQ(stream.peek_lines(1, "the line"), "\n\nrest");
+  stream.skip_lines(6, 3);
+  EXPECT_EQ(stream.peek_lines(1, "the line"), "");
   EXPECT_EQ(stream.read(block), 0u);
+}
+
+TEST(ByteStreamTest, LinesArePeekedAtWhole) {
+  const TestFiles files;
+  std::string text;
+  for (int i = 0; i < 300000; ++i) text += fmt::format("{}\n", i);
+  ByteStream stream(files.write("lines", text));
+  std::string all;
+  int blocks = 0;
+  for (auto lines = stream.peek_lines(300000, "the line"); !lines.empty();
+       lines = stream.peek_lines(300000, "the line")) {
+    EXPECT_EQ(lines.back(), '\n');
+    EXPECT_TRUE(lines.size() >= 250000 || stream.is_at_end());
+    all += lines;
+    ++blocks;
+    stream.skip_lines(lines.size(), 1);
+  }
+  EXPECT_EQ(all, text);
+  EXPECT_GT(blocks, 2);
+}
+
+TEST(LinesTest, EndingsAreTakenOffAndLinesCounted) {
+  Lines lines("one\r\ntwo\n\nrest", "name", 4);
+  EXPECT_EQ(lines.next(), "one");
+  EXPECT_EQ(lines.rest(), "two\n\nrest");
+  EXPECT_EQ(lines.next(), "two");
+  EXPECT_EQ(lines.next(), "");
+  EXPECT_EQ(lines.next(), "rest");
+  EXPECT_EQ(lines.taken(), 8u);
+  EXPECT_EQ(lines.next(), std::nullopt);
 }
 
 }  // namespace

@@ -130,6 +130,16 @@ TEST_F(MappedNpy, DoublesRowByRowAreNotCopied) {
               values_.reshaped<Eigen::RowMajor>(4, 40000));
 }
 
+TEST_F(MappedNpy, FloatsAreNotCopiedEither) {
+  const Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> floats = values_.cast<float>();
+  const std::string_view float_bytes(reinterpret_cast<const char*>(floats.data()), bytes().size() / 2);
+  expect_read(aligned_npy("<f4", "(400, 400)", float_bytes), true, floats.cast<double>());
+  std::string damaged = aligned_npy("<f4", "(400, 400)", float_bytes);
+  const auto infinite = std::bit_cast<std::array<char, 4>>(std::numeric_limits<float>::infinity());
+  damaged.replace(damaged.size() - 4, 4, infinite.data(), 4);
+  expect_error(damaged, {}, {"row 399, column 399 (counted from 0) is infinite"});
+}
+
 TEST_F(MappedNpy, LivesAsLongAsTheDataAndLongerThanTheName) {
   const std::filesystem::path file = files_.write("data.npy", aligned_npy("<f8", "(400, 400)", bytes()));
   {
@@ -146,21 +156,28 @@ TEST_F(MappedNpy, OtherLayoutsAreCopied) {
   const Eigen::MatrixXd by_column = values_;
   const std::string_view column_bytes(reinterpret_cast<const char*>(by_column.data()), bytes().size());
   expect_read(aligned_npy("<f8", "(400, 400)", column_bytes, true), false, values_);
-  const Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> floats = values_.cast<float>();
-  const std::string_view float_bytes(reinterpret_cast<const char*>(floats.data()), bytes().size() / 2);
-  expect_read(aligned_npy("<f4", "(400, 400)", float_bytes), false, floats.cast<double>());
   const std::filesystem::path packed =
       files_.write("data.npy.gz", gzipped(aligned_npy("<f8", "(400, 400)", bytes())));
   EXPECT_EQ(dense(read_dataset(packed)), values_);
   EXPECT_FALSE(is_mapped(packed));
 }
 
-TEST_F(MappedNpy, ATargetAmongTheColumnsIsTakenOutOfACopy) {
+TEST_F(MappedNpy, ATargetBeforeOrBehindTheFeaturesIsLeftWhereItIs) {
   const std::filesystem::path file = files_.write("data.npy", aligned_npy("<f8", "(400, 400)", bytes()));
-  const Dataset data = read_dataset(file, {.target = "-1", .target_file = {}});
+  for (const bool is_first : {true, false}) {
+    const Dataset data = read_dataset(file, {.target = is_first ? "0" : "-1", .target_file = {}});
+    EXPECT_TRUE(is_mapped(file));
+    EXPECT_EQ(dense(data), is_first ? values_.rightCols(kSide - 1) : values_.leftCols(kSide - 1));
+    EXPECT_EQ(data.y, values_.col(is_first ? 0 : kSide - 1));
+  }
+}
+
+TEST_F(MappedNpy, ATargetAmongTheFeaturesIsTakenOutOfACopy) {
+  const std::filesystem::path file = files_.write("data.npy", aligned_npy("<f8", "(400, 400)", bytes()));
+  const Dataset data = read_dataset(file, {.target = "1", .target_file = {}});
   EXPECT_FALSE(is_mapped(file));
-  EXPECT_EQ(dense(data), values_.leftCols(kSide - 1));
-  EXPECT_EQ(data.y, values_.col(kSide - 1));
+  EXPECT_EQ(dense(data).rightCols(kSide - 2), values_.rightCols(kSide - 2));
+  EXPECT_EQ(data.y, values_.col(1));
 }
 
 TEST_F(MappedNpy, FaultsAreThoseOfACopy) {

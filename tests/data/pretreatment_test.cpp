@@ -7,6 +7,7 @@
 #include <limits>
 #include <tuple>
 
+#include "yosida/data/split.hpp"
 #include "yosida/error.hpp"
 #include "yosida/random.hpp"
 
@@ -358,6 +359,43 @@ TEST(Pretreatment, CopiesWhereAViewWouldLoseDigits) {
   const Vector v = Vector::Unit(4, 3);
   copy.multiply(as_span(v), as_span(m));
   EXPECT_LT((m - to_matrix(copy).col(3)).cwiseAbs().maxCoeff(), 1e-15);
+}
+
+/// Each row as often as its weight says, in place of the weights.
+Dataset repeated(const Dataset& data) {
+  std::vector<Index> rows;
+  for (Index i = 0; i < data.rows(); ++i)
+    rows.insert(rows.end(), static_cast<std::size_t>(data.weight[i]), i);
+  Dataset result = select_rows(data, rows);
+  result.weight.resize(0);
+  return result;
+}
+
+// Rounding alone differs: 300 rows of numbers near 1.
+TEST(Pretreatment, AWeightCountsAsSoManyRows) {
+  for (const bool sparse : {false, true}) {
+    Dataset data = sparse ? sparse_data(100, 5) : random_data(100, 5, 3);
+    data.weight.resize(100);
+    for (Index i = 0; i < 100; ++i) data.weight[i] = static_cast<double>(i % 4);
+    const Dataset often = repeated(data);
+    for (const std::vector<XStep>& steps : {std::vector{XStep::standardize}, std::vector{XStep::center},
+                                            std::vector{XStep::center, XStep::standardize}}) {
+      const Pretreatment weighted = fit_pretreatment(data, steps, YStep::standardize);
+      const Pretreatment plain = fit_pretreatment(often, steps, YStep::standardize);
+      for (std::size_t i = 0; i < steps.size(); ++i) {
+        EXPECT_LT((weighted.x[i].shift - plain.x[i].shift).norm(), 1e-13);
+        EXPECT_LT((weighted.x[i].scale - plain.x[i].scale).norm(), 1e-13);
+      }
+      EXPECT_NEAR(weighted.y_shift, plain.y_shift, 1e-13);
+      EXPECT_NEAR(weighted.y_scale, plain.y_scale, 1e-13);
+    }
+  }
+  Dataset holey = with(random_data(100, 2, 4), [](Matrix& x) { x(3, 1) = x(6, 0) = std::nan(""); });
+  holey.weight = Vector::Constant(100, 1.0);
+  holey.weight[7] = 5.0;
+  const Vector fill = fit_pretreatment(holey, {XStep::raw}, YStep::raw, true).missing_fill;
+  EXPECT_LT((fill - fit_pretreatment(repeated(holey), {XStep::raw}, YStep::raw, true).missing_fill).norm(),
+            1e-13);
 }
 
 }  // namespace

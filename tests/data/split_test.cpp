@@ -218,5 +218,38 @@ TEST(Split, RefusesToJoinPartsThatDoNotFitTogether) {
   EXPECT_THROW(train_and_validation(other), InputError);
 }
 
+TEST(InOrderOfContents, ForgetsTheOrderOfTheRows) {
+  Dataset data = counted(30);
+  data.weight = Vector::Ones(30);
+  data.weight[4] = 2.0;
+  data.fold = Vector::LinSpaced(30, 0.0, 29.0);
+  std::vector<Index> order(30);
+  for (Index i = 0; i < 30; ++i) order[static_cast<std::size_t>(i)] = (7 * i + 3) % 30;
+  const Dataset one = in_order_of_contents(data);
+  const Dataset other = in_order_of_contents(select_rows(data, order));
+  EXPECT_EQ(to_matrix(one.x), to_matrix(other.x));
+  EXPECT_EQ(one.y, other.y);
+  EXPECT_EQ(one.weight, other.weight);
+  EXPECT_EQ(one.fold, other.fold);
+  expect_whole_rows(one);
+  EXPECT_NE(one.y, data.y);
+  // Zeros that are not stored, and weights that are all the same, change nothing.
+  EXPECT_EQ(in_order_of_contents(sparse_form(data)).y, one.y);
+  data.weight.resize(0);
+  EXPECT_EQ(in_order_of_contents(data).y, one.y);
+  data.weight = Vector::Ones(3);
+  EXPECT_THROW(in_order_of_contents(data), InputError);
+  data.weight.resize(0);
+  data.fold[3] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THROW(in_order_of_contents(data), InputError);
+}
+
+TEST(InOrderOfContents, TellsEqualRowsApartByTheirWeights) {
+  Dataset data = counted(1);
+  data = select_rows(data, std::vector<Index>{0, 0, 0});
+  data.weight = Vector::LinSpaced(3, 3.0, 1.0);
+  EXPECT_EQ(in_order_of_contents(data).weight, Vector(Vector::LinSpaced(3, 1.0, 3.0)));
+}
+
 }  // namespace
 }  // namespace yosida

@@ -108,7 +108,8 @@ class Installed(unittest.TestCase):
 
     def test_the_notice_names_what_is_compiled_in(self):
         [notice] = BUILD.glob("tests/install/static/moved/**/NOTICE")
-        for name in ["Eigen", "Mozilla Public License", "CLI11", "University of Cincinnati", "nlohmann-json", "Niels Lohmann", "fmt", "d3"]:
+        for name in ["Eigen", "Mozilla Public License", "CLI11", "University of Cincinnati", "nlohmann-json", "Niels Lohmann", "fmt", "d3",
+                     "pybind11", "Wenzel Jakob"]:
             self.assertIn(name, notice.read_text(encoding="utf-8"))
 
 

@@ -1,10 +1,13 @@
 #include "yosida/linalg/blas_kernels.hpp"
 
+#include <cblas.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
+#include "linalg/blas.hpp"
 #include "linalg/factor.hpp"
+#include "yosida/linalg/threads.hpp"
 
 namespace yosida {
 namespace {
@@ -41,6 +44,29 @@ TEST(BlasKernels, AProcessorWithAvxIsNotLeftWithKernelsFromBeforeIt) {
   EXPECT_EQ(std::getenv("OPENBLAS_CORETYPE"), nullptr) << "children of the process choose for themselves";
 }
 #endif
+
+// BLAS computes with one thread, and the host has its own number again when the last guest is gone.
+TEST(HostBlasThreads, PutsBackWhatTheHostHad) {
+  const int before = openblas_get_num_threads();
+  openblas_set_num_threads(2);
+  const int of_host = openblas_get_num_threads();
+  {
+    const HostBlasThreads first;
+    {
+      const HostBlasThreads second;
+      const linalg::BlasCall call;
+      EXPECT_EQ(openblas_get_num_threads(), 1);
+    }
+    EXPECT_EQ(openblas_get_num_threads(), 1);
+  }
+  EXPECT_EQ(openblas_get_num_threads(), of_host);
+  {  // the host may have set another number since
+    const HostBlasThreads again;
+    const linalg::BlasCall call;
+    EXPECT_EQ(openblas_get_num_threads(), 1);
+  }
+  openblas_set_num_threads(before);
+}
 
 }  // namespace
 }  // namespace yosida

@@ -83,10 +83,10 @@ TEST(DenseView, RefusesWhatWouldBeReadOutOfBounds) {
   EXPECT_THROW(dense_view(m.data(), 10, -3, 3, nullptr), InputError);
   EXPECT_THROW(dense_view(m.data(), 10, 3, 2, nullptr), InputError);
   EXPECT_THROW(dense_view(m.data(), 10, 3, -3, nullptr), InputError);
-  EXPECT_THROW(dense_view(nullptr, 10, 3, 3, nullptr), InputError);
+  EXPECT_THROW(dense_view(static_cast<const double*>(nullptr), 10, 3, 3, nullptr), InputError);
   EXPECT_THROW(dense_view(m.data(), std::numeric_limits<Index>::max() / 4, 3, 3, nullptr), InputError);
-  EXPECT_EQ(dense_view(nullptr, 0, 3, 3, nullptr).cols(), 3);
-  EXPECT_EQ(dense_view(nullptr, 4, 0, 0, nullptr).rows(), 4);
+  EXPECT_EQ(dense_view(static_cast<const double*>(nullptr), 0, 3, 3, nullptr).cols(), 3);
+  EXPECT_EQ(dense_view(static_cast<const double*>(nullptr), 4, 0, 0, nullptr).rows(), 4);
 }
 
 struct Csr {

@@ -220,45 +220,61 @@ TEST(Passes, EqualPlainExpressionsOverFewLongRows) {
     for (const Index outputs : {1, 4}) check_passes(Case(7, 40001, density, 3, outputs, true));
 }
 
+/// All sums of passes are the same bits with any number of threads.
+void check_threads(const Case& c) {
+  const test::ThreadsGuard guard;
+  const Index outputs = c.outputs;
+  struct Result {
+    Vector m, transposed, squares, fused, fused2;
+    double values[4];
+  };
+  const auto run = [&](int count) {
+    set_threads(count);
+    Result result{Vector(c.y.size()), c.out, c.out, c.out, c.out, {}};
+    Maps maps(c);
+    const auto one = [&](Index first, std::span<double> m) { return maps.one(first, m); };
+    const auto two = [&](Index first, std::span<double> m, std::span<const double> s) {
+      return maps.two(first, m, s);
+    };
+    c.x.multiply(view(c.w), view(result.m), outputs);
+    c.x.add_transposed(view(c.y), view(result.transposed), outputs);
+    c.x.add_transposed_squares(view(c.y), view(result.squares), outputs);
+    result.values[0] = c.x.product_pass(view(c.w), one, outputs);
+    result.values[1] = c.x.product_pass2(view(c.w), view(c.p), two, outputs);
+    result.values[2] = c.x.fused_pass(view(c.w), one, view(result.fused), outputs);
+    result.values[3] = c.x.fused_pass2(view(c.w), view(c.p), two, view(result.fused2), outputs);
+    return result;
+  };
+  const Result one = run(1);
+  for (const int count : {2, 3, 8}) {
+    const Result many = run(count);
+    EXPECT_EQ(one.m, many.m);
+    EXPECT_EQ(one.transposed, many.transposed);
+    EXPECT_EQ(one.squares, many.squares);
+    EXPECT_EQ(one.fused, many.fused);
+    EXPECT_EQ(one.fused2, many.fused2);
+    for (int k = 0; k < 4; ++k) EXPECT_EQ(one.values[k], many.values[k]) << "value " << k;
+  }
+}
+
 // Over 2^20 numbers: as many threads as there may be.
 TEST_P(Passes, DoNotDependOnTheNumberOfThreads) {
-  const test::ThreadsGuard guard;
   for (const Index outputs : {1, 3}) {
     const Index rows = GetParam() == 1.0 ? 19013 : GetParam() == 0.5 ? 38011 : 40009;
     const Index cols = GetParam() == 0.05 ? 530 : 61;
     const Case c(rows, cols, GetParam(), 4, outputs, true);
     ASSERT_GT(c.x.product_flops() / 2.0, 1 << 20) << "too small for threads";
-    struct Result {
-      Vector m, transposed, squares, fused, fused2;
-      double values[4];
-    };
-    const auto run = [&](int count) {
-      set_threads(count);
-      Result result{Vector(c.y.size()), c.out, c.out, c.out, c.out, {}};
-      Maps maps(c);
-      const auto one = [&](Index first, std::span<double> m) { return maps.one(first, m); };
-      const auto two = [&](Index first, std::span<double> m, std::span<const double> s) {
-        return maps.two(first, m, s);
-      };
-      c.x.multiply(view(c.w), view(result.m), outputs);
-      c.x.add_transposed(view(c.y), view(result.transposed), outputs);
-      c.x.add_transposed_squares(view(c.y), view(result.squares), outputs);
-      result.values[0] = c.x.product_pass(view(c.w), one, outputs);
-      result.values[1] = c.x.product_pass2(view(c.w), view(c.p), two, outputs);
-      result.values[2] = c.x.fused_pass(view(c.w), one, view(result.fused), outputs);
-      result.values[3] = c.x.fused_pass2(view(c.w), view(c.p), two, view(result.fused2), outputs);
-      return result;
-    };
-    const Result one = run(1);
-    for (const int count : {2, 3, 8}) {
-      const Result many = run(count);
-      EXPECT_EQ(one.m, many.m);
-      EXPECT_EQ(one.transposed, many.transposed);
-      EXPECT_EQ(one.squares, many.squares);
-      EXPECT_EQ(one.fused, many.fused);
-      EXPECT_EQ(one.fused2, many.fused2);
-      for (int k = 0; k < 4; ++k) EXPECT_EQ(one.values[k], many.values[k]) << "value " << k;
-    }
+    check_threads(c);
+  }
+}
+
+// More columns than an eighth of the entries: transposed products go over ranges of columns.
+TEST(Passes, OfWideSparseRowsGoOverRangesOfColumns) {
+  for (const Index outputs : {1, 8}) {
+    Case c(150, 30000, 0.03, 5, outputs, true);
+    ASSERT_GT(c.x.product_flops() / 2.0, 1 << 17);
+    check_passes(c);
+    check_threads(c);
   }
 }
 
@@ -290,11 +306,22 @@ TEST(Kernels, OfEveryInstructionSetAgree) {
         Vector m = Vector::Constant(rows, 7.0);
         std::vector<const double*> row;
         for (Index i = 0; i < rows; ++i) row.push_back(c.plain.row(i).data());
-        table->row_products(row.data(), rows, cols, c.w.data(), m.data());
+        table->doubles.row_products(row.data(), rows, cols, c.w.data(), m.data());
         EXPECT_LE((m - c.plain * c.w).norm(), 1e-13 * c.product_scale());
         Vector out = c.out;
-        table->add_rows(row.data(), rows, cols, c.y.data(), out.data());
+        table->doubles.add_rows(row.data(), rows, cols, c.y.data(), out.data());
         EXPECT_LE((out - c.out - c.plain.transpose() * c.y).norm(), 1e-13 * c.transposed_scale(c.y));
+
+        const Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> singles =
+            c.plain.cast<float>();
+        const Matrix exact = singles.cast<double>();
+        std::vector<const float*> single;
+        for (Index i = 0; i < rows; ++i) single.push_back(singles.row(i).data());
+        table->singles.row_products(single.data(), rows, cols, c.w.data(), m.data());
+        EXPECT_LE((m - exact * c.w).norm(), 1e-13 * c.product_scale());
+        out = c.out;
+        table->singles.add_rows(single.data(), rows, cols, c.y.data(), out.data());
+        EXPECT_LE((out - c.out - exact.transpose() * c.y).norm(), 1e-13 * c.transposed_scale(c.y));
       }
   }
 }

@@ -286,7 +286,7 @@ TEST(PackedRows, AreTheSameBitsAsPlainOnes) {
 
 TEST(SumRows, AddsUpEachRangeOnce) {
   for (const Index rows : {1, 7, 100, 20000, 300000}) {
-    const Design x = dense_view(nullptr, rows, 0, 0, nullptr);
+    const Design x = dense_view(static_cast<const double*>(nullptr), rows, 0, 0, nullptr);
     std::vector<int> visits(static_cast<std::size_t>(rows), 0);
     double sums[2] = {1.0, 2.0};
     const double total = x.sum_rows(

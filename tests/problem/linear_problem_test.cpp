@@ -155,6 +155,57 @@ TEST(CollapseIfCheaper, RotatesSmallProblemsOfOtherLosses) {
       }
 }
 
+// Few rows of many columns, whose products with each other are all that is factored.
+TEST(CollapseIfCheaper, RotatesWideProblemsByTheProductsOfTheirRows) {
+  const SharedLoss three = softmax(3);
+  constexpr Index n = 100, d = 20000;
+  for (const Loss* loss : {&logistic(), &*three})
+    for (const bool intercept : {false, true}) {
+      SCOPED_TRACE(testing::Message() << loss->name() << ", " << intercept);
+      Split split = random_split(n, 40, 5, d, 3, *loss, 0.01);
+      split.train.weight = Vector::LinSpaced(n, 0.5, 1.5);
+      const auto direct = std::make_shared<LinearProblem>(split, *loss, intercept);
+      const auto rotated = in_cheapest_form(direct, 250.0, Coordinates::any);
+      ASSERT_NE(rotated, direct);
+      EXPECT_LE(rotated->weights(), (n + 1) * loss->outputs());
+      EXPECT_GT(rotated->traits().setup_work, 0.0);
+      for (const double level : {-2.0, -9.0}) {
+        const Vector lambda = test::lambda_of(level);
+        Vector a = Vector::Zero(rotated->weights());
+        Vector w = Vector::Zero(direct->weights());
+        ASSERT_TRUE(rotated->inner_solve(lambda, {}, a).converged);
+        ASSERT_TRUE(direct->inner_solve(lambda, {}, w).converged);
+        // What inner solves leave of the gradient, over the least curvature.
+        EXPECT_LE(relative_error(rotated->expand(a), w), 1e-5);
+        EXPECT_LE(relative_error(rotated->validation_loss(a, lambda), direct->validation_loss(w, lambda)),
+                  1e-7);
+        // The same weights have the same losses in both.
+        const Vector full = rotated->expand(a);
+        EXPECT_LE(relative_error(rotated->train_loss(a, lambda), direct->train_loss(full, lambda)), 1e-12);
+        EXPECT_LE(relative_error(rotated->validation_loss(a, lambda), direct->validation_loss(full, lambda)),
+                  1e-12);
+        EXPECT_EQ(*rotated->losses(a, lambda).test, *direct->losses(full, lambda).test);
+      }
+    }
+}
+
+// Rows that repeat each other leave a direction less; rows that nearly do, one that products have lost.
+TEST(CollapseIfCheaper, RotatesNoWideProblemWhoseProductsLoseDigits) {
+  for (const double difference : {0.0, 1e-5, 0.1}) {
+    Split split = random_split(100, 40, 0, 20000, 3, logistic(), 0.01);
+    Matrix x = to_matrix(split.train.x);
+    x.row(7) = x.row(8) + difference * x.row(9).reverse();  // reversed, so that no row is a sum of others
+    split.train.x = Design(x);
+    const auto direct = std::make_shared<LinearProblem>(split, logistic(), false);
+    const auto rotated = in_form(direct, Form::rotated);
+    ASSERT_EQ(rotated == nullptr, difference == 1e-5);
+    if (rotated) {
+      EXPECT_EQ(rotated->weights(), difference == 0.0 ? 99 : 100);
+    }
+    EXPECT_EQ(in_cheapest_form(direct, 1e4, Coordinates::any) == direct, difference == 1e-5);
+  }
+}
+
 // Columns that nearly repeat each other: the penalty decides on singular values of 1e-9 of the largest, which
 // the products of a Hessian have lost. What the rotated problem holds is held against h in closed form.
 TEST(CollapseIfCheaper, KeepsWhatSmallPenaltiesDecideOn) {

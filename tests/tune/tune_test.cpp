@@ -278,5 +278,98 @@ TEST(Tune, SvmAndNumbersHaveNoProbabilities) {
   EXPECT_THROW(tune(classes, {.model = "svm"}).model->predict_proba(classes), InputError);
 }
 
+/// Weights 0 to 3, and each row as often as its weight says.
+std::pair<Dataset, Dataset> weighted_and_repeated(Dataset table) {
+  table.weight.resize(table.rows());
+  table.fold.resize(table.rows());
+  std::vector<Index> rows;
+  for (Index i = 0; i < table.rows(); ++i) {
+    table.weight[i] = static_cast<double>((5 * i + i * i) % 4);
+    table.fold[i] = static_cast<double>(i % 3);
+    rows.insert(rows.end(), static_cast<std::size_t>(table.weight[i]), i);
+  }
+  Dataset repeated = select_rows(table, rows);
+  repeated.weight.resize(0);
+  return {table, repeated};
+}
+
+// Folds are given, so that both are cut in the same way. λ is found where the slope of the loss is 0, to
+// about half the digits of the loss or better.
+TEST(Tune, AWeightCountsAsSoManyRowsInEveryFold) {
+  for (const char* model : {"ridge", "huber"}) {
+    const auto [weighted, repeated] = weighted_and_repeated(numeric_table(90));
+    TuneOptions options;
+    options.model = model;
+    const Tuned one = tune(weighted, options);
+    const Tuned other = tune(repeated, options);
+    EXPECT_NEAR(one.lambda()[0], other.lambda()[0], 1e-6) << model;
+    EXPECT_NEAR(one.outcome.best.loss.validation / other.outcome.best.loss.validation, 1.0, 1e-10) << model;
+    ASSERT_TRUE(one.model && other.model);
+    EXPECT_LT((one.model->coefficients().weights - other.model->coefficients().weights).norm(), 1e-6)
+        << model;
+  }
+}
+
+TEST(Tune, ARefitWeighsTheRowsOfBothPartsByTheirOwnWeights) {
+  auto [weighted, repeated] = weighted_and_repeated(numeric_table(90));
+  weighted.fold.resize(0);
+  repeated.fold.resize(0);
+  const auto halves = [](const Dataset& rows, Index first) {
+    std::vector<Index> train, validation;
+    for (Index i = 0; i < rows.rows(); ++i) (i < first ? train : validation).push_back(i);
+    return Split{.train = select_rows(rows, train), .validation = select_rows(rows, validation), .test = {}};
+  };
+  const auto in_train = static_cast<Index>(weighted.weight.head(50).sum());
+  Split parts = halves(weighted, 50);
+  parts.validation.weight *= 1e-3;  // of another size than in the training rows: the refit must know it
+  Split often = halves(repeated, in_train);
+  often.train.weight = Vector::Ones(often.train.rows());
+  often.validation.weight = Vector::Constant(often.validation.rows(), 1e-3);
+  const TuneOptions options{.refit = true};
+  const Tuned one = tune(parts, options);
+  const Tuned other = tune(often, options);
+  EXPECT_LT((one.model->coefficients().weights - other.model->coefficients().weights).norm(), 1e-6);
+  parts.validation.weight *= 1e3;
+  EXPECT_GT((tune(parts, options).model->coefficients().weights - one.model->coefficients().weights).norm(),
+            1e-5);
+}
+
+TEST(Tune, WeightsThatAreAllTheSameAreNone) {
+  Dataset table = numeric_table(60);
+  const Tuned plain = tune(table);
+  table.weight = Vector::Constant(60, 0.3);
+  EXPECT_EQ(tune(table).lambda(), plain.lambda());
+}
+
+// Parts that are the folds of a column give its answer; others are taken as they are.
+TEST(Tune, TakesPartsThatTheCallerHasChosen) {
+  Dataset table = numeric_table(90);
+  Rows rows{.train = table};
+  table.fold.resize(90);
+  for (Index fold = 0; fold < 3; ++fold) {
+    RowParts parts;
+    for (Index i = 0; i < 90; ++i) {
+      table.fold[i] = static_cast<double>(i % 3);
+      (i % 3 == fold ? parts.validation : parts.train).push_back(i);
+    }
+    rows.parts.push_back(parts);
+  }
+  const TuneOptions options;
+  const Tuned given = tune(TuneProblem(rows, options), options);
+  EXPECT_EQ(given.lambda(), tune(table, options).lambda());
+  rows.parts.resize(1);  // one part: a validation set, and a refit on all rows
+  const Tuned one = tune(TuneProblem(rows, options), options);
+  EXPECT_TRUE(one.refit && one.model);
+  EXPECT_NE(one.lambda(), given.lambda());
+  rows.parts[0].validation = {90};
+  EXPECT_THROW(TuneProblem(rows, options), InputError);
+  rows.parts[0].validation.clear();
+  EXPECT_THROW(TuneProblem(rows, options), InputError);
+  rows.parts[0].validation = {1};
+  TuneOptions folds;
+  folds.validation.folds = 3;
+  EXPECT_THROW(TuneProblem(rows, folds), InputError);
+}
+
 }  // namespace
 }  // namespace yosida

@@ -22,7 +22,7 @@ Dataset data_of(const Model& model, bool sparse) {
   Dataset data;
   data.y = x * w / std::sqrt(static_cast<double>(cols));
   for (Index j = 0; j < cols; ++j) x.col(j).array() += 0.5 * static_cast<double>(j);
-  const Loss& loss = model.loss(3);
+  const SharedLoss loss = model.loss(3);
   for (double& y : data.y) y = test::target_of(y + 0.4 * random.normal(), loss);
   if (sparse)
     for (Index j = 0; j + 1 < cols; ++j)

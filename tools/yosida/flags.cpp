@@ -8,6 +8,7 @@
 #include <map>
 
 #include "commands.hpp"
+#include "say.hpp"
 #include "yosida/error.hpp"
 
 namespace yosida::cli {
@@ -80,7 +81,14 @@ void add_data_flags(CLI::App& command, DataFiles& files, TuneOptions& options) {
           "an empty field: refuse, mean (of the training rows) or drop (the row) [refuse]")
       ->group(group);
   command.add_flag("--dense", files.dense, "turn a sparse file into a dense design")->group(group);
+  command.add_flag("--float", files.singles, "keep dense rows as 4-byte numbers: half the memory, 7 digits")
+      ->group(group);
   add_max_memory(command, files.max_memory)->group(group);
+  files.tell = [](const std::string& note) { say("yosida: {}\n", note); };
+  command
+      .add_flag("--cache", files.cache,
+                "keep parsed CSV and LIBSVM files in the user's cache, where the next run finds them")
+      ->group(group);
   command.add_option("--seed", options.seed, "seed of splits, noise and built-in data [0]")
       ->check(whole_number())
       ->group(group);

@@ -49,6 +49,9 @@ const CatalogEntry& catalog_entry(const std::string& name);
 std::vector<std::filesystem::path> data_folders(const std::string& data_dir);
 /// The last of these.
 std::filesystem::path data_cache();
+/// The folder of data_cache() in which parsed files are kept (ReadOptions::cache). Throws InputError as it
+/// does.
+std::filesystem::path parsed_files();
 
 /// The first file of this name in the folders, in the entry's own folder or directly. Its contents are not
 /// looked at.

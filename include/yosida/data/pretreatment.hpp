@@ -9,7 +9,8 @@
 
 namespace YOSIDA_EXPORT yosida {
 
-/// What is done to features before training. Every statistic is one of the training rows only.
+/// What is done to features before training. Every statistic is one of the training rows only, in which a row
+/// of weight 2 counts as two rows.
 enum class XStep {
   raw,          ///< nothing
   center,       ///< x − mean

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -46,6 +47,12 @@ struct ReadOptions {
   /// The most memory, in bytes, that what a file holds may take. 0: a gigabyte, and 256 bytes for each byte
   /// of the file as it lies there (4096 of a sparse one), but no more than the machine has; see docs/data.md.
   std::uint64_t max_memory = 0;
+  /// A folder to keep parsed CSV and LIBSVM files in (see parsed_files): the next read of the same bytes with
+  /// the same options maps what is kept. Empty: nothing is kept. Whoever makes a kept file shorter while the
+  /// data is used ends the program by SIGBUS.
+  std::filesystem::path cache = {};
+  /// Hears why a kept file could not be used or written, in a sentence; the data file is read all the same.
+  std::function<void(const std::string&)> tell = {};
 };
 
 /// The file may be right, but there is not enough memory for what it holds. The command line turns it into

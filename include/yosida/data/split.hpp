@@ -34,6 +34,11 @@ void require_classes_of_rows(const Dataset& data);
 /// (require_whole), or there is no such row.
 Dataset select_rows(const Dataset& data, std::span<const Index> rows);
 
+/// A view of the same rows in an order that their contents alone decide (features, target, weight, fold):
+/// what is drawn from them, and every sum, is then the same to the last bit however the rows were arranged.
+/// Throws InputError where the data is not whole, or a weight or a fold is NaN.
+Dataset in_order_of_contents(const Dataset& data);
+
 /// Draws the parts at random by the seed. Their features are views of the data's. Throws InputError where a
 /// part would be empty, or the data is not whole.
 Split split_rows(const Dataset& data, const SplitOptions& options);

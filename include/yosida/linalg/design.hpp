@@ -147,14 +147,22 @@ class Design {
 /// sizes are negative or too large, stride < cols, or there are numbers but no `values`.
 Design dense_view(const double* values, Index rows, Index cols, Index stride,
                   std::shared_ptr<const void> owner);
+/// The same of numbers of 4 bytes: half the memory, and sums in double precision all the same.
+Design dense_view(const float* values, Index rows, Index cols, Index stride,
+                  std::shared_ptr<const void> owner);
 /// Compressed sparse rows that someone else holds: row i has the entries [row_start[i], row_start[i + 1]) of
 /// `column` and `value`. Throws InputError where these do not fit together, a column lies outside 0 to cols −
 /// 1, or the columns of a row do not rise.
 Design sparse_view(std::span<const std::int64_t> row_start, std::span<const std::int32_t> column,
                    std::span<const double> value, Index cols, std::shared_ptr<const void> owner);
 
-/// The rows of all pieces, one behind the other, as one view; pieces may be empty. Throws InputError where
-/// they differ in columns, in their steps, or in whether they store zeros.
+/// Dense rows copied to numbers of 4 bytes, which hold seven digits; steps on columns stay as they are, and
+/// so does what omits zeros. Throws InputError for a number beyond 3.4e38.
+Design with_singles(const Design& x);
+
+/// The rows of all pieces, one behind the other, as one view; pieces may be empty. Where some hold numbers of
+/// 4 bytes and others do not, those are copied to doubles. Throws InputError where they differ in columns, in
+/// their steps, or in whether they store zeros.
 Design stack_rows(std::span<const Design> pieces);
 /// The same of two.
 Design stack_rows(const Design& upper, const Design& lower);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,7 +24,11 @@ struct DataFiles {
   std::string fold_column = {};  ///< the column of folds: with it, rows are cross-validated by these
   Missing missing = Missing::refuse;
   bool dense = false;
+  bool singles = false;  ///< dense rows are kept as numbers of 4 bytes
   std::uint64_t max_memory = 0;
+  bool cache = false;  ///< keep parsed files in the user's cache, and use what is there
+  /// As ReadOptions has it.
+  std::function<void(const std::string&)> tell = {};
 
   /// That are read; empty names among them.
   std::vector<std::string> paths() const {

@@ -13,10 +13,18 @@
 
 namespace YOSIDA_EXPORT yosida {
 
+/// Training and validation rows that the caller has chosen, by their numbers among all. A row may be in
+/// neither, and a training row may be named more than once.
+struct RowParts {
+  std::vector<Index> train, validation;
+};
+
 /// Rows as they come: all in one, or with validation and test rows that are given apart.
 struct Rows {
   Dataset train;
   std::optional<Dataset> validation = {}, test = {};
+  /// Where there are some, rows are cross-validated by these, whether or not each is a validation row once.
+  std::vector<RowParts> parts = {};
 };
 
 /// The rows, split, labelled, weighted and pretreated, with all a saved model must remember of them.
@@ -27,6 +35,8 @@ struct Prepared {
   Split split;
   std::vector<Split> folds;  // each pretreated by its own training rows; empty without cross-validation
   Index fold_count = 0;
+  std::vector<double> validation_share;  // what each fold's validation rows weigh, of those of all folds
+  double validation_weight = 1.0;        // what a validation row weighs on average, a training row being 1
   Pretreatment pretreatment;
   YStep y_step = YStep::raw;
   std::optional<Labels> labels;
@@ -35,8 +45,9 @@ struct Prepared {
   std::string note;                        // what a person should know of the pretreatment
 };
 
-/// The numbers of the rows are only read: parts are views of them, or copies where these pay. Throws
-/// InputError, naming option, value and rule, where options and rows do not fit each other.
+/// The numbers of the rows are only read: parts are views of them, or copies where these pay. Rows of weight
+/// 0 are left out. Throws InputError, naming option, value and rule, where options and rows do not fit each
+/// other.
 Prepared prepare(Rows rows, const TuneOptions& options);
 
 }  // namespace yosida

@@ -66,6 +66,8 @@ class TuneProblem {
   std::shared_ptr<const BilevelProblem> in_form(Form form, const StopToken& stop = {}) const;
   /// What a solution of such a problem does on every part, averaged over the folds where there are some.
   Report report(const Solution& solution) const;
+  /// The same of each fold; empty without folds.
+  std::vector<Report> reports_of_folds(const Solution& solution) const;
   /// What weights of the split do on every part of it.
   Report report(const Vector& w) const;
   /// Throws InputError where there are several λ, for which no oracle is searched.
@@ -92,7 +94,6 @@ class TuneProblem {
   NamedPenalty penalty_;
   bool intercept_;
   std::vector<ModelProblem> problems_;  // of the split, or of each fold
-  std::vector<double> validation_share_;
   double seconds_ = 0.0;
 };
 

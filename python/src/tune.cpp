@@ -1,0 +1,275 @@
+#include "yosida/tune/tune.hpp"
+
+#include <functional>
+#include <map>
+#include <sstream>
+
+#include "results.hpp"
+#include "rows.hpp"
+#include "yosida/error.hpp"
+#include "yosida/model/measures.hpp"
+
+namespace yosida::python {
+namespace {
+
+template <typename T>
+std::function<void(TuneOptions&, const py::object&)> into(T TuneOptions::*member) {
+  return [member](TuneOptions& options, const py::object& value) { options.*member = value.cast<T>(); };
+}
+
+using Reader = std::function<void(TuneOptions&, const py::object&)>;
+
+/// What Python calls each option.
+const std::map<std::string, Reader>& readers() {
+  static const std::map<std::string, Reader> all = {
+      {"model", into(&TuneOptions::model)},
+      {"x", into(&TuneOptions::x)},
+      {"target", into(&TuneOptions::y)},
+      {"intercept", into(&TuneOptions::intercept)},
+      {"fill_missing", into(&TuneOptions::fill_missing)},
+      {"class_weight", into(&TuneOptions::class_weights)},
+      {"seed", into(&TuneOptions::seed)},
+      {"copy_bytes", into(&TuneOptions::copy_bytes)},
+      {"method", into(&TuneOptions::method)},
+      {"settings", into(&TuneOptions::settings)},
+      {"lambda0", into(&TuneOptions::lambda0)},
+      {"trace",
+       [](TuneOptions& o, const py::object& v) {
+         const auto kept = v.cast<std::string>();
+         if (kept != "none" && kept != "validation" && kept != "full")
+           throw InputError("trace = " + kept + ": must be True, False or full");
+         o.trace_every = kept == "full" ? 1 : 0;
+       }},
+      {"refit", into(&TuneOptions::refit)},
+      {"oracle", into(&TuneOptions::oracle)},
+      {"validation_fraction",
+       [](TuneOptions& o, const py::object& v) { o.validation.fraction = v.cast<double>(); }},
+      {"test_fraction",
+       [](TuneOptions& o, const py::object& v) { o.validation.test_fraction = v.cast<double>(); }},
+      {"folds", [](TuneOptions& o, const py::object& v) { o.validation.folds = v.cast<Index>(); }},
+      {"penalty_per",
+       [](TuneOptions& o, const py::object& v) { o.penalty.lambda_per = v.cast<std::string>(); }},
+      {"groups",
+       [](TuneOptions& o, const py::object& v) { o.penalty.groups = v.cast<std::vector<std::string>>(); }},
+      {"unpenalised",
+       [](TuneOptions& o, const py::object& v) {
+         o.penalty.unpenalised = v.cast<std::vector<std::string>>();
+       }},
+      {"bounds",
+       [](TuneOptions& o, const py::object& v) {
+         const auto [low, high] = v.cast<std::pair<double, double>>();
+         o.bounds = LambdaBounds{low, high};
+       }},
+      {"gradients", [](TuneOptions& o, const py::object& v) { o.limits.gradients = v.cast<std::int64_t>(); }},
+      {"iterations",
+       [](TuneOptions& o, const py::object& v) { o.limits.iterations = v.cast<std::int64_t>(); }},
+      {"seconds", [](TuneOptions& o, const py::object& v) { o.limits.seconds = v.cast<double>(); }},
+  };
+  return all;
+}
+
+TuneOptions options_of(const py::dict& given) {
+  TuneOptions options;
+  for (const auto& [key, value] : given) {
+    const auto name = key.cast<std::string>();
+    const auto found = readers().find(name);
+    if (found == readers().end()) throw InputError(name + ": is no option");
+    try {
+      found->second(options, py::reinterpret_borrow<py::object>(value));
+    } catch (const py::cast_error&) {
+      throw InputError(name + " = " + std::string(py::repr(value)) +
+                       ": is of another type than this option has");
+    }
+  }
+  return options;
+}
+
+py::object part_dict(const std::optional<PartReport>& part) {
+  if (!part) return py::none();
+  py::dict values;
+  for (std::size_t i = 0; i < measures().size(); ++i)
+    if (part->values[i]) values[py::str(std::string(measures()[i].name))] = *part->values[i];
+  return values;
+}
+
+py::object report_dict(const std::optional<Report>& report) {
+  if (!report) return py::none();
+  py::dict parts;
+  parts["train"] = part_dict(report->train);
+  if (report->validation) parts["validation"] = part_dict(report->validation);
+  if (report->test) parts["test"] = part_dict(report->test);
+  if (report->nonzero_weights) parts["nonzero_weights"] = *report->nonzero_weights;
+  return parts;
+}
+
+py::dict named(const Equivalents& equivalents) {
+  py::dict all;
+  for (const auto& [name, value] : equivalents) all[py::str(name)] = value;
+  return all;
+}
+
+py::dict tuned_dict(const TuneProblem& problem, const Tuned& tuned) {
+  py::dict all = outcome_dict(tuned.outcome);
+  all["solver_seconds"] = tuned.outcome.seconds;
+  all["seconds"] = tuned.seconds;
+  all["lambda_names"] = tuned.lambda_names;
+  all["certificate"] = certificate_dict(tuned.certificate);
+  all["equivalents"] = named(tuned.equivalents);
+  all["refit_equivalents"] = named(tuned.refit_equivalents);
+  all["best"] = report_dict(tuned.best);
+  all["final"] = report_dict(tuned.final);
+  all["refit"] = report_dict(tuned.refit);
+  all["warnings"] = tuned.warnings;
+  all["note"] = problem.data().note;
+  all["folds"] = problem.data().fold_count;
+  all["rows"] = py::make_tuple(problem.split().train.rows(), problem.split().validation.rows(),
+                               problem.split().test ? problem.split().test->rows() : 0);
+  py::list losses;
+  for (const Report& fold : problem.reports_of_folds(tuned.outcome.best))
+    losses.append(*(*fold.validation)[kLoss]);
+  all["fold_losses"] = losses;
+  all["oracle"] = py::none();
+  if (tuned.oracle) {
+    py::dict oracle;
+    oracle["lambda"] = tuned.oracle->oracle.lambda;
+    oracle["validation"] = tuned.oracle->oracle.validation;
+    oracle["gap"] = tuned.oracle->gap;
+    oracle["lambda_gap"] = tuned.oracle->lambda_gap;
+    oracle["at_bound"] = tuned.oracle->oracle.at_bound();
+    all["oracle"] = oracle;
+  }
+  all["model"] = tuned.model ? py::cast(*tuned.model) : py::none();
+  return all;
+}
+
+std::vector<RowParts> parts_of(const py::handle& given) {
+  std::vector<RowParts> all;
+  if (given.is_none()) return all;
+  for (const py::handle each : given) {
+    const auto [train, validation] = each.cast<std::pair<std::vector<Index>, std::vector<Index>>>();
+    all.push_back({.train = train, .validation = validation});
+  }
+  return all;
+}
+
+py::dict tune_rows(const py::tuple& train, const py::object& validation, const py::object& test,
+                   const py::object& parts, const std::vector<std::string>& feature_names,
+                   const py::dict& given, const py::object& watch, bool any_order, bool raise) {
+  TuneOptions options = options_of(given);
+  verify_run(options);
+  Rows rows{.train = dataset_of(train, "X")};
+  if (!validation.is_none()) rows.validation = dataset_of(validation, "validation");
+  if (!test.is_none()) rows.test = dataset_of(test, "test");
+  rows.parts = parts_of(parts);
+  rows.train.feature_names = feature_names;
+  if (rows.validation) rows.validation->feature_names = feature_names;
+  if (rows.test) rows.test->feature_names = feature_names;
+  if (!watch.is_none()) options.observers.push_back(observer_of(py::reinterpret_borrow<py::function>(watch)));
+
+  // The validation loss of each iteration is known in any case, and costs nothing to keep.
+  Trace trace;
+  if (given["trace"].cast<std::string>() == "validation")
+    options.observers.push_back([&trace](const TracePoint& point) {
+      trace.push_back(point);
+      return Watch::go_on;
+    });
+
+  Computation computation;
+  try {
+    if (any_order && rows.parts.empty()) rows.train = in_order_of_contents(rows.train);
+    const TuneProblem problem(std::move(rows), options);
+    options.stop = computation.token();
+    Tuned tuned = run_method(problem, options);
+    options.stop = {};  // with folds, the answer needs a fit on all rows in any case
+    complete(tuned, problem, options);
+    const bool was_asked = computation.end(raise);
+    if (was_asked && tuned.outcome.status == StopReason::stopped)
+      tuned.outcome.message = "stopped by Ctrl-C; this is the best so far";
+    if (!trace.empty()) tuned.outcome.trace = std::move(trace);
+    return tuned_dict(problem, tuned);
+  } catch (const RunEnded&) {
+    computation.end(true);
+    throw;
+  }
+}
+
+py::dict coefficients_of(const FittedModel& model) {
+  const Coefficients found = model.coefficients();
+  py::dict all;
+  all["names"] = found.names;
+  all["weights"] = to_numpy(found.weights);
+  all["intercept"] = to_numpy(found.intercept);
+  return all;
+}
+
+Dataset rows_to_predict(const FittedModel& model, const py::object& x) {
+  Dataset data;
+  data.x = design_of(x);
+  data.source = "X";
+  if (data.features() == model.features) data.feature_names = model.feature_names;
+  return data;
+}
+
+py::list settings_of(const std::vector<SettingInfo>& settings) {
+  py::list all;
+  for (const SettingInfo& each : settings) {
+    py::dict setting;
+    setting["name"] = each.name;
+    setting["meaning"] = each.meaning;
+    setting["default"] = each.default_value;
+    all.append(setting);
+  }
+  return all;
+}
+
+}  // namespace
+
+void add_tune(py::module_& module) {
+  py::class_<FittedModel>(module, "Model", "A fitted model, with its pretreatment.")
+      .def_readonly("name", &FittedModel::model)
+      .def_readonly("features", &FittedModel::features)
+      .def_readonly("feature_names", &FittedModel::feature_names)
+      .def_property_readonly(
+          "labels", [](const FittedModel& m) { return m.labels ? m.labels->values : std::vector<double>(); })
+      .def("coefficients", &coefficients_of)
+      .def("predict",
+           [](const FittedModel& m, const py::object& x) {
+             Dataset data = rows_to_predict(m, x);
+             std::optional<Matrix> found;
+             {
+               const py::gil_scoped_release release;
+               found = m.predict(std::move(data));
+             }
+             return to_numpy(*found);
+           })
+      .def("predict_proba",
+           [](const FittedModel& m, const py::object& x) {
+             return to_numpy(m.predict_proba(rows_to_predict(m, x)));
+           })
+      .def("to_json", [](const FittedModel& m) { return to_json(m); })
+      .def("save", [](const FittedModel& m, const std::string& file) { save_model(m, file); })
+      .def_static("load", [](const std::string& file) { return load_model(file); })
+      .def(py::pickle([](const FittedModel& m) { return to_json(m); },
+                      [](const std::string& text) {
+                        std::istringstream in(text);
+                        return read_model(in, "pickle");
+                      }));
+  module.def("tune", &tune_rows);
+  module.def("models", [] {
+    py::dict all;
+    for (const Model& model : models()) all[py::str(std::string(model.name))] = std::string(model.meaning);
+    return all;
+  });
+  module.def("methods", [] {
+    py::dict all;
+    for (const Method& method : methods()) {
+      py::dict one;
+      one["summary"] = method.summary;
+      one["settings"] = settings_of(method.settings);
+      all[py::str(method.name)] = one;
+    }
+    return all;
+  });
+}
+
+}  // namespace yosida::python

@@ -1,0 +1,198 @@
+"""The estimators and scikit-learn."""
+
+import pickle
+
+import joblib
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.linear_model import ElasticNet, Lasso, LinearRegression, LogisticRegression, PoissonRegressor, Ridge
+from sklearn.model_selection import GroupKFold, KFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
+
+import yosida
+from yosida import ElasticNetTuned, HuberTuned, LassoTuned, LogisticTuned, PoissonTuned, RidgeTuned, SVCTuned
+
+ALL = [RidgeTuned, LassoTuned, ElasticNetTuned, LogisticTuned, SVCTuned, HuberTuned, PoissonTuned]
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_check_estimator_with_no_check_skipped(kind):
+    assert "_xfail_checks" not in kind()._get_tags() or not kind()._get_tags()["_xfail_checks"]
+    check_estimator(kind())
+
+
+def target_of(kind, table, classes):
+    if kind in (LogisticTuned, SVCTuned):
+        return classes[1]
+    return np.round(np.exp(0.3 * (table[1] - table[1].mean()))) if kind is PoissonTuned else table[1]
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_copies_are_equal(kind, table, classes, tmp_path):
+    X, y = table[0], target_of(kind, table, classes)
+    fitted = kind(cv=3).fit(X, y)
+    expected = fitted.predict(X)
+    assert np.array_equal(clone(fitted).fit(X, y).coef_, fitted.coef_)
+    assert np.array_equal(pickle.loads(pickle.dumps(fitted)).predict(X), expected)
+    joblib.dump(fitted, tmp_path / "model")
+    assert np.array_equal(joblib.load(tmp_path / "model").predict(X), expected)
+    assert fitted.n_iter_ >= 1 and len(fitted.cv_losses_) == 3 and fitted.n_features_in_ == 6
+    assert len(fitted.trace_) >= fitted.n_iter_
+    assert "certif" in fitted._repr_html_() and "certif" in fitted._repr_mimebundle_()["text/html"]
+    assert "certif" not in kind()._repr_html_()
+    assert fitted.work_["gradient_equivalents"] > 0
+
+
+def test_penalties_are_those_of_scikit_learn(table, classes):
+    """The same weights at the same penalty, by scikit-learn on the standardised rows."""
+    X, y = table
+    scaler = StandardScaler().fit(X)
+    Z = scaler.transform(X)
+    weight = np.arange(len(y)) % 3 + 0.5
+
+    def same(fitted, other, rtol=1e-5):
+        np.testing.assert_allclose(fitted.coef_ * scaler.scale_, other.coef_, rtol=rtol, atol=rtol)
+
+    ridge = RidgeTuned(cv=3).fit(X, y)
+    same(ridge, Ridge(alpha=ridge.alpha_).fit(Z, y))
+    lasso = LassoTuned(cv=3).fit(X, y)
+    same(lasso, Lasso(alpha=lasso.alpha_, tol=1e-12).fit(Z, y))
+    net = ElasticNetTuned(cv=3).fit(X, y)
+    same(net, ElasticNet(alpha=net.alpha_, l1_ratio=net.l1_ratio_, tol=1e-12, max_iter=100000).fit(Z, y))
+    counts = np.round(np.exp(0.3 * (y - y.mean())))
+    poisson = PoissonTuned(cv=3).fit(X, counts)
+    same(poisson, PoissonRegressor(alpha=poisson.alpha_, tol=1e-10, max_iter=10000).fit(Z, counts), 1e-4)
+    two = LogisticTuned(cv=3).fit(X, classes[1])
+    same(two, LogisticRegression(C=two.C_, tol=1e-10, max_iter=10000).fit(Z, classes[1]), 1e-4)
+    many = LogisticTuned(cv=3).fit(X, classes[2])
+    reference = LogisticRegression(C=many.C_, tol=1e-10, max_iter=10000, multi_class="multinomial").fit(Z, classes[2])
+    np.testing.assert_allclose(many.coef_ * scaler.scale_, reference.coef_, rtol=1e-3, atol=1e-4)
+    # With weights: the statistics of the features are weighted too.
+    mean = np.average(X, axis=0, weights=weight)
+    deviation = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weight))
+    weighted = RidgeTuned(cv=3).fit(X, y, sample_weight=weight)
+    other = Ridge(alpha=weighted.alpha_).fit((X - mean) / deviation, y, sample_weight=weight)
+    np.testing.assert_allclose(weighted.coef_ * deviation, other.coef_, rtol=1e-7)
+
+
+def test_parts_are_chosen_in_every_way(table):
+    X, y = table
+    group = np.arange(len(y)) // 10
+    pairs = list(GroupKFold(3).split(X, y, group))
+    listed = RidgeTuned(cv=pairs).fit(X, y)
+    fold = np.zeros(len(y))
+    for k, (_, rows) in enumerate(pairs):
+        fold[rows] = k
+    assert listed.lambda_ == pytest.approx(RidgeTuned(cv=fold).fit(X, y).lambda_, abs=1e-9)
+    assert len(RidgeTuned(cv=KFold(4)).fit(X, y).cv_losses_) == 4
+    assert len(RidgeTuned(cv=iter(pairs)).fit(X, y).cv_losses_) == 3
+    assert len(RidgeTuned().fit(X, y).cv_losses_) == 1
+    held = RidgeTuned().fit(X[:80], y[:80], validation=(X[80:], y[80:]))
+    m, s = X[:80].mean(axis=0), X[:80].std(axis=0)
+    A = np.column_stack([(X - m) / s, np.ones(len(y))])
+    w = np.linalg.solve(A.T @ A / len(y) + 2 * held.penalty_ * np.diag([1] * 6 + [0]), A.T @ y / len(y))
+    np.testing.assert_allclose(held.coef_, w[:6] / s, rtol=1e-7)  # pretreated by the training rows, trained on all
+    assert len({RidgeTuned(random_state=np.random.RandomState(seed)).fit(X, y).lambda_[0] for seed in range(3)}) == 3
+    RidgeTuned(random_state=None).fit(X, y)
+    with pytest.raises(ValueError, match="random_state"):
+        RidgeTuned(random_state=-1).fit(X, y)
+    for bad in ("loo", 1, [], [(1, 2, 3)], object()):
+        with pytest.raises(ValueError):
+            RidgeTuned(cv=bad).fit(X, y)
+    with pytest.raises(ValueError, match="validation"):
+        RidgeTuned().fit(X, y, validation=(X[:, :2], y))
+
+
+def test_many_penalties(table, classes):
+    X, y = table
+    assert len(RidgeTuned(penalty_per="feature").fit(X, y).lambda_) == 6
+    grouped = RidgeTuned(groups=["a", "a", "b", "b", "b", "c"]).fit(X, y)
+    assert grouped.lambda_names_ == ["a", "b", "c"] and grouped.alpha_.shape == (3,)
+    assert len(LogisticTuned(penalty_per="class").fit(X, classes[2]).lambda_) == 3
+    two = LogisticTuned(penalty_per="class").fit(X, classes[1])
+    assert two.coef_.shape == (1, 6) and two.decision_function(X).shape == (len(y),)
+
+
+def test_classes_of_any_kind(table, classes):
+    X = table[0]
+    names = np.array(["no", "yes"])[classes[1]]
+    plain = LogisticTuned(cv=3).fit(X, classes[1])
+    named = LogisticTuned(cv=3).fit(X, names)
+    assert list(named.classes_) == ["no", "yes"] and set(named.predict(X)) == {"no", "yes"}
+    np.testing.assert_allclose(named.coef_, plain.coef_)
+    np.testing.assert_allclose(plain.predict_proba(X).sum(axis=1), 1)
+    np.testing.assert_allclose(plain.predict_log_proba(X), np.log(plain.predict_proba(X)), atol=1e-12)
+    by_name = LogisticTuned(cv=3, class_weight={"yes": 3.0}).fit(X, names)
+    by_place = LogisticTuned(cv=3, class_weight={1: 3.0}).fit(X, classes[1])
+    assert np.array_equal(by_name.coef_, by_place.coef_) and not np.array_equal(by_name.coef_, plain.coef_)
+    assert not np.array_equal(SVCTuned(class_weight="balanced").fit(X, names).coef_, by_name.coef_)
+    with pytest.raises(ValueError, match="class_weight"):
+        LogisticTuned(class_weight={"maybe": 1.0}).fit(X, names)
+    with pytest.raises(ValueError, match="validation"):
+        LogisticTuned().fit(X, names, validation=(X, np.where(classes[1], "yes", "maybe")))
+    with pytest.raises(ValueError, match="Only binary"):
+        SVCTuned().fit(X, classes[2])
+
+
+def test_pipelines_columns_and_cross_validation(table, classes):
+    pandas = pytest.importorskip("pandas")
+    X, y = table
+    frame = pandas.DataFrame(X, columns=list("abcdef"))
+    frame["kind"] = np.array(["u", "v", "w"])[np.arange(len(y)) % 3]
+    columns = ColumnTransformer([("kind", OneHotEncoder(), ["kind"])], remainder="passthrough")
+    pipeline = make_pipeline(columns, RidgeTuned(cv=3)).fit(frame, y)
+    assert pipeline.score(frame, y) > 0.9
+    assert cross_val_score(pipeline, frame, y, cv=3).mean() > 0.8
+    scaler = StandardScaler().set_output(transform="pandas")
+    fitted = make_pipeline(scaler, RidgeTuned(penalty_per="feature")).fit(frame[list("abcdef")], y)
+    assert list(fitted[-1].feature_names_in_) == list("abcdef") == fitted[-1].lambda_names_
+    with pytest.raises(ValueError, match="feature names"):
+        RidgeTuned().fit(frame[list("abcdef")], y).predict(frame[list("fedcba")])
+
+
+def test_tags_of_later_versions():
+    """scikit-learn 1.6 asks __sklearn_tags__; where it is not installed a stand-in gives what BaseEstimator would."""
+    from types import SimpleNamespace as Some
+
+    import sklearn.base
+
+    if hasattr(sklearn.base.BaseEstimator, "__sklearn_tags__"):
+        tags = {kind: kind().__sklearn_tags__() for kind in ALL}
+    else:
+
+        def of_base(self):
+            return Some(
+                input_tags=Some(sparse=False),
+                target_tags=Some(required=False, positive_only=False),
+                classifier_tags=Some(multi_class=True, poor_score=False) if isinstance(self, sklearn.base.ClassifierMixin) else None,
+                regressor_tags=Some(poor_score=False) if isinstance(self, sklearn.base.RegressorMixin) else None,
+            )
+
+        sklearn.base.BaseEstimator.__sklearn_tags__ = of_base
+        try:
+            tags = {kind: kind().__sklearn_tags__() for kind in ALL}
+        finally:
+            del sklearn.base.BaseEstimator.__sklearn_tags__
+    assert all(tag.input_tags.sparse and tag.target_tags.required for tag in tags.values())
+    assert [kind for kind, tag in tags.items() if tag.target_tags.positive_only] == [PoissonTuned]
+    assert not tags[SVCTuned].classifier_tags.multi_class and tags[LogisticTuned].classifier_tags.multi_class
+
+
+def test_sparse_rows_are_read_in_place(table):
+    X, y = table
+    RidgeTuned().fit(sp.csr_matrix(X), y)
+    assert {copy.why for copy in yosida.last_copies()} <= {"int32 to int64"}
+    RidgeTuned().fit(X, y)
+    assert yosida.last_copies() == []
+
+
+def test_a_plain_fit_is_that_of_least_squares_where_penalties_do_not_help(table):
+    X, y = table
+    np.testing.assert_allclose(
+        RidgeTuned(bounds=(-30.0, -29.0)).fit(X, y).coef_, LinearRegression().fit(X, y).coef_, rtol=1e-6
+    )

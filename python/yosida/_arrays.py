@@ -1,0 +1,155 @@
+"""Arrays of Python as the rows that the library reads: where they lie if they can be, else converted once."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, NamedTuple, Optional
+
+import numpy as np
+
+_local = threading.local()
+
+
+class Copy(NamedTuple):
+    """A conversion of an argument: which one, how many bytes it took, and why."""
+
+    argument: str
+    bytes: int
+    why: str
+
+
+def last_copies() -> list[Copy]:
+    """What the last call of this thread had to convert.
+
+    Features are read where they lie if they are float64 or float32 in an array whose rows are contiguous (C-contiguous
+    arrays and slices of their rows or columns), or float64 in a canonical CSR matrix with 32-bit column indices. Everything else is
+    converted once, and listed here. Targets and weights, a number a row, are always copied and never listed.
+
+    Returns
+    -------
+    list of Copy
+        Empty where the features were used in place.
+
+    Examples
+    --------
+    >>> import numpy as np, yosida
+    >>> X = np.random.default_rng(0).normal(size=(40, 3))
+    >>> _ = yosida.tune(X, X[:, 0])
+    >>> yosida.last_copies()
+    []
+    >>> _ = yosida.tune(X.astype("float16"), X[:, 0])
+    >>> yosida.last_copies()
+    [Copy(argument='X', bytes=960, why='float16 to float64')]
+    """
+    return list(getattr(_local, "copies", []))
+
+
+def forget_copies() -> None:
+    """Begins the list anew, for a call."""
+    _local.copies = []
+
+
+def _note(argument: str, size: int, why: str) -> None:
+    if not hasattr(_local, "copies"):
+        _local.copies = []
+    _local.copies.append(Copy(argument, int(size), why))
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether X is a matrix of scipy.sparse; that package is not imported for the question."""
+    return hasattr(X, "tocsr") and hasattr(X, "nnz")
+
+
+def names_of(X: Any) -> list[str]:
+    """The names of the columns of a DataFrame where all are strings; else none."""
+    columns = getattr(X, "columns", None)
+    if columns is None:
+        return []
+    names = list(columns)
+    return names if all(isinstance(name, str) for name in names) else []
+
+
+def _sparse(X: Any, name: str) -> tuple[Any, ...]:
+    matrix = X
+    if X.format != "csr":
+        matrix = X.tocsr()
+        _note(name, matrix.data.nbytes + matrix.indices.nbytes, f"{X.format} to csr")
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+        _note(name, matrix.data.nbytes + matrix.indices.nbytes, "entries put in order, and those given twice added up")
+    parts = []
+    for part, dtype in ((matrix.indptr, np.int64), (matrix.indices, np.int32), (matrix.data, np.float64)):
+        if dtype == np.float64 and part.dtype.kind not in "biuf":
+            raise ValueError(f"{name}: has entries of {part.dtype}: must be real numbers")
+        if dtype == np.int32 and matrix.shape[1] > np.iinfo(np.int32).max:
+            raise ValueError(f"{name}: has {matrix.shape[1]} columns: must be at most {np.iinfo(np.int32).max}")
+        converted = np.ascontiguousarray(part, dtype=dtype)
+        if converted is not part and not np.shares_memory(converted, part):
+            _note(name, converted.nbytes, f"{part.dtype} to {converted.dtype}")
+        parts.append(converted)
+    return (*parts, int(matrix.shape[1]))
+
+
+def design(X: Any, name: str = "X") -> tuple[Any, int, int]:
+    """X for the module, its rows and its columns."""
+    if is_sparse(X):
+        return _sparse(X, name), int(X.shape[0]), int(X.shape[1])
+    array = np.asarray(X)
+    if array.dtype.kind not in "biufO":
+        raise ValueError(f"{name}: has dtype {array.dtype}: must be real numbers")
+    if array.ndim != 2:
+        raise ValueError(f"{name}: has {array.ndim} dimensions: must be a table of two, a row for each observation")
+    if array is not X and not (isinstance(X, np.ndarray) or np.shares_memory(array, _values(X))):
+        _note(name, array.nbytes, f"{type(X).__name__} to an array")
+    if array.dtype not in (np.float64, np.float32) or not array.dtype.isnative:
+        try:
+            converted = np.array(array, dtype=np.float64, order="C")
+        except (TypeError, ValueError, OverflowError) as error:
+            raise ValueError(f"{name}: has entries that are no numbers: {error}") from None
+        _note(name, converted.nbytes, f"{array.dtype} to float64")
+        array = converted
+    rows, columns = array.shape
+    in_place = (
+        (columns <= 1 or array.strides[1] == array.itemsize)
+        and (rows <= 1 or (array.strides[0] % array.itemsize == 0 and array.strides[0] >= array.itemsize * columns))
+        and array.flags.aligned
+    )
+    if not in_place:
+        array = np.array(array, order="C")
+        _note(name, array.nbytes, "rows that are not contiguous")
+    return array, rows, columns
+
+
+def _values(X: Any) -> Any:
+    """The array inside of a DataFrame, where it is one; nothing that shares memory elsewhere."""
+    values = getattr(X, "values", None)
+    return values if isinstance(values, np.ndarray) else np.empty(0)
+
+
+def numbers(values: Any, name: str, rows: int) -> Any:
+    """One float64 for each row."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{name}: has entries that are no numbers: {error}") from None
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise ValueError(f"{name}: has {array.ndim} dimensions: must have one, a number for each row")
+    if len(array) != rows:
+        raise ValueError(f"{name}: has {len(array)} numbers: must have one for each of the {rows} rows")
+    return np.ascontiguousarray(array)
+
+
+def weights(values: Any, name: str, rows: int) -> Optional[Any]:
+    """Weights ≥ 0 of the rows; a single number is that of each."""
+    if values is None:
+        return None
+    array = np.asarray(values)
+    array = numbers(np.full(rows, array) if array.ndim == 0 else array, name, rows)
+    if not np.all(np.isfinite(array)) or np.any(array < 0):
+        raise ValueError(f"{name}: has a weight that is negative or not finite: must be >= 0")
+    if rows and not np.any(array > 0):
+        raise ValueError(f"{name}: all weights are 0: one must be > 0")
+    return array

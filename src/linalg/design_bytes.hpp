@@ -1,0 +1,19 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "yosida/linalg/design.hpp"
+#include "yosida/linalg/function_ref.hpp"
+
+namespace yosida::linalg {
+
+/// Calls put with the rows of a design as bytes for a file, piece by piece. The design must have no steps.
+void put_bytes(const Design& x, FunctionRef<void(std::string_view)> put);
+
+/// The design that these bytes are, as a view of them; `owner` keeps them. They must begin where a double may
+/// lie. Throws InputError where they are no such bytes.
+Design view_bytes(std::span<const char> bytes, std::shared_ptr<const void> owner);
+
+}  // namespace yosida::linalg

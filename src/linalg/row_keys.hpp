@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "yosida/linalg/design.hpp"
+
+namespace yosida {
+
+/// A number for each row that its numbers decide: equal rows have equal ones, whether or not zeros are
+/// stored, and others hardly ever. Of rows as they are stored, before any step.
+std::vector<std::uint64_t> row_keys(const Design& x);
+
+/// The same for one number that stands beside the row with this key, its target say.
+std::uint64_t key_with(std::uint64_t key, double number);
+
+}  // namespace yosida
