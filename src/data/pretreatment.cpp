@@ -63,17 +63,16 @@ FittedStep fit_step(const Dataset& train, XStep kind, ColumnRange& range) {
                                    train.source, x.cols()));
     return step;
   }
-  range = column_range(x);
   if (kind == XStep::minmax) {
+    range = column_range(x);
     step.shift = range.low;
     step.scale = range.high - range.low;
   } else {
-    const Vector scale = range.unit_scales();
-    const Vector mean = column_means(x, scale, train.weight);
+    ColumnStatistics of = column_statistics(x, train.weight);
+    range = std::move(of.range);
     // Where zeros are not stored, standardising leaves them zeros.
-    if (kind == XStep::center || !x.omits_zeros()) step.shift = mean.cwiseQuotient(scale);
-    if (kind == XStep::standardize)
-      step.scale = column_deviations(x, scale, mean, train.weight).cwiseQuotient(scale);
+    if (kind == XStep::center || !x.omits_zeros()) step.shift = of.mean.cwiseQuotient(of.scale);
+    if (kind == XStep::standardize) step.scale = of.deviation.cwiseQuotient(of.scale);
   }
   for (Index j = 0; j < step.scale.size(); ++j)
     if (range.low[j] == range.high[j]) step.scale[j] = 1.0;

@@ -227,6 +227,64 @@ Vector column_deviations(const Design& x, const Vector& scale, const Vector& mea
   return (square / n).cwiseSqrt();
 }
 
+ColumnStatistics column_statistics(const Design& x, const Vector& weight) {
+  const Index d = x.cols();
+  const auto n = static_cast<double>(x.rows());
+  ColumnStatistics of;
+  Vector sum = Vector::Constant(d, std::numeric_limits<double>::quiet_NaN());
+  if (reads_entries(x) || weight.size() > 0) {
+    of.range = column_range(x);
+  } else {
+    struct First {
+      ColumnRange range;
+      Vector sum;
+    };
+    First first = over_dense_rows(
+        x, First{empty_range(d), Vector::Zero(d)},
+        [&](First& own, const double* row, Index) {
+          widen(own.range, row);
+          double* const out = own.sum.data();
+          for (Index j = 0; j < d; ++j) out[j] += row[j];
+        },
+        [](First& own, const First& other) {
+          join(own.range, other.range);
+          own.sum += other.sum;
+        });
+    of.range = std::move(first.range);
+    sum = std::move(first.sum);
+  }
+  of.scale = of.range.unit_scales();
+  of.mean = sum.cwiseProduct(of.scale) / n;
+  if (!of.mean.allFinite()) {  // entries and weights are taken otherwise, and sums must be of scaled numbers
+    of.mean = column_means(x, of.scale, weight);
+    of.deviation = column_deviations(x, of.scale, of.mean, weight);
+    return of;
+  }
+  // The second pass takes out the rounding of the first, which grows with the rows.
+  struct Second {
+    Vector rest, square;
+  };
+  const Second second = over_dense_rows(
+      x, Second{Vector::Zero(d), Vector::Zero(d)},
+      [&, s = of.scale.data(), m = of.mean.data()](Second& own, const double* row, Index) {
+        double* const rest = own.rest.data();
+        double* const square = own.square.data();
+        for (Index j = 0; j < d; ++j) {
+          const double deviation = row[j] * s[j] - m[j];
+          rest[j] += deviation;
+          square[j] += deviation * deviation;
+        }
+      },
+      [](Second& own, const Second& other) {
+        own.rest += other.rest;
+        own.square += other.square;
+      });
+  const Vector rest = second.rest / n;
+  of.mean += rest;
+  of.deviation = (second.square / n - rest.cwiseAbs2()).cwiseMax(0.0).cwiseSqrt();
+  return of;
+}
+
 Vector means_of_present(const Design& x, const Vector& weight) {
   if (x.omits_zeros()) return {};
   const Vector scale = column_range(x).unit_scales();

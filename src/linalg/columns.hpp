@@ -23,6 +23,13 @@ Vector largest_magnitudes(const Design& x);
 Vector column_means(const Design& x, const Vector& scale, const Vector& weight = {});
 /// Population standard deviations of the columns times `scale`, `mean` being the means of these.
 Vector column_deviations(const Design& x, const Vector& scale, const Vector& mean, const Vector& weight = {});
+/// All of these in two passes over the rows.
+struct ColumnStatistics {
+  ColumnRange range;
+  Vector scale;            ///< unit_scales() of the range
+  Vector mean, deviation;  ///< of the columns times scale
+};
+ColumnStatistics column_statistics(const Design& x, const Vector& weight = {});
 
 // NaN stands for a missing value. Where zeros are not stored, nothing is missing.
 

@@ -228,6 +228,26 @@ void add_gram_rows(const Eigen::Ref<const Matrix>& a, Index begin, Index count, 
               stride, 1.0, out + begin, width);
 }
 
+void add_gram(const Eigen::Ref<const RoughMatrix>& a, RoughMatrix& gram) {
+  const BlasCall call;
+  cblas_ssyrk(CblasRowMajor, CblasLower, CblasTrans, static_cast<int>(a.cols()), static_cast<int>(a.rows()),
+              1.0F, a.data(), static_cast<int>(a.outerStride()), 1.0F, gram.data(),
+              static_cast<int>(gram.cols()));
+}
+
+void add_gram_rows(const Eigen::Ref<const RoughMatrix>& a, Index begin, Index count, RoughMatrix& gram) {
+  const BlasCall call;
+  const int rows = static_cast<int>(a.rows());
+  const int stride = static_cast<int>(a.outerStride());
+  const int width = static_cast<int>(gram.cols());
+  float* const out = gram.row(begin).data();
+  if (begin > 0)
+    cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, static_cast<int>(count), static_cast<int>(begin),
+                rows, 1.0F, a.data() + begin, stride, a.data(), stride, 1.0F, out, width);
+  cblas_ssyrk(CblasRowMajor, CblasLower, CblasTrans, static_cast<int>(count), rows, 1.0F, a.data() + begin,
+              stride, 1.0F, out + begin, width);
+}
+
 void add_product_transposed(const Eigen::Ref<const Matrix>& a, const Eigen::Ref<const Matrix>& b,
                             Eigen::Ref<Matrix> out) {
   const BlasCall call;

@@ -55,11 +55,16 @@ struct Eigensystem {
 };
 Eigensystem symmetric_eigen(const Matrix& a);
 
+/// In single precision.
+using RoughMatrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
 /// gram += AᵀA, its lower triangle.
 void add_gram(const Eigen::Ref<const Matrix>& a, Matrix& gram);
+void add_gram(const Eigen::Ref<const RoughMatrix>& a, RoughMatrix& gram);
 
 /// The same for the rows [begin, begin + count) of its lower triangle alone.
 void add_gram_rows(const Eigen::Ref<const Matrix>& a, Index begin, Index count, Matrix& gram);
+void add_gram_rows(const Eigen::Ref<const RoughMatrix>& a, Index begin, Index count, RoughMatrix& gram);
 /// out += A Bᵀ
 void add_product_transposed(const Eigen::Ref<const Matrix>& a, const Eigen::Ref<const Matrix>& b,
                             Eigen::Ref<Matrix> out);

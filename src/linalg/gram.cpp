@@ -54,6 +54,9 @@ Index rows_a_block(Index columns) {
   return std::clamp<Index>(kBlockNumbers / std::max<Index>(columns, 1), 16, 4096);
 }
 
+template <typename Number>
+using MatrixOf = std::conditional_t<std::is_same_v<Number, float>, RoughMatrix, Matrix>;
+
 /// The rows [begin, begin + count) of √h_i x_i, one behind the other; no weights are weights of 1.
 void copy_weighted(const Design& x, std::span<const double> weight, Index begin, Index count, double* out) {
   const Index d = x.cols();
@@ -63,15 +66,26 @@ void copy_weighted(const Design& x, std::span<const double> weight, Index begin,
     Eigen::Map<Vector>(out + i * d, d) *= std::sqrt(weight[static_cast<std::size_t>(begin + i)]);
 }
 
+/// The same, rounded.
+void copy_weighted(const Design& x, std::span<const double> weight, Index begin, Index count, float* out) {
+  const Index d = x.cols();
+  Vector row(d);
+  for (Index i = 0; i < count; ++i) {
+    copy_weighted(x, weight, begin + i, 1, row.data());
+    Eigen::Map<Eigen::VectorXf>(out + i * d, d) = row.cast<float>();
+  }
+}
+
 /// A Gram matrix for each range of rows, then their sum: the ranges are the same whatever the threads are.
+template <typename Number>
 Matrix narrow_gram(const Design& x, std::span<const double> weight, const StopToken* stop) {
   const Index d = x.cols();
   const Index block = rows_a_block(d);
   const Index ranges = std::min<Index>(kRanges, (x.rows() + block - 1) / block);
-  std::vector<Matrix> parts(static_cast<std::size_t>(ranges), Matrix::Zero(d, d));
+  std::vector<MatrixOf<Number>> parts(static_cast<std::size_t>(ranges), MatrixOf<Number>::Zero(d, d));
   linalg::run_tasks(ranges, x.rows() * d * d, [&](Index range) {
     const Index end = x.rows() * (range + 1) / ranges;
-    Matrix rows(block, d);
+    MatrixOf<Number> rows(block, d);
     for (Index i = x.rows() * range / ranges; i < end && !stop_requested(stop); i += block) {
       const Index count = std::min(block, end - i);
       copy_weighted(x, weight, i, count, rows.data());
@@ -79,17 +93,18 @@ Matrix narrow_gram(const Design& x, std::span<const double> weight, const StopTo
     }
   });
   Matrix gram = Matrix::Zero(d, d);
-  for (const Matrix& part : parts) gram += part;
+  for (const MatrixOf<Number>& part : parts) gram += part.template cast<double>();
   return gram;
 }
 
 /// One Gram matrix, of which each task has kPanel rows.
+template <typename Number>
 Matrix wide_gram(const Design& x, std::span<const double> weight, const StopToken* stop) {
   const Index d = x.cols();
   const Index block = std::min<Index>(4 * rows_a_block(d), x.rows());
   const Index panels = (d + kPanel - 1) / kPanel;
-  Matrix gram = Matrix::Zero(d, d);
-  Matrix rows(block, d);
+  MatrixOf<Number> gram = MatrixOf<Number>::Zero(d, d);
+  MatrixOf<Number> rows(block, d);
   for (Index i = 0; i < x.rows() && !stop_requested(stop); i += block) {
     const Index count = std::min(block, x.rows() - i);
     const Index parts = std::min(kRanges, count);
@@ -102,12 +117,13 @@ Matrix wide_gram(const Design& x, std::span<const double> weight, const StopToke
       add_gram_rows(rows.topRows(count), panel * kPanel, std::min(kPanel, d - panel * kPanel), gram);
     });
   }
-  return gram;
+  return gram.template cast<double>();
 }
 
+template <typename Number>
 Matrix dense_gram(const Design& x, std::span<const double> weight, const StopToken* stop) {
   if (x.rows() == 0) return Matrix::Zero(x.cols(), x.cols());
-  return x.cols() <= kNarrow ? narrow_gram(x, weight, stop) : wide_gram(x, weight, stop);
+  return x.cols() <= kNarrow ? narrow_gram<Number>(x, weight, stop) : wide_gram<Number>(x, weight, stop);
 }
 
 Matrix sparse_gram(const Design& x, std::span<const double> weight) {
@@ -338,7 +354,14 @@ RowProducts sparse_row_products(const Design& x, const Design& others) {
 }  // namespace
 
 Matrix weighted_gram(const Design& x, std::span<const double> weight, const StopToken* stop) {
-  Matrix gram = reads_entries(x) ? sparse_gram(x, weight) : dense_gram(x, weight, stop);
+  Matrix gram = reads_entries(x) ? sparse_gram(x, weight) : dense_gram<double>(x, weight, stop);
+  fill_upper(gram);
+  return gram;
+}
+
+Matrix rough_weighted_gram(const Design& x, std::span<const double> weight, const StopToken* stop) {
+  if (reads_entries(x)) return weighted_gram(x, weight, stop);  // whose time is not that of its sums
+  Matrix gram = dense_gram<float>(x, weight, stop);
   fill_upper(gram);
   return gram;
 }

@@ -230,6 +230,8 @@ void BilevelProblem::closed_forms(std::span<const double>, std::span<CurvePoint>
   throw std::logic_error("closed_forms: this problem has none");
 }
 
+std::optional<double> BilevelProblem::largest_curvature(SolveMemory&, Work&) const { return {}; }
+
 std::shared_ptr<const ExactCurve> BilevelProblem::exact_curve(const Vector&, Index, const StopToken*) const {
   return nullptr;
 }

@@ -52,12 +52,24 @@ void CountedProblem::cross_product_transposed(const Vector& w, const Vector& lam
 
 double CountedProblem::validation_loss(const Vector& w, const Vector& lambda) const {
   charge(&Work::loss_evaluations);
-  return problem_.validation_loss(w, lambda);
+  return kept_validation(w, lambda, problem_.validation_loss(w, lambda));
 }
 
 double CountedProblem::validation_gradient(const Vector& w, const Vector& lambda, Vector& g) const {
   charge(&Work::validation_gradients);
-  return problem_.validation_gradient(w, lambda, g);
+  return kept_validation(w, lambda, problem_.validation_gradient(w, lambda, g));
+}
+
+double CountedProblem::kept_validation(const Vector& w, const Vector& lambda, double value) const {
+  validation_w_ = w;
+  validation_lambda_ = lambda;
+  return validation_ = value;
+}
+
+double CountedProblem::watched_validation(const Vector& w, const Vector& lambda) const {
+  if (validation_w_.size() == w.size() && validation_w_ == w && validation_lambda_ == lambda)
+    return validation_;
+  return kept_validation(w, lambda, problem_.validation_loss(w, lambda));
 }
 
 void CountedProblem::train_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const {
@@ -150,6 +162,15 @@ std::shared_ptr<const ExactCurve> CountedProblem::exact_curve(const Vector& lamb
   curve_lambda_ = others;
   curve_along_ = j;
   return curve;
+}
+
+std::optional<double> CountedProblem::largest_curvature(SolveMemory& memory, Work& work) const {
+  require_going_on();
+  Work own;
+  const auto largest = problem_.largest_curvature(memory, own);
+  work_ += own;
+  work += own;
+  return largest;
 }
 
 void CountedProblem::certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const {

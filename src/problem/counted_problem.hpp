@@ -17,6 +17,8 @@ class CountedProblem final : public ForwardingProblem {
   const Work& work() const { return work_; }
   /// What inner and linear solves are given to ask, and every call asks itself.
   void stop_by(StopToken stop) { stop_ = std::move(stop); }
+  /// L_V, uncounted. It is kept from the last call that has found it, if that was for the same w and λ.
+  double watched_validation(const Vector& w, const Vector& lambda) const;
 
   double train_loss(const Vector& w, const Vector& lambda) const override;
   void train_gradient(const Vector& w, const Vector& lambda, Vector& g) const override;
@@ -42,6 +44,7 @@ class CountedProblem final : public ForwardingProblem {
                              const LinearOptions& options, Vector& x) const override;
   LinearReport hessian_solve_many(const Vector& w, const Vector& lambda, const Matrix& b,
                                   const LinearOptions& options, Matrix& x) const override;
+  std::optional<double> largest_curvature(SolveMemory& memory, Work& work) const override;
   void certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const override;
   void fit_intercept(Vector& w) const override;
 
@@ -57,6 +60,10 @@ class CountedProblem final : public ForwardingProblem {
   std::int64_t limit_;
   StopToken stop_;
   mutable Work work_;
+  /// The last L_V that was found, and of what.
+  mutable Vector validation_w_, validation_lambda_;
+  mutable double validation_ = 0.0;
+  double kept_validation(const Vector& w, const Vector& lambda, double value) const;
   /// The last curve, which is paid for.
   mutable std::shared_ptr<const ExactCurve> curve_;
   mutable Vector curve_lambda_;

@@ -133,6 +133,20 @@ void DataTerm::margins(const Vector& w, Vector& m) const {
   x_.multiply(as_span(w), as_span(m), k_);
 }
 
+void DataTerm::products(const Vector& w, Vector& m) const {
+  m.resize(x_.rows() * k_);
+  if (w.head(penalisable()).isZero(0.0)) {  // as at every start
+    m.setZero();
+  } else {
+    x_.multiply(std::span(w.data(), static_cast<std::size_t>(penalisable())), as_span(m), k_);
+  }
+}
+
+void DataTerm::add_intercepts(const Vector& w, Vector& m) const {
+  if (!intercept_) return;
+  Eigen::Map<Matrix>(m.data(), x_.rows(), k_).rowwise() += w.tail(k_).transpose();
+}
+
 template <typename Margins, typename Range>
 double DataTerm::over_margins(Margins& m, const Range& range, std::span<double> sums) const {
   return x_.sum_rows(
@@ -184,16 +198,23 @@ void DataTerm::hessian_product_at(const Vector& state, const Vector& p, Vector& 
 }
 
 double DataTerm::curvature_along(const Vector& state, const Vector& p) const {
-  const auto square = [&](Index first, std::span<double> dm) {
-    thread_local std::vector<double> image;
-    image.resize(dm.size());
-    loss_.apply_curvatures({state.data() + first * k_, dm.size()}, dm, image);
-    weigh(first, image);
-    double total = 0.0;
-    for (std::size_t i = 0; i < dm.size(); ++i) total += image[i] * dm[i];
-    return total;
-  };
+  const auto square = [&](Index first, std::span<double> dm) { return square_of(state, first, dm); };
   return x_.product_pass(as_span(p), square, k_) / rows();
+}
+
+double DataTerm::curvature_of(const Vector& state, const Vector& dm) const {
+  return over_margins(dm, [&](Index first, auto part, double*) { return square_of(state, first, part); }) /
+         rows();
+}
+
+double DataTerm::square_of(const Vector& state, Index first, std::span<const double> dm) const {
+  thread_local std::vector<double> image;
+  image.resize(dm.size());
+  loss_.apply_curvatures({state.data() + first * k_, dm.size()}, dm, image);
+  weigh(first, image);
+  double total = 0.0;
+  for (std::size_t i = 0; i < dm.size(); ++i) total += image[i] * dm[i];
+  return total;
 }
 
 void DataTerm::hessian_diagonal_at(const Vector& state, Vector& diagonal) const {
@@ -203,6 +224,14 @@ void DataTerm::hessian_diagonal_at(const Vector& state, Vector& diagonal) const 
   c /= rows();
   diagonal.setZero(size());
   x_.add_transposed_squares(as_span(c), as_span(diagonal), k_);
+}
+
+void DataTerm::hessian_border_at(const Vector& state, Vector& border) const {
+  Vector c(state.size());
+  loss_.diagonal_curvatures(as_span(state), as_span(c));
+  weigh(0, as_span(c));
+  c /= rows();
+  gather(c, border);
 }
 
 void DataTerm::row_curvatures(const Vector& state, Vector& h) const {
@@ -300,7 +329,7 @@ void DataTerm::fit_one_intercept(Vector& w) const {
   InterceptScratch& own = intercept_scratch();
   own.m.resize(x_.rows());
   own.at.resize(x_.rows());
-  x_.multiply(std::span(w.data(), static_cast<std::size_t>(penalisable())), as_span(own.m));
+  products(w, own.m);
   if (!std::isfinite(b)) b = 0.0;
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
@@ -347,7 +376,7 @@ void DataTerm::fit_one_intercept(Vector& w) const {
 void DataTerm::fit_several_intercepts(Vector& w) const {
   InterceptScratch& own = intercept_scratch();
   for (Vector* each : {&own.m, &own.at, &own.state}) each->resize(x_.rows() * k_);
-  x_.multiply(std::span(w.data(), static_cast<std::size_t>(penalisable())), as_span(own.m), k_);
+  products(w, own.m);
   Vector &b = own.b, &trial = own.trial, &slope = own.slope, &step = own.step, &sums = own.sums;
   Matrix& hessian = own.hessian;
   b = w.tail(k_);

@@ -46,6 +46,9 @@ class DataTerm {
   // The same in two halves, for Newton's method, which keeps margins (outputs() a row).
 
   void margins(const Vector& w, Vector& m) const;
+  /// The margins without the intercepts of w, and what adds these.
+  void products(const Vector& w, Vector& m) const;
+  void add_intercepts(const Vector& w, Vector& m) const;
   double value_at(const Vector& m) const;
   /// r = ∂f/∂m
   void slopes_at(const Vector& m, Vector& r) const;
@@ -57,8 +60,12 @@ class DataTerm {
   void hessian_product_at(const Vector& state, const Vector& p, Vector& out) const;
   /// pᵀ ∇²f p, at half the price.
   double curvature_along(const Vector& state, const Vector& p) const;
+  /// The same from the products dm = X p: no row is read.
+  double curvature_of(const Vector& state, const Vector& dm) const;
   /// The diagonal of ∇²f.
   void hessian_diagonal_at(const Vector& state, Vector& diagonal) const;
+  /// For each weight the entry of ∇²f between it and the intercept of its output.
+  void hessian_border_at(const Vector& state, Vector& border) const;
   /// s_i ℓ″_i / N of a loss of one output: ∇²f = Xᵀ diag(·) X.
   void row_curvatures(const Vector& state, Vector& h) const;
   /// s_i/N tr ∂²ℓ_i/∂m², of each row.
@@ -85,6 +92,7 @@ class DataTerm {
   /// r_i ← s_i r_i
   void weigh(Index first, std::span<double> r) const;
   void slopes(Index first, std::span<double> m) const;
+  double square_of(const Vector& state, Index first, std::span<const double> dm) const;
   void fit_one_intercept(Vector& w) const;
   void fit_several_intercepts(Vector& w) const;
   double rows() const { return static_cast<double>(x_.rows()); }

@@ -53,6 +53,9 @@ class ForwardingProblem : public BilevelProblem {
     problem_.validation_curvature(w, lambda, phi1, out);
   }
   std::unique_ptr<SolveMemory> solve_memory() const override { return problem_.solve_memory(); }
+  std::optional<double> largest_curvature(SolveMemory& memory, Work& work) const override {
+    return problem_.largest_curvature(memory, work);
+  }
   InnerReport inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const override {
     return problem_.inner_solve(lambda, options, w);
   }

@@ -289,6 +289,19 @@ std::unique_ptr<SolveMemory> KFoldProblem::solve_memory() const {
   return any ? std::move(all) : nullptr;
 }
 
+std::optional<double> KFoldProblem::largest_curvature(SolveMemory& memory, Work& work) const {
+  double largest = 0.0;  // H is made of a block per fold
+  Work sum;
+  for (const Fold& fold : folds_) {
+    SolveMemory* const own = memory_of(fold, &memory);
+    const auto of_fold = own != nullptr ? fold.problem->largest_curvature(*own, sum) : std::nullopt;
+    if (!of_fold) return {};
+    largest = std::max(largest, *of_fold);
+  }
+  work += mean_of(sum, folds());
+  return largest;
+}
+
 SolveMemory* KFoldProblem::memory_of(const Fold& fold, SolveMemory* all) const {
   const auto* const memories = dynamic_cast<const FoldMemories*>(all);
   return memories == nullptr ? nullptr

@@ -1,9 +1,11 @@
 #include "problem/kept_hessian.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "linalg/factor.hpp"
 #include "linalg/gram.hpp"
+#include "linalg/power_iteration.hpp"
 
 namespace yosida {
 namespace {
@@ -11,19 +13,131 @@ namespace {
 /// A share of the largest curvature that is none.
 constexpr double kNone = 1e-14;
 
+/// Rows that a Hessian is taken from: so many for each column, or this share of all where that is more. With
+/// r rows a column its eigenvalues are right to a share of some 1/√r, and a step leaves that share of the
+/// error.
+constexpr double kRowsPerColumn = 100.0;
+constexpr double kShareOfRows = 0.125;
+
+/// Rows with the weights that make their Gram matrix one of all rows, as far as chance goes.
+struct Sample {
+  Design x;
+  Vector weights;
+};
+
+/// A number in [0, 1) that looks drawn, the same for the same row.
+double draw(Index row) {
+  std::uint64_t z = (static_cast<std::uint64_t>(row) + 1) * 0x9e3779b97f4a7c15U;
+  z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
+  z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
+  return static_cast<double>((z ^ (z >> 31U)) >> 11U) * 0x1p-53;
+}
+
+/// Rows are drawn with probabilities min(1, h/τ): those that matter most are all there, as they are, and the
+/// others share one weight, τ.
+Sample drawn(const DataTerm& data, const Vector& h, KeptHessian::Rows rows_wanted) {
+  const double wanted = KeptHessian::count(data, rows_wanted);
+  if (wanted >= static_cast<double>(h.size())) return {data.design(), h};
+  double tau = 0.0;
+  for (int step = 0; step < 20; ++step) {  // Σ min(1, h/τ) = wanted, from below
+    double above = 0.0, rest = 0.0;
+    for (const double each : h) {
+      const bool is_above = tau > 0.0 && each >= tau;
+      (is_above ? above : rest) += is_above ? 1.0 : each;
+    }
+    const double next = rest / std::max(wanted - above, 1.0);
+    if (!(next > tau * 1.001)) break;
+    tau = next;
+  }
+  std::vector<Index> rows;
+  std::vector<double> weights;
+  for (Index i = 0; i < h.size(); ++i) {
+    if (!(h[i] > draw(i) * tau)) continue;
+    rows.push_back(i);
+    weights.push_back(std::max(h[i], tau));
+  }
+  if (rows.empty()) return {data.design(), h};
+  return {data.design().select_rows(rows),
+          Eigen::Map<const Vector>(weights.data(), static_cast<Index>(weights.size()))};
+}
+
+/// Single precision is enough where penalties are so much larger than what it rounds, and where it has room
+/// for the squares of all columns.
+constexpr double kRough = 1e-5;
+constexpr double kRoom = 1e-20;
+constexpr Index kFewRows = 64;
+
+/// Σ weight_i x_i x_iᵀ, in single precision where that is enough for penalties of at least `penalty`.
+Matrix gram_of(const Sample& sample, double penalty, const StopToken* stop) {
+  // Single precision has no room for weights of 1/N and less.
+  const double total = std::max(sample.weights.sum(), std::numeric_limits<double>::min());
+  const Vector share = sample.weights / total;
+  const auto is_rough_enough = [&](const Matrix& gram) {
+    const double most = gram.diagonal().maxCoeff();
+    double least = most;
+    for (const double each : gram.diagonal())
+      if (each != 0.0) least = std::min(least, each);
+    return gram.allFinite() && least > kRoom * std::max(most, 1.0) && penalty > kRough * total * most;
+  };
+  // A few rows tell the size of the columns well enough to try.
+  const Index few = std::min<Index>(kFewRows, sample.x.rows());
+  Vector squares = Vector::Zero(sample.x.cols());
+  sample.x.row_range(0, few).add_transposed_squares(
+      as_span(Vector(Vector::Constant(few, 1.0 / static_cast<double>(few)))), as_span(squares));
+  if (penalty > kRough * total * squares.maxCoeff()) {
+    Matrix gram = rough_weighted_gram(sample.x, as_span(share), stop);
+    if (is_rough_enough(gram)) return total * gram;
+  }
+  return weighted_gram(sample.x, as_span(sample.weights), stop);
+}
+
+/// With an intercept's column last where there is one.
+Matrix hessian_of(const Sample& sample, bool intercept, double penalty, const StopToken* stop) {
+  const Index d = sample.x.cols();
+  Matrix hessian(d + (intercept ? 1 : 0), d + (intercept ? 1 : 0));
+  hessian.topLeftCorner(d, d) = gram_of(sample, penalty, stop);
+  if (intercept) {
+    Vector border = Vector::Zero(d + 1);
+    sample.x.add_transposed(as_span(sample.weights), as_span(border));
+    hessian.col(d) = border;
+    hessian.row(d) = border.transpose();
+  }
+  return hessian;
+}
+
+/// The least of the penalties that are some.
+double least_penalty(const Vector& c) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const double each : c)
+    if (each > 0.0) least = std::min(least, each);
+  return least;
+}
+
 }  // namespace
+
+double KeptHessian::count(const DataTerm& data, Rows rows) {
+  const auto all = static_cast<double>(data.design().rows());
+  if (rows == Rows::all) return all;
+  const auto columns = static_cast<double>(data.design().cols());
+  return std::min(all, std::max(kRowsPerColumn * columns, kShareOfRows * all));
+}
 
 class KeptHessian::Form {
  public:
   virtual ~Form() = default;
   virtual bool set_penalties(const Vector& c) = 0;
   virtual void solve(Vector& v) const = 0;
+  virtual double largest_curvature() const = 0;
 };
 
 class KeptHessian::Factored final : public Form {
  public:
-  Factored(const DataTerm& data, const Vector& state, const StopToken* stop)
-      : hessian_(data.hessian_at(state, stop)) {}
+  Factored(const DataTerm& data, const Vector& state, const Vector& c, Rows rows, const StopToken* stop)
+      : intercept_(data.has_intercept()) {
+    Vector curvatures;
+    data.row_curvatures(state, curvatures);
+    hessian_ = hessian_of(drawn(data, curvatures, rows), intercept_, least_penalty(c), stop);
+  }
 
   bool set_penalties(const Vector& c) override {
     if (c_.size() == c.size() && c_ == c) return true;
@@ -45,7 +159,22 @@ class KeptHessian::Factored final : public Form {
     solve_lower_transposed(factor_, v);
   }
 
+  double largest_curvature() const override {
+    constexpr int kProducts = 30;
+    const Index d = hessian_.cols() - (intercept_ ? 1 : 0);
+    const Vector border = intercept_ ? Vector(hessian_.col(d).head(d)) : Vector::Zero(d);
+    const double own = intercept_ ? hessian_(d, d) : 0.0;
+    const auto apply = [&](const Vector& p, Vector& out) {
+      out.noalias() = hessian_.topLeftCorner(d, d) * p;
+      if (own > 0.0) out -= border.dot(p) / own * border;
+    };
+    Vector direction = hessian_.diagonal().head(d).cwiseSqrt();
+    Vector scratch(d);
+    return power_iteration(apply, kProducts, direction, scratch).rayleigh;
+  }
+
  private:
+  bool intercept_;
   Matrix hessian_;
   Matrix factor_;  // lower, of M
   Vector c_;       // of the factor; empty where there is none
@@ -55,17 +184,18 @@ class KeptHessian::Factored final : public Form {
 /// for each feature. Intercepts are eliminated first: G is that of centred features then.
 class KeptHessian::Kronecker final : public Form {
  public:
-  Kronecker(const DataTerm& data, const Vector& state, const StopToken* stop)
+  Kronecker(const DataTerm& data, const Vector& state, const Vector& c, Rows rows, const StopToken* stop)
       : outputs_(data.outputs()), features_(data.design().cols()), intercept_(data.has_intercept()) {
     // The weights of G have the sum 1: S ⊗ G then has the trace of the Hessian.
     Vector curvatures;
     data.row_curvature_traces(state, curvatures);
-    const double total = std::max(curvatures.sum(), std::numeric_limits<double>::min());
-    const Vector share = curvatures / total;
-    Matrix gram = weighted_gram(data.design(), as_span(share), stop);
+    Sample sample = drawn(data, curvatures, rows);
+    const double total = std::max(sample.weights.sum(), std::numeric_limits<double>::min());
+    sample.weights /= total;
+    Matrix gram = gram_of(sample, least_penalty(c) / total, stop);
     mean_ = Vector::Zero(features_);
     if (intercept_) {
-      data.design().add_transposed(as_span(share), as_span(mean_));
+      sample.x.add_transposed(as_span(sample.weights), as_span(mean_));
       gram -= mean_ * mean_.transpose();
     }
     if (stop_requested(stop) || !gram.allFinite()) return;
@@ -105,6 +235,10 @@ class KeptHessian::Kronecker final : public Form {
     all.row(features_) = (v_ * last).transpose();
   }
 
+  double largest_curvature() const override {
+    return q_.size() > 0 ? in_features_.maxCoeff() * in_outputs_.maxCoeff() : 0.0;
+  }
+
  private:
   Index outputs_, features_;
   bool intercept_;
@@ -117,14 +251,17 @@ class KeptHessian::Kronecker final : public Form {
 };
 
 KeptHessian::KeptHessian() = default;
+KeptHessian::KeptHessian(KeptHessian&&) noexcept = default;
+KeptHessian& KeptHessian::operator=(KeptHessian&&) noexcept = default;
 KeptHessian::~KeptHessian() = default;
 
-void KeptHessian::compute(const DataTerm& data, const Vector& state, const StopToken* stop) {
+void KeptHessian::compute(const DataTerm& data, const Vector& state, const Vector& c, Rows rows,
+                          const StopToken* stop) {
   form_.reset();
   if (data.outputs() == 1) {
-    form_ = std::make_unique<Factored>(data, state, stop);
+    form_ = std::make_unique<Factored>(data, state, c, rows, stop);
   } else {
-    form_ = std::make_unique<Kronecker>(data, state, stop);
+    form_ = std::make_unique<Kronecker>(data, state, c, rows, stop);
   }
   if (stop_requested(stop)) form_.reset();
 }
@@ -132,5 +269,7 @@ void KeptHessian::compute(const DataTerm& data, const Vector& state, const StopT
 bool KeptHessian::set_penalties(const Vector& c) { return form_->set_penalties(c); }
 
 void KeptHessian::solve(Vector& v) const { form_->solve(v); }
+
+double KeptHessian::largest_curvature() const { return form_->largest_curvature(); }
 
 }  // namespace yosida

@@ -10,6 +10,8 @@ namespace yosida {
 /// The Hessian of a data term at weights of some time ago, or what is near to it. While weights and penalties
 /// move on it stays near to the true one: what quasi-Newton steps and conjugate gradients start from.
 ///
+/// Where rows are many more than weights it may be estimated from some of them, drawn by their curvatures.
+///
 /// Of one output it is the Hessian itself, and M = it + diag(c) is factored for every c. Of several outputs
 /// it is S ⊗ G, with S the mean of the rows' K × K curvatures and G the Gram matrix of the features, of which
 /// eigenvectors are kept: M⁻¹ then costs the same for any c, which must be one number for all weights but the
@@ -17,15 +19,23 @@ namespace yosida {
 class KeptHessian {
  public:
   KeptHessian();
+  KeptHessian(KeptHessian&&) noexcept;
+  KeptHessian& operator=(KeptHessian&&) noexcept;
   ~KeptHessian();
 
-  /// Takes that at the state of DataTerm::state_at; none where `stop` says so on the way.
-  void compute(const DataTerm& data, const Vector& state, const StopToken* stop);
+  /// What rows it is taken from: all, or as many as tell it well enough where no column rests on a few.
+  enum class Rows { all, some };
+  static double count(const DataTerm& data, Rows rows);
+  /// Takes that at the state of DataTerm::state_at, for penalties c and such that are not much smaller; none
+  /// where `stop` says so on the way.
+  void compute(const DataTerm& data, const Vector& state, const Vector& c, Rows rows, const StopToken* stop);
   bool is_empty() const { return form_ == nullptr; }
   /// Adds diag(c). False where the sum has no inverse of this form.
   bool set_penalties(const Vector& c);
   /// v becomes M⁻¹v.
   void solve(Vector& v) const;
+  /// The largest curvature of the data term with the intercepts refitted, as it is told here.
+  double largest_curvature() const;
 
  private:
   class Form;

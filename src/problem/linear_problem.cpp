@@ -138,6 +138,7 @@ void LinearProblem::prepare() {
   gradient_at_zero_.resize(weights());
   fit_intercept(zero);
   train_term().gradient(zero, gradient_at_zero_);
+  zero_ = std::move(zero);
 }
 
 void LinearProblem::fill_in_traits() {
@@ -178,19 +179,18 @@ LinearProblem::Columns LinearProblem::measured_columns() const {
   Vector& curvatures = measured.curvatures;
   Vector& centred = measured.centred;
   const Index k = loss_.outputs();
-  Vector zero = Vector::Zero(weights());
-  fit_intercept(zero);
   Vector m;
   Vector state;
-  data.margins(zero, m);
+  data.products(zero_, m);
+  data.add_intercepts(zero_, m);
   data.state_at(m, state);
   data.hessian_diagonal_at(state, curvatures);
   centred = curvatures.head(penalty_.weights());
   if (intercept_) {
     // What an intercept takes of a column: its mean, weighted by the curvatures of the rows.
-    Vector mean(weights());
+    Vector mean;
+    data.hessian_border_at(state, mean);
     for (Index o = 0; o < k; ++o) {
-      data.hessian_product_at(state, Vector::Unit(weights(), penalty_.weights() + o), mean);
       const double own = mean[penalty_.weights() + o];
       if (!(own > 0.0)) continue;
       for (Index i = o; i < penalty_.weights(); i += k)
@@ -234,7 +234,11 @@ double LinearProblem::train_loss(const Vector& w, const Vector& lambda) const {
 void LinearProblem::train_gradient(const Vector& w, const Vector& lambda, Vector& g) const {
   require_sizes(*this, w, lambda);
   g.resize(weights());
-  train_term().gradient(w, g);
+  if (w == zero_) {
+    g = gradient_at_zero_;
+  } else {
+    train_term().gradient(w, g);
+  }
   penalty_.add_product(lambda, w, g);
 }
 
@@ -321,6 +325,12 @@ std::unique_ptr<SolveMemory> LinearProblem::solve_memory() const {
   const bool suits = penalty_.is_shared() || loss_.outputs() == 1;
   if (traits_.factors_cheaply || !suits || !QuasiNewton::pays(train_term())) return nullptr;
   return std::make_unique<QuasiNewton>();
+}
+
+std::optional<double> LinearProblem::largest_curvature(SolveMemory& memory, Work& work) const {
+  auto* const own = dynamic_cast<QuasiNewton*>(&memory);
+  if (own == nullptr) return {};
+  return own->largest_curvature(train_term(), zero_, gradient_flops(), work);
 }
 
 InnerReport LinearProblem::inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const {
@@ -432,9 +442,11 @@ void LinearProblem::certificate_scale(const Vector& w, const Vector& lambda, Vec
   out.resize(hyperparameters());
   const DataTerm data = train_term();
   const Index groups = penalty_.groups();
-  Vector m;
+  Vector products;  // of the penalised weights
+  data.products(w, products);
+  Vector m = products;
+  data.add_intercepts(w, m);
   Vector state;
-  data.margins(w, m);
   data.state_at(m, state);
   Vector square = Vector::Zero(groups);
   Vector count = Vector::Zero(groups);
@@ -453,6 +465,10 @@ void LinearProblem::certificate_scale(const Vector& w, const Vector& lambda, Vec
   for (Index g = 0; g < groups; ++g) {
     if (!along_weights(g)) {
       with_diagonal = true;
+      continue;
+    }
+    if (penalty_.is_shared()) {
+      kappa[g] = data.curvature_of(state, products) / square[g];
       continue;
     }
     Vector part = Vector::Zero(weights());
@@ -487,7 +503,9 @@ bool LinearProblem::factors_cheaply() const {
 void LinearProblem::fit_intercept(Vector& w) const {
   require_weights(*this, w);
   if (!intercept_) return;
-  if (loss_.is_quadratic()) {
+  if (zero_.size() > 0 && w.head(penalty_.weights()).isZero(0.0)) {
+    w.tail(intercepts()) = zero_.tail(intercepts());
+  } else if (loss_.is_quadratic()) {
     w[features()] = target_mean_ - train_mean_.dot(w.head(features()));
   } else {
     train_term().fit_intercepts(w);

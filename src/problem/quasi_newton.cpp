@@ -16,14 +16,19 @@ constexpr double kEigenFlops = 6.0;
 struct Seconds {
   double pass, hessian, factor;
 };
-Seconds predicted(const DataTerm& data) {
+/// Of the products of rows that a Hessian is made of.
+double hessian_flops(const DataTerm& data, KeptHessian::Rows rows) {
+  const double share = KeptHessian::count(data, rows) / static_cast<double>(data.design().rows());
+  return share * 0.5 * data.design().product_flops() * static_cast<double>(data.design().cols());
+}
+Seconds predicted(const DataTerm& data, KeptHessian::Rows rows) {
   const Rates rate = rates();
   const auto columns = static_cast<double>(data.design().cols());
   const auto outputs = static_cast<double>(data.outputs());
   const double numbers = 0.5 * data.design().product_flops();
   const double cube = columns * columns * columns;
   Seconds seconds{.pass = numbers * std::max(8.0 / rate.bytes, 4.0 * outputs / rate.products),
-                  .hessian = numbers * columns / rate.products,
+                  .hessian = 0.5 * hessian_flops(data, rows) / rate.products,  // in single precision
                   .factor = cube / (3.0 * rate.factors)};
   if (outputs > 1.0) {  // eigenvectors once, and their products with all outputs in the place of a factor
     seconds.hessian += kEigenFlops * cube / rate.factors;
@@ -37,9 +42,17 @@ constexpr double kUsualSolves = 26.0;
 constexpr double kUsualHessians = 3.0;
 constexpr double kUsualPasses = 300.0;
 
+/// The logarithm of the mean penalty.
+double logarithm_of(const Vector& c) { return std::log(c.mean()); }
+
 constexpr std::size_t kMaxPairs = 30;
-/// So many passes a solve takes with the Hessian of today, too.
-constexpr std::int64_t kNeededPasses = 1;
+constexpr std::size_t kMaxKept = 24;
+/// So many solves after it was taken a Hessian is still new.
+constexpr int kSoon = 2;
+/// So many passes a solve takes with the Hessian of today, too: the finer it is, the more.
+std::int64_t needed_passes(double tolerance) {
+  return 1 + static_cast<std::int64_t>(tolerance < 1e-2) + static_cast<std::int64_t>(tolerance < 1e-4);
+}
 /// A blur from here on is that of a scan.
 constexpr double kCoarse = 0.1;
 constexpr std::int64_t kMaxPasses = 200;
@@ -55,33 +68,78 @@ constexpr double kSmallest = std::numeric_limits<double>::min();
 
 bool QuasiNewton::pays(const DataTerm& data) {
   if (data.loss().is_quadratic() || data.design().cols() > kMaxCholesky) return false;
-  const Seconds seconds = predicted(data);
+  const Seconds seconds = predicted(data, KeptHessian::Rows::all);
   return kUsualSolves * seconds.factor + kUsualHessians * seconds.hessian <= kUsualPasses * seconds.pass;
 }
 
 double QuasiNewton::passes_worth_a_hessian(const DataTerm& data) const {
-  const Seconds seconds = predicted(data);
+  const Seconds seconds = predicted(data, rows_);
   const double worth = 2.0 + 0.8 * (seconds.hessian + seconds.factor) / seconds.pass;
   // That of several outputs is not the Hessian itself, and takes some passes however new it is.
   return data.outputs() == 1 ? worth : std::exp2(hessians_) * worth;
 }
 
-void QuasiNewton::move_to(const DataTerm& data, const Vector& w) {
-  point_.value = data.gradient(w, point_.margins, point_.gradient);
-  point_.w = w;
+std::optional<double> QuasiNewton::largest_curvature(const DataTerm& data, const Vector& zero,
+                                                     double flops_per_gradient, Work& work) {
+  work.train_gradients += go_to(data, zero);
+  keep_point();
+  work.factorisations += refresh(data, Vector::Ones(data.size()), nullptr) / flops_per_gradient;
+  if (hessian_.is_empty()) return {};
+  return hessian_.largest_curvature();
 }
 
-double QuasiNewton::refresh(const DataTerm& data, const StopToken* stop) {
+std::int64_t QuasiNewton::go_to(const DataTerm& data, const Vector& w) {
+  const auto is_here = [&](const Point& point) { return point.w.size() == w.size() && point.w == w; };
+  if (is_here(point_)) return 0;
+  if (const auto kept = std::find_if(kept_.begin(), kept_.end(), is_here); kept != kept_.end()) {
+    point_ = *kept;
+    return 0;
+  }
+  point_.value = data.gradient(w, point_.margins, point_.gradient);
+  point_.w = w;
+  return 1;
+}
+
+void QuasiNewton::keep_point() {
+  const auto is_here = [&](const Point& point) { return point.w == point_.w; };
+  if (std::any_of(kept_.begin(), kept_.end(), is_here)) return;
+  if (kept_.size() == kMaxKept) kept_.erase(kept_.begin());
+  kept_.push_back({.w = point_.w, .gradient = point_.gradient, .value = point_.value});
+}
+
+void QuasiNewton::require_margins(const DataTerm& data) {
+  if (point_.margins.size() == 0) data.margins(point_.w, point_.margins);
+}
+
+void QuasiNewton::exchange_hessians() {
+  std::swap(hessian_, other_);
+  std::swap(penalty_, other_penalty_);
+  std::swap(wasted_passes_, other_wasted_passes_);
+}
+
+void QuasiNewton::choose_hessian(const Vector& c) {
+  if (other_.is_empty()) return;
+  const double penalty = logarithm_of(c);
+  if (std::abs(penalty - other_penalty_) < std::abs(penalty - penalty_)) exchange_hessians();
+}
+
+double QuasiNewton::refresh(const DataTerm& data, const Vector& c, const StopToken* stop) {
   if (!hessian_.is_empty() && wasted_passes_ <= passes_worth_a_hessian(data)) return 0.0;
+  // One that is new and wastes passes all the same has missed what few rows tell: then all are taken.
+  if (!hessian_.is_empty() && solves_ <= kSoon) rows_ = KeptHessian::Rows::all;
+  require_margins(data);
   Vector state;
   data.state_at(point_.margins, state);
-  hessian_.compute(data, state, stop);
+  exchange_hessians();
+  hessian_.compute(data, state, c, rows_, stop);
+  penalty_ = logarithm_of(c);
+  solves_ = 0;
   pairs_.clear();
   wasted_passes_ = 0.0;
   hessians_ += 1.0;
   const auto columns = static_cast<double>(data.design().cols());
   const double share = data.outputs() > 1 ? kEigenFlops : 1.0 / 3.0;
-  return 0.5 * data.design().product_flops() * columns + share * columns * columns * columns;
+  return hessian_flops(data, rows_) + share * columns * columns * columns;
 }
 
 /// One inner solve.
@@ -91,21 +149,21 @@ class QuasiNewton::Minimiser {
 
   InnerReport run(Vector& a) {
     if (p_.max_count < 1) return report_;
-    if (memory_.point_.w.size() != a.size() || memory_.point_.w != a) {
-      memory_.move_to(p_.data, a);
-      ++report_.work.train_gradients;
-    }
+    report_.work.train_gradients += memory_.go_to(p_.data, a);
+    memory_.choose_hessian(p_.c);
     update();
     while (!is_solved()) {
       if (report_.work.train_gradients >= std::min(p_.max_count, kMaxPasses) || stop_requested(p_.stop))
         break;
-      report_.work.factorisations += memory_.refresh(p_.data, p_.stop) / p_.flops_per_gradient;
+      report_.work.factorisations += memory_.refresh(p_.data, p_.c, p_.stop) / p_.flops_per_gradient;
       if (memory_.hessian_.is_empty() || !memory_.hessian_.set_penalties(p_.c)) break;
       if (!step()) break;
-      if (report_.work.train_gradients > kNeededPasses) memory_.wasted_passes_ += 1.0;
+      if (report_.work.train_gradients > needed_passes(std::max(p_.relative, p_.blur)))
+        memory_.wasted_passes_ += 1.0;
     }
     p_.data.centre_free_weights(p_.c, point().w);  // which moves no probability
     a = point().w;
+    memory_.keep_point();
     report_.gradient_norm = gradient_.norm();
     report_.converged = is_solved();
     report_.blur = blur();
@@ -173,9 +231,12 @@ class QuasiNewton::Minimiser {
       slope = gradient_.dot(d);
       if (!(slope < 0.0) || !d.allFinite()) return false;
     }
-    const Point last = point();
+    Point& last = memory_.last_;
+    std::swap(last, point());
     const double value = last.value + of_penalty(last.w);
-    memory_.move_to(p_.data, last.w + d);
+    // Always a pass: a step too short to leave a point that is kept must not go on for ever.
+    point().w = last.w + d;
+    point().value = p_.data.gradient(point().w, point().margins, point().gradient);
     ++report_.work.train_gradients;
     Vector gradient = gradient_at(point());
     const double size = std::abs(value);
@@ -183,8 +244,8 @@ class QuasiNewton::Minimiser {
     const bool lower = next <= value + kSufficient * slope;
     const bool flatter = next <= value + kRounding * size && gradient.dot(d) <= -kFlatter * slope;
     if (!(lower || flatter) || !gradient.allFinite()) {
-      if (!shorten(last, d, value, slope)) {
-        point() = last;
+      if (!shorten(d, value, slope)) {
+        std::swap(last, point());
         return false;
       }
       gradient = gradient_at(point());
@@ -196,7 +257,9 @@ class QuasiNewton::Minimiser {
 
   /// The point between the last and the one tried, at which the objective has fallen. Margins are linear
   /// along it, so that no pass is needed before the gradient there.
-  bool shorten(const Point& last, const Vector& d, double value, double slope) {
+  bool shorten(const Vector& d, double value, double slope) {
+    Point& last = memory_.last_;
+    if (last.margins.size() == 0) p_.data.margins(last.w, last.margins);
     const Vector move = point().margins - last.margins;
     if (!move.allFinite()) return false;
     double t = 1.0;
@@ -236,17 +299,17 @@ class QuasiNewton::Minimiser {
 };
 
 InnerReport QuasiNewton::minimise(const InnerProblem& problem, Vector& a) {
+  ++solves_;
   return Minimiser(*this, problem).run(a);
 }
 
 LinearReport QuasiNewton::solve(const DataTerm& data, const Vector& c, const Vector& w, const Vector& b,
                                 const LinearOptions& options, double flops_per_gradient,
                                 const Vector* curvatures, Vector& x) {
+  ++solves_;
   LinearReport report;
-  if (point_.w.size() != w.size() || point_.w != w) {
-    move_to(data, w);
-    report.work.factorisations += 1.0;
-  }
+  report.work.factorisations += static_cast<double>(go_to(data, w));
+  require_margins(data);
   Vector state;
   data.state_at(point_.margins, state);
   const auto apply = [&](const Vector& p, Vector& out) {
@@ -257,21 +320,21 @@ LinearReport QuasiNewton::solve(const DataTerm& data, const Vector& c, const Vec
   const auto norm = [&](const Vector& residual) { return gradient_norm(residual, c, curvatures); };
   const double tolerance = options.tolerance * norm(b);
   const Index most = 10 * b.size();
+  const std::int64_t needed = needed_passes(options.tolerance);
   while (!report.converged) {
-    const double flops = refresh(data, options.stop);
+    const double flops = refresh(data, c, options.stop);
     report.work.factorisations += flops / flops_per_gradient;
     if (hessian_.is_empty() || !hessian_.set_penalties(c)) break;
     // No more than are worth another Hessian; with one of this very point, as many as it takes.
     std::int64_t products = std::min<std::int64_t>(options.max_count, most) - report.work.hessian_products;
     if (flops == 0.0)
-      products =
-          std::min(products, kNeededPasses + 1 +
-                                 static_cast<std::int64_t>(passes_worth_a_hessian(data) - wasted_passes_));
+      products = std::min(
+          products, needed + 1 + static_cast<std::int64_t>(passes_worth_a_hessian(data) - wasted_passes_));
     if (products < 1 || stop_requested(options.stop)) break;
     const CgReport cg = conjugate_gradients(
         apply, b, x, tolerance, products, {.precondition = precondition, .norm = norm, .stop = options.stop});
     report.work.hessian_products += cg.products;
-    wasted_passes_ += static_cast<double>(std::max<Index>(cg.products - kNeededPasses, 0));
+    wasted_passes_ += static_cast<double>(std::max<Index>(cg.products - needed, 0));
     report.residual_norm = cg.residual_norm;
     report.converged = cg.residual_norm <= tolerance;
     if (cg.products < products) break;  // rounding

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "problem/kept_hessian.hpp"
@@ -17,6 +18,9 @@ class QuasiNewton final : public SolveMemory {
   /// Whether a search of many λ is predicted to take less time with a kept Hessian than without.
   static bool pays(const DataTerm& data);
 
+  /// BilevelProblem::largest_curvature, at the weights `zero`: the first Hessian is the one that is needed.
+  std::optional<double> largest_curvature(const DataTerm& data, const Vector& zero, double flops_per_gradient,
+                                          Work& work);
   /// As newton(), for tolerances that are not tight. Not converged where it makes no more progress.
   InnerReport minimise(const InnerProblem& problem, Vector& a);
   /// As yosida::hessian_solve(), by preconditioned conjugate gradients.
@@ -27,8 +31,9 @@ class QuasiNewton final : public SolveMemory {
  private:
   /// The data term at weights.
   struct Point {
-    Vector w, margins, gradient;
+    Vector w, gradient;
     double value = 0.0;
+    Vector margins = {};  // empty where they are not known any more
   };
   /// A step and how the data term's gradient has changed by it.
   struct Pair {
@@ -36,18 +41,31 @@ class QuasiNewton final : public SolveMemory {
   };
   class Minimiser;
 
-  void move_to(const DataTerm& data, const Vector& w);
+  /// Takes the gradient at w, or finds it among those that are kept. Returns how many passes that took.
+  std::int64_t go_to(const DataTerm& data, const Vector& w);
+  /// What a later solve that starts from here will ask for.
+  void keep_point();
+  void require_margins(const DataTerm& data);
   /// Takes the Hessian anew where passes that it would have saved since the last time have taken longer than
   /// that will. Returns its operations.
-  double refresh(const DataTerm& data, const StopToken* stop);
+  double refresh(const DataTerm& data, const Vector& c, const StopToken* stop);
+  /// Takes the one of the two Hessians whose penalties are nearer to c.
+  void choose_hessian(const Vector& c);
+  void exchange_hessians();
   /// So many passes may be wasted before another Hessian is taken.
   double passes_worth_a_hessian(const DataTerm& data) const;
 
   Point point_;
+  Point last_;               // where a step has come from
+  std::vector<Point> kept_;  // where solves have ended, without margins
   std::vector<Pair> pairs_;
   KeptHessian hessian_;
-  double hessians_ = 0.0;       // taken so far
-  double wasted_passes_ = 0.0;  // since the last was taken
+  KeptHessian other_;                           // the one before: a search comes back to where it has been
+  double penalty_ = 0.0, other_penalty_ = 0.0;  // logarithms of those they were taken for
+  double wasted_passes_ = 0.0, other_wasted_passes_ = 0.0;  // since they were taken
+  KeptHessian::Rows rows_ = KeptHessian::Rows::some;        // what the next is taken from
+  double hessians_ = 0.0;                                   // taken so far
+  int solves_ = 0;                                          // inner and linear ones since the last was taken
 };
 
 }  // namespace yosida

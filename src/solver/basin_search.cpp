@@ -25,6 +25,15 @@ constexpr double kHidden = 0.5;
 /// By how much a value may be wrong, as a share of it, for each unit of its blur, where it is compared with a
 /// sharper one.
 constexpr double kCaution = 0.3;
+/// A scanned value is good enough to tell where the basins are, and no guide inside of one: a refined sample
+/// takes the place of those so many times their blur away, but of none further than this.
+constexpr double kOutdated = 10.0;
+constexpr double kFarthestOutdated = 0.9;
+
+/// How far away from an inexact sample a sharper one takes its place.
+double reach_of(const Sample& sample) {
+  return sample.slope ? sample.blur : std::min(kOutdated * sample.blur, kFarthestOutdated);
+}
 
 /// The minimum of the cubic through values and slopes of both ends, inside [a, b]; nothing where it falls
 /// or rises all the way.
@@ -117,7 +126,7 @@ void BasinSearch::add(const Sample& sample) {
   if (!scanning() && sample.value == kUnresolved) walls_.push_back(sample.x);
   if (sample.slope)
     std::erase_if(samples_, [&](const Sample& each) {
-      return each.blur > sample.blur && std::abs(each.x - sample.x) <= each.blur;
+      return each.blur > sample.blur && std::abs(each.x - sample.x) <= reach_of(each);
     });
   const auto at = std::lower_bound(samples_.begin(), samples_.end(), sample.x,
                                    [](const Sample& each, double x) { return each.x < x; });

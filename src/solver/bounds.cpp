@@ -22,8 +22,11 @@ constexpr int kPowerIterations = 8;      // from the gradient, which points ther
 
 }  // namespace
 
-double largest_curvature(const BilevelProblem& problem, const Vector& lambda) {
+double largest_curvature(const BilevelProblem& problem, const Vector& lambda, SolveMemory* memory) {
   if (const auto known = problem.traits().largest_curvature) return *known;
+  Work work;
+  if (memory != nullptr)
+    if (const auto kept = problem.largest_curvature(*memory, work)) return *kept;
   // The largest curvature by power iteration, unpenalised: e^{−∞} = 0.
   const Vector unpenalised = without_penalties(problem, lambda);
   const Vector w = starting_weights(problem);
@@ -51,11 +54,11 @@ double largest_curvature(const BilevelProblem& problem, const Vector& lambda) {
 
 namespace {
 
-Bounds bounds_of(const BilevelProblem& problem, const Vector& lambda) {
+Bounds bounds_of(const BilevelProblem& problem, const Vector& lambda, SolveMemory* memory) {
   if (const auto& own = problem.traits().bounds) return *own;
   if (!problem.traits().has_penalties)
     return {lambda.array() - kToEitherSide, lambda.array() + kToEitherSide};
-  double largest = largest_curvature(problem, lambda);
+  double largest = largest_curvature(problem, lambda, memory);
   if (!(largest > 0.0)) largest = 1.0;
   const Index count = problem.hyperparameters();
   Bounds bounds{Vector::Constant(count, std::log(kLeastPenaltyShare * largest)),
@@ -71,12 +74,12 @@ Bounds bounds_of(const BilevelProblem& problem, const Vector& lambda) {
 
 }  // namespace
 
-Start with_bounds(const BilevelProblem& problem, Start start) {
+Start with_bounds(const BilevelProblem& problem, Start start, SolveMemory* memory) {
   if (start.is_bounded()) return start;
   if (start.lambda.size() != problem.hyperparameters())
     throw InputError("lambda0 has " + std::to_string(start.lambda.size()) + " values: the problem has " +
                      std::to_string(problem.hyperparameters()) + " hyperparameters");
-  const Bounds bounds = bounds_of(problem, start.lambda);
+  const Bounds bounds = bounds_of(problem, start.lambda, memory);
   if (bounds.low.size() != start.lambda.size() || bounds.high.size() != start.lambda.size())
     throw InputError("traits.bounds: there are " + std::to_string(bounds.low.size()) + " lower and " +
                      std::to_string(bounds.high.size()) + " upper; the problem has " +

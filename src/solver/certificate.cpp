@@ -13,6 +13,7 @@ namespace {
 /// Inner and linear solves of a certificate: far below what it certifies, finer where that costs little.
 constexpr double kInner = 1e-7;
 constexpr double kExact = 1e-10;
+constexpr double kSlope = 1e-5;
 constexpr int kMaxRefinements = 3;
 /// Where the slope at λ_j is not small, the loss beside it may still show a minimum. At most so many λ_j are
 /// looked at, first at this distance, then each time so many times further away.
@@ -42,10 +43,11 @@ struct Slopes {
 
 /// At w*(λ):  H q = ∇L_V,  ∇h = ∂L_V/∂λ − Cᵀ q. What the residual r of that solve hides, −Cᵀ H⁻¹ r, is its
 /// error; it also refines q, as long as it is above what is allowed and falls.
-Slopes slopes_at(const BilevelProblem& problem, const Vector& lambda, double allowed, Vector& w) {
-  const double tight = problem.traits().factors_cheaply ? kExact : kInner;
-  const std::unique_ptr<SolveMemory> memory = problem.solve_memory();
-  problem.inner_solve(lambda, {.proximal = {}, .tolerance = tight, .memory = memory.get()}, w);
+Slopes slopes_at(const BilevelProblem& problem, const Vector& lambda, double allowed, SolveMemory* memory,
+                 Vector& w) {
+  const bool is_cheap = problem.traits().factors_cheaply;
+  const double tight = is_cheap ? kExact : kInner;
+  problem.inner_solve(lambda, {.proximal = {}, .tolerance = tight, .memory = memory}, w);
   const Index count = problem.hyperparameters();
   Slopes at{.validation = 0.0, .slope = Vector(count), .error = Vector(count), .scale = Vector(count)};
   Vector g(problem.weights());
@@ -53,7 +55,8 @@ Slopes slopes_at(const BilevelProblem& problem, const Vector& lambda, double all
   problem.certificate_scale(w, lambda, at.scale);
   at.scale /= slope_unit(at.validation);
   Vector q = Vector::Zero(problem.weights());
-  problem.hessian_solve(w, lambda, g, {.tolerance = tight, .memory = memory.get()}, q);
+  // Its error is measured and taken out below: where a solve is dear, it need not be small from the start.
+  problem.hessian_solve(w, lambda, g, {.tolerance = is_cheap ? kExact : kSlope, .memory = memory}, q);
   Vector residual(problem.weights());
   Vector correction(problem.weights());
   double last = std::numeric_limits<double>::infinity();
@@ -61,7 +64,7 @@ Slopes slopes_at(const BilevelProblem& problem, const Vector& lambda, double all
     problem.hessian_product(w, lambda, q, residual);
     residual = g - residual;
     correction.setZero();
-    problem.hessian_solve(w, lambda, residual, {.tolerance = 0.1, .memory = memory.get()}, correction);
+    problem.hessian_solve(w, lambda, residual, {.tolerance = 0.1, .memory = memory}, correction);
     problem.cross_product_transposed(w, lambda, correction, at.error);
     const double worst = at.error.cwiseAbs().cwiseProduct(at.scale).maxCoeff();
     if (!(worst > 0.1 * allowed) || !(worst < 0.5 * last) || refinement == kMaxRefinements) break;
@@ -228,7 +231,7 @@ std::string reason_beside(const Certificate& certificate, const std::string& siz
 }  // namespace
 
 Certificate certify(const BilevelProblem& problem, const Solution& solution, const Start& start,
-                    double tolerance) {
+                    double tolerance, SolveMemory* memory) {
   const Vector& lambda = solution.lambda;
   Vector w = solution.point;
   require_sizes(problem, w, lambda);
@@ -237,7 +240,8 @@ Certificate certify(const BilevelProblem& problem, const Solution& solution, con
                                  start.high.size(), lambda.size()));
   Certificate certificate;
   certificate.inner_gradient = relative_gradient(problem, lambda, w);
-  const Slopes at = slopes_at(problem, lambda, tolerance, w);
+  const std::unique_ptr<SolveMemory> own = memory == nullptr ? problem.solve_memory() : nullptr;
+  const Slopes at = slopes_at(problem, lambda, tolerance, memory == nullptr ? own.get() : memory, w);
   const Judged judged = judge_slopes(at, lambda, start, tolerance, certificate);
   const double worst = certificate.hypergradient + certificate.hypergradient_error;
   const bool is_small = std::isfinite(worst) && judged.steep.empty();

@@ -39,10 +39,11 @@ bool agree(const Sample& upper, const Sample& lower) {
 
 }  // namespace
 
-MovableBounds::MovableBounds(const BilevelProblem& problem, const Start& start, const Vector& w)
+MovableBounds::MovableBounds(const BilevelProblem& problem, const Start& start, const Vector& w,
+                             SolveMemory* memory)
     : problem_(problem),
       are_own_(!start.is_bounded()),
-      range_(with_bounds(problem, start)),
+      range_(with_bounds(problem, start, memory)),
       untrained_value_(problem.validation_loss(w, start.lambda)) {}
 
 bool MovableBounds::is_worth_moving(bool is_low, const Sample& best) const {

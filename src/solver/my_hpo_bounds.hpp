@@ -10,8 +10,8 @@ namespace yosida {
 /// been seen to change nothing.
 class MovableBounds {
  public:
-  /// w: the weights before anything is trained.
-  MovableBounds(const BilevelProblem& problem, const Start& start, const Vector& w);
+  /// w: the weights before anything is trained; `memory` as with_bounds takes it.
+  MovableBounds(const BilevelProblem& problem, const Start& start, const Vector& w, SolveMemory* memory);
 
   const Start& range() const { return range_; }
   double low() const { return range_.low[0]; }

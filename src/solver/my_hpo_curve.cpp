@@ -41,8 +41,8 @@ std::vector<Sample> closed_forms(const BilevelProblem& problem, std::span<const 
 Exactness Exactness::exact() { return {.tolerance = kExact}; }
 Exactness Exactness::glance() { return {.tolerance = kGlance, .is_glance = true}; }
 
-Curve::Curve(const BilevelProblem& problem, Vector w)
-    : problem_(problem), start_(std::move(w)), memory_(problem.solve_memory()), g_(problem.weights()) {}
+Curve::Curve(const BilevelProblem& problem, Vector w, std::shared_ptr<SolveMemory> memory)
+    : problem_(problem), start_(std::move(w)), memory_(std::move(memory)), g_(problem.weights()) {}
 
 Sample Curve::evaluate(double lambda, const Exactness& wanted) {
   if (problem_.traits().has_closed_form) return closed_forms(problem_, {&lambda, 1})[0];

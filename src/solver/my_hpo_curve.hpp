@@ -38,8 +38,8 @@ std::vector<BasinSearch::Sample> closed_forms(const BilevelProblem& problem, std
 /// h(λ) = L_V(w*(λ)) of one hyperparameter. Each inner solve starts from what is known beside it.
 class Curve {
  public:
-  /// The first inner solve starts from w.
-  Curve(const BilevelProblem& problem, Vector w);
+  /// The first inner solve starts from w. All of them use the memory, which may be null.
+  Curve(const BilevelProblem& problem, Vector w, std::shared_ptr<SolveMemory> memory);
 
   /// h(λ) and, where it is wanted, h′(λ). The value is BasinSearch::kUnresolved where the solve has not told
   /// h.
@@ -59,7 +59,7 @@ class Curve {
 
   const BilevelProblem& problem_;
   Vector start_;
-  std::unique_ptr<SolveMemory> memory_;  // what the problem keeps between its solves
+  std::shared_ptr<SolveMemory> memory_;
   std::map<double, Tangent> visited_;
   Vector g_;  // ∇L_V
   std::int64_t inexact_solves_ = 0;

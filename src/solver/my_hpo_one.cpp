@@ -25,6 +25,10 @@ constexpr double kOneScale = 1e-11;
 /// because it looks at a smaller neighbourhood.
 constexpr double kFirstTau = 0.03;
 constexpr double kShrink = 0.3;
+/// The same where the problem keeps a Hessian: finer solves cost a pass or two there, and slopes that agree
+/// with each other save points.
+constexpr double kFirstKeptTau = 2e-3;
+constexpr double kKeptShrink = 0.1;
 /// τ of the answer. Where its slope is multiplied by more than kLargeScale before it is called small, or
 /// where the problem keeps a Hessian, it is kLeastTau instead.
 constexpr double kFinalTau = 3e-4;
@@ -39,7 +43,7 @@ constexpr double kFarAbove = 1.5;
 /// How often a run may look closer where nothing promises more and the certificate is not met. So many of
 /// these looks suppose that h is smooth; then a kink is bisected.
 constexpr int kMaxCloserLooks = 30;
-constexpr int kSmoothLooks = 4;
+constexpr int kSmoothLooks = 8;
 /// Slopes of opposite signs so near to each other hold a minimum between them that no λ is nearer to.
 constexpr double kAtKink = 5e-6;
 
@@ -107,14 +111,16 @@ SearchForOne::SearchForOne(const BilevelProblem& problem, const MyHpo::Settings&
                            const Vector& w)
     : problem_(problem),
       settings_(settings),
-      bounds_(problem, start, w),
+      memory_(problem.solve_memory()),
+      bounds_(problem, start, w, memory_.get()),
       search_(bounds_.low(), bounds_.high(), Scan::spacing(problem, settings), start.lambda[0]),
       scan_(problem, settings, has_one_scale(problem, bounds_)),
-      curve_(problem, w) {}
+      curve_(problem, w, memory_) {}
 
 void SearchForOne::step(Iterate& at) {
   if (!has_begun_) {
     has_begun_ = true;
+    at.memory = memory_;
     if (take_exact_minimum(problem_, bounds_, search_, at)) return;
   }
   if (search_.scanning()) {
@@ -169,7 +175,9 @@ void SearchForOne::refine(const Iterate& at) {
 }
 
 double SearchForOne::next_tau() const {
-  return std::max(kFirstTau * std::pow(kShrink, refinements_), kLeastTau);
+  const double tau = curve_.has_memory() ? kFirstKeptTau * std::pow(kKeptShrink, refinements_)
+                                         : kFirstTau * std::pow(kShrink, refinements_);
+  return std::max(tau, kLeastTau);
 }
 
 double SearchForOne::final_tau(const Iterate& at) const {
@@ -189,8 +197,8 @@ std::optional<SearchForOne::Look> SearchForOne::look_at_start() {
   const auto start =
       std::find_if(samples.begin(), samples.end(), [&](const Sample& each) { return each.x == lambda; });
   if (start == samples.end() || !std::isfinite(start->value)) return Look{lambda};
-  // A unit of blur is some hundredths of a value.
-  const double far_above = std::min(kFarAbove, 1.0 + start->blur);
+  // A unit of blur is some hundredths of a value; that many times over is enough.
+  const double far_above = std::min(kFarAbove, 1.0 + 10.0 * kBlurOfValue * start->blur);
   if (start->slope || !(start->value <= far_above * search_.best_value())) return {};
   return Look{lambda};
 }

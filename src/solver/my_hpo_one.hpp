@@ -42,6 +42,7 @@ class SearchForOne final : public MyHpo::Search {
 
   const BilevelProblem& problem_;
   MyHpo::Settings settings_;
+  std::shared_ptr<SolveMemory> memory_;  // what the problem keeps between its solves
   MovableBounds bounds_;
   BasinSearch search_;
   Scan scan_;

@@ -24,6 +24,16 @@ constexpr double kScanTau = 0.1;
 /// elsewhere its tolerance is finer by a factor.
 constexpr double kUninteresting = 1.1;
 constexpr double kFiner = 0.1;
+/// Where a problem keeps a Hessian, finer solves cost a pass or two: τ alone says when they end. Where h has
+/// risen, it is enough to see whether it falls again, and a point may be that of a λ half-way to the next.
+constexpr double kRisingTau = 0.7;
+/// So small a share of the gradient at 0 is as good as none: where penalties are next to nothing, τ asks for
+/// less than rounding leaves.
+constexpr double kNoGradient = 1e-7;
+/// Values that differ by less than this share are level, and so are such that differ by so small a share of
+/// what they are above the best.
+constexpr double kLevel = 1e-6;
+constexpr double kLevelAbove = 0.1;
 /// A solve whose weights may be those of a λ further away than this has not told h.
 constexpr double kResolved = 0.3;
 /// So many values that rise one after the other, to so many times the best, end an inexact scan. Columns of
@@ -31,6 +41,8 @@ constexpr double kResolved = 0.3;
 constexpr int kRises = 2;
 constexpr double kOverfitted = 1.1;
 constexpr double kFarOverfitted = 4.0;
+/// Where the columns have one scale and a Hessian is kept, one more of them is enough for a smaller rise.
+constexpr double kSlightlyOverfitted = 1.03;
 
 }  // namespace
 
@@ -68,12 +80,32 @@ void Scan::add_inexact_point(Curve& curve, BasinSearch& search) {
   const double last = last_;
   if (std::isfinite(sample.value)) last_ = sample.value;
   search.add(sample);
-  if (only_overfits(sample, last, search)) search.end_scan();
+  if (only_overfits(sample, last, curve, search) || is_level_below(sample, last, curve, search))
+    search.end_scan();
+}
+
+/// The last two values are level, and so is the one at the end of the scan: then what lies between is, too.
+/// A smaller penalty takes every direction of the weights nearer to where it is without any, and none back.
+bool Scan::is_level_below(const Sample& sample, double last, Curve& curve, BasinSearch& search) const {
+  const auto are_level = [&](double a, double b) {
+    const double best = search.best_value();
+    return std::abs(a - b) <= std::max(kLevel * std::abs(best), kLevelAbove * (std::min(a, b) - best));
+  };
+  // The same value to the last digit is that of the same weights, and tells nothing.
+  if (!curve.has_memory() || search.left_to_scan().size() < 2 || sample.value == last ||
+      !are_level(sample.value, last))
+    return false;
+  const Sample end =
+      curve.evaluate(search.left_to_scan().back(), Exactness::value_only(kScanTau, kNoGradient));
+  search.add(end);
+  return are_level(sample.value, end.value);
 }
 
 /// A coarse solve is enough where it tells h, and dear where it does not: then its weights may be those of a
 /// λ far away, and likely those of the λ that follow are too.
 Sample Scan::coarse_sample(double lambda, Curve& curve, const BasinSearch& search) {
+  if (curve.has_memory())
+    return curve.evaluate(lambda, Exactness::value_only(rises_ > 0 ? kRisingTau : kScanTau, kNoGradient));
   if (!is_coarse_useless_) {
     const bool is_dull = search.samples().empty() || last_ > kUninteresting * search.best_value();
     const Sample sample = curve.evaluate(
@@ -85,10 +117,13 @@ Sample Scan::coarse_sample(double lambda, Curve& curve, const BasinSearch& searc
 }
 
 /// Heuristic: where h rises and rises below its best λ, only overfitting is left.
-bool Scan::only_overfits(const Sample& sample, double last, const BasinSearch& search) {
+bool Scan::only_overfits(const Sample& sample, double last, const Curve& curve, const BasinSearch& search) {
   rises_ = sample.value > last ? rises_ + 1 : 0;
-  return rises_ >= (columns_are_alike_ ? kRises : 2 * kRises) &&
-         sample.value > (columns_are_alike_ ? kOverfitted : kFarOverfitted) * search.best_value();
+  const double best = search.best_value();
+  const auto is_above = [&](double times) { return sample.value - best > (times - 1.0) * std::abs(best); };
+  if (!columns_are_alike_) return rises_ >= 2 * kRises && is_above(kFarOverfitted);
+  return (rises_ >= kRises && is_above(kOverfitted)) ||
+         (curve.has_memory() && rises_ > kRises && is_above(kSlightlyOverfitted));
 }
 
 }  // namespace yosida

@@ -31,15 +31,18 @@ class Scan {
   void add_exact_point(Curve& curve, BasinSearch& search);
   void add_inexact_point(Curve& curve, BasinSearch& search);
   BasinSearch::Sample coarse_sample(double lambda, Curve& curve, const BasinSearch& search);
-  bool only_overfits(const BasinSearch::Sample& sample, double last, const BasinSearch& search);
+  bool is_level_below(const BasinSearch::Sample& sample, double last, Curve& curve,
+                      BasinSearch& search) const;
+  bool only_overfits(const BasinSearch::Sample& sample, double last, const Curve& curve,
+                     const BasinSearch& search);
 
   const BilevelProblem& problem_;
   MyHpo::Settings settings_;
   bool columns_are_alike_;
-  double last_ = 0.0;               // the last value told
-  bool is_coarse_useless_ = false;  // coarse solves have stopped to tell h
-  int rises_ = 0;                   // values in a row, each above the one before
-  int unresolved_ = 0;              // points in a row
+  double last_ = std::numeric_limits<double>::quiet_NaN();  // the last value told
+  bool is_coarse_useless_ = false;                          // coarse solves have stopped to tell h
+  int rises_ = 0;                                           // values in a row, each above the one before
+  int unresolved_ = 0;                                      // points in a row
 };
 
 }  // namespace yosida

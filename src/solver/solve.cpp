@@ -240,7 +240,7 @@ class Loop {
 
  private:
   double validation_of(const Iterate& iterate) const {
-    return problem_.validation_loss(iterate.w, iterate.lambda);
+    return counted_.watched_validation(iterate.w, iterate.lambda);
   }
 
   /// Does a part of the run, on the clock; it throws RunEnded where its time is over.
@@ -344,6 +344,7 @@ class Loop {
     outcome_.message = sentence(outcome_, options_.budget, non_finite_, flat_response_);
     outcome_.low = run_->iterate().low;
     outcome_.high = run_->iterate().high;
+    outcome_.memory = run_->iterate().memory;
     return std::move(outcome_);
   }
 

@@ -1,5 +1,6 @@
 #include "yosida/tune/part_report.hpp"
 
+#include "problem/data_term.hpp"
 #include "tune/reports.hpp"
 #include "yosida/problem/linear_problem.hpp"
 
@@ -9,7 +10,7 @@ namespace {
 PartReport report_part(const Dataset& data, const Loss& loss, bool intercept, const Vector& w) {
   const Vector m = margins(data, intercept, w, loss.outputs());
   const Predicted rows{
-      .data = data, .loss = loss, .margins = m, .mean_loss = mean_loss(data, loss, intercept, w)};
+      .data = data, .loss = loss, .margins = m, .mean_loss = DataTerm(data, loss, intercept).value_at(m)};
   PartReport report;
   for (std::size_t i = 0; i < measures().size(); ++i)
     if (const Measure& measure = measures()[i]; measure.exists(loss)) report.values[i] = measure.value(rows);

@@ -168,8 +168,10 @@ Tuned run_method(const TuneProblem& problem, const TuneOptions& options) {
       const CountedProblem watched(*run.problem, std::numeric_limits<std::int64_t>::max(),
                                    stop_of_certificate(tuned.outcome, options));
       tuned.certificate =
-          certify(watched, best, judged_inside(watched, tuned.start, run.method, tuned.outcome));
+          certify(watched, best, judged_inside(watched, tuned.start, run.method, tuned.outcome), kCertified,
+                  tuned.outcome.memory.get());
     });
+  tuned.outcome.memory.reset();
   // A search for a stationary λ that says it has one, and the certificate does not: both cannot be.
   if (tuned.certificate && tuned.outcome.status == StopReason::converged &&
       run.method.name == kDefaultMethod && tuned.certificate->verdict == Verdict::not_certified) {

@@ -47,6 +47,10 @@ TEST(WeightedGram, IsTheSumOfProductsOfColumns) {
       EXPECT_LE(
           relative_error(weighted_gram(x, as_span(weight)), plain.transpose() * weight.asDiagonal() * plain),
           kRounding);
+      constexpr double kSingleRounding = 1e-5;
+      EXPECT_LE(relative_error(rough_weighted_gram(x, as_span(weight)),
+                               plain.transpose() * weight.asDiagonal() * plain),
+                kSingleRounding);
     }
 }
 
@@ -54,13 +58,16 @@ TEST(WeightedGram, IsTheSameForAnyNumberOfThreads) {
   for (const Shape shape : kShapes) {
     Random random(4);
     const Design x = view_of(shape.rows, shape.cols, false, random);
-    std::vector<Matrix> grams;
+    std::vector<Matrix> grams, rough;
     for (const int threads : {1, 2, 3}) {
       const test::ThreadsGuard guard(threads);
       grams.push_back(weighted_gram(x, {}));
+      rough.push_back(rough_weighted_gram(x, {}));
     }
     EXPECT_EQ(grams[0], grams[1]);
     EXPECT_EQ(grams[0], grams[2]);
+    EXPECT_EQ(rough[0], rough[1]);
+    EXPECT_EQ(rough[0], rough[2]);
   }
 }
 

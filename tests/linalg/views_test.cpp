@@ -58,6 +58,7 @@ struct Results {
   Vector products, transposed, squares, fused, fused2;
   Matrix gram, part, row_gram, rotated, factor, copy;
   Vector low, high, means, deviations, largest;
+  ColumnStatistics statistics;
   double values[2];
 };
 
@@ -114,6 +115,7 @@ Results computed(const Design& x, Index outputs, bool intercepts, std::uint64_t 
   found.means = column_means(x, Vector::Ones(x.cols()));
   found.deviations = column_deviations(x, Vector::Ones(x.cols()), found.means);
   found.largest = largest_magnitudes(x);
+  found.statistics = column_statistics(x);
   return found;
 }
 
@@ -173,6 +175,11 @@ void expect_truth(const Results& found, const Matrix& rows, Index outputs, bool 
   near(found.means, mean, "means");
   near(found.deviations, Vector((rows.rowwise() - mean.transpose()).cwiseAbs2().colwise().mean().cwiseSqrt()),
        "deviations");
+  const ColumnStatistics& of = found.statistics;
+  near(of.range.low, found.low, "low of the statistics");
+  near(of.range.high, found.high, "high of the statistics");
+  near(of.mean.cwiseQuotient(of.scale), found.means, "means of the statistics");
+  near(of.deviation.cwiseQuotient(of.scale), found.deviations, "deviations of the statistics");
 }
 
 void expect_same_bits(const Results& a, const Results& b) {
@@ -193,6 +200,8 @@ void expect_same_bits(const Results& a, const Results& b) {
   EXPECT_EQ(a.high, b.high);
   EXPECT_EQ(a.means, b.means);
   EXPECT_EQ(a.deviations, b.deviations);
+  EXPECT_EQ(a.statistics.mean, b.statistics.mean);
+  EXPECT_EQ(a.statistics.deviation, b.statistics.deviation);
   EXPECT_EQ(a.largest, b.largest);
 }
 
@@ -309,6 +318,13 @@ TEST(Columns, PassOverWhatIsMissing) {
   EXPECT_TRUE(complete_rows(x).empty());
   EXPECT_EQ(complete_rows(Design((Matrix(3, 1) << 1, nan, 2).finished())), (std::vector<Index>{0, 2}));
   EXPECT_EQ(means_of_present(test::sparse_of(Matrix::Ones(2, 2))).size(), 0);
+}
+
+TEST(Columns, HaveStatisticsWhereSumsOverflow) {
+  const Design x((Matrix(3, 1) << 1.5e308, 1.4e308, 1.3e308).finished());
+  const ColumnStatistics of = column_statistics(x);
+  EXPECT_NEAR(of.mean[0] / of.scale[0] / 1.4e308, 1.0, 1e-14);
+  EXPECT_NEAR(of.deviation[0] / of.scale[0] / 1e307, std::sqrt(2.0 / 3.0), 1e-13);
 }
 
 }  // namespace

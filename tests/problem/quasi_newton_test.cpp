@@ -42,7 +42,13 @@ std::vector<Case> cases() {
           {"poisson", poisson()},
           {"softmax", softmax(4)},
           {"softmax_sparse", softmax(3), false, true},
-          {"softmax_wide", softmax(3), false, false, 15}};
+          {"softmax_wide", softmax(3), false, false, 15},
+          // So many that a Hessian is taken from some of them.
+          {"logistic_of_many", logistic(), false, false, 6000},
+          {"logistic_scaled_of_many", logistic(), true, false, 6000},
+          {"squared_hinge_of_many", squared_hinge(), false, false, 6000},
+          {"poisson_of_many", poisson(), false, false, 6000},
+          {"softmax_of_many", softmax(3), false, false, 6000}};
 }
 
 Split split_of(const Case& each) {
@@ -122,6 +128,50 @@ TEST_P(QuasiNewtonSolves, GiveTheSameBitsAgain) {
     runs.push_back(w);
   }
   EXPECT_EQ(runs[0], runs[1]);
+}
+
+TEST_P(QuasiNewtonSolves, KnowTheLargestCurvature) {
+  QuasiNewton memory;
+  Work work;
+  const auto largest = problem.largest_curvature(memory, work);
+  ASSERT_TRUE(largest.has_value());
+  // The Hessian at 0 column by column, intercepts eliminated.
+  const Index size = problem.weights(), own = size - problem.intercepts();
+  const Vector none = without_penalties(problem, Vector::Zero(1));
+  const Vector zero = starting_weights(problem);
+  Eigen::MatrixXd hessian(size, size);
+  Vector column(size);
+  for (Index j = 0; j < size; ++j) {
+    problem.hessian_product(zero, none, Vector::Unit(size, j), column);
+    hessian.col(j) = column;
+  }
+  const Eigen::MatrixXd border = hessian.topRightCorner(own, size - own);
+  const Eigen::MatrixXd corner = hessian.bottomRightCorner(size - own, size - own);
+  const Eigen::MatrixXd refitted =
+      hessian.topLeftCorner(own, own) -
+      border * corner.completeOrthogonalDecomposition().pseudoInverse() * border.transpose();
+  const double truth = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(refitted).eigenvalues().maxCoeff();
+  // Some of many rows tell it less exactly.
+  EXPECT_NEAR(*largest / truth, 1.0, GetParam().rows > 1000 ? 0.3 : 0.02);
+}
+
+TEST(QuasiNewton, NeedsNoPassWhereItHasBeen) {
+  const LinearProblem problem(random_split(400, 50, 0, 20, 3, logistic()), logistic(), true);
+  QuasiNewton memory;
+  Vector w = starting_weights(problem);
+  const auto solve = [&](double lambda, Vector& at) {
+    return problem.inner_solve(Vector::Constant(1, lambda),
+                               {.proximal = {}, .tolerance = 1e-6, .memory = &memory}, at);
+  };
+  solve(-2.0, w);
+  Vector other = w;
+  solve(-5.0, other);
+  EXPECT_EQ(solve(-2.0, w).work.train_gradients, 0);
+  Vector g(problem.weights());
+  problem.train_gradient(w, Vector::Constant(1, -2.0), g);
+  Vector at_zero(problem.weights());
+  problem.train_gradient(starting_weights(problem), Vector::Constant(1, -2.0), at_zero);
+  EXPECT_LE(g.norm(), 1e-6 * at_zero.norm());
 }
 
 TEST(QuasiNewton, NeedsNoPassWhereOnlyLambdaHasChanged) {

@@ -240,6 +240,9 @@ class BilevelProblem {
   /// For each λ_j, the least curvature that the unpenalised L_T at 0, intercepts refitted, has along a weight
   /// of its own; weights without any are left out. Penalties far below it change nothing. Where it is known.
   virtual std::optional<Vector> least_curvatures() const { return {}; }
+  /// ProblemTraits::largest_curvature where a memory of solve_memory() makes it cheap to find, with what that
+  /// has cost added to `work`; nothing elsewhere. May allocate.
+  virtual std::optional<double> largest_curvature(SolveMemory& memory, Work& work) const;
   /// Sets the intercepts to their exact minimiser of L_T for the other weights given.
   virtual void fit_intercept(Vector& w) const { static_cast<void>(w); }
   /// From the problem's own coordinates to one weight per feature and the intercepts. May allocate.

@@ -46,6 +46,7 @@ class KFoldProblem final : public BilevelProblem {
   void validation_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const override;
   /// That of every fold.
   std::unique_ptr<SolveMemory> solve_memory() const override;
+  std::optional<double> largest_curvature(SolveMemory& memory, Work& work) const override;
   /// Fold by fold, each to the tolerances given.
   InnerReport inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const override;
   LinearReport hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,

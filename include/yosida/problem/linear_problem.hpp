@@ -46,6 +46,7 @@ class LinearProblem : public BilevelProblem {
   void train_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const override;
   /// A Hessian kept from earlier solves, where that pays.
   std::unique_ptr<SolveMemory> solve_memory() const override;
+  std::optional<double> largest_curvature(SolveMemory& memory, Work& work) const override;
   /// With a memory, by preconditioned quasi-Newton steps. Newton's method elsewhere: by Cholesky in feature
   /// space or, with one λ for all, row space where that is smaller; by conjugate gradients where both are
   /// large or there are several outputs.
@@ -95,6 +96,7 @@ class LinearProblem : public BilevelProblem {
   Penalty penalty_;
   Vector train_mean_;         // x̄ of the training rows, where an intercept needs it
   double target_mean_ = 0.0;  // ȳ
+  Vector zero_;               // no weights, the intercepts fitted
   Vector gradient_at_zero_;   // the measure of inner tolerances
   mutable std::once_flag row_space_once_;
   mutable std::unique_ptr<RowSpace> row_space_;

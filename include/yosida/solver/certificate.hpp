@@ -39,8 +39,9 @@ struct Certificate {
 inline constexpr double kCertified = 5e-3;
 
 /// Certifies an answer inside the bounds of `start` (if it has some). Not counted as a solver's work: it
-/// costs about one more inner solve and two linear ones.
+/// costs about one more inner solve and two linear ones. These are cheaper with the `memory` of the run that
+/// gave the answer; it changes how many passes they take, not what they are held to.
 Certificate certify(const BilevelProblem& problem, const Solution& solution, const Start& start,
-                    double tolerance = kCertified);
+                    double tolerance = kCertified, SolveMemory* memory = nullptr);
 
 }  // namespace yosida

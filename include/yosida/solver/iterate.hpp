@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 
 #include "yosida/export.hpp"
 #include "yosida/linalg/types.hpp"
 
 namespace YOSIDA_EXPORT yosida {
+
+class SolveMemory;
 
 /// What a run may cost. It ends at the first limit it meets.
 struct Budget {
@@ -77,6 +80,8 @@ struct Iterate {
   bool has_flat_response = false;
   /// What the last step has tried; only black-box searches do.
   std::optional<Trial> trial = {};
+  /// What the inner solves have kept, where they have: a certificate of the answer goes on from it.
+  std::shared_ptr<SolveMemory> memory = {};
 };
 
 }  // namespace yosida

@@ -87,6 +87,8 @@ struct Outcome {
   double seconds = 0.0;             ///< of the solver; watching is off the clock
   Vector low = {}, high = {};       ///< the bounds that λ was kept in; empty where there were none
   Trace trace;
+  /// What the solver's inner solves have kept, for a certificate of the answer.
+  std::shared_ptr<SolveMemory> memory = {};
 
   bool has_only_failed_trials() const { return failed_trials > 0 && failed_trials == iterations; }
 };
