@@ -104,8 +104,8 @@ def features_of_different_worth():
     yield "diabetes 442 x 10", X, y
     X, y = make_regression(300, 30, n_informative=5, noise=50.0, random_state=0)
     yield "made 300 x 30, 5 of worth", X, y
-    X, y = make_regression(100, 200, n_informative=5, noise=20.0, random_state=0)
-    yield "made 100 x 200, 5 of worth", X, y
+    X, y = make_regression(60, 80, n_informative=5, noise=20.0, random_state=0)
+    yield "made 60 x 80, 5 of worth", X, y
 
 
 def per_feature(splits):
