@@ -10,7 +10,7 @@
 
 namespace yosida::settings {
 
-bool parse_real(std::string_view text, const Bound& bound, double& value) {
+bool parse_real(std::string_view text, const LowerLimit& bound, double& value) {
   double parsed = 0.0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
   if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(parsed)) return false;
@@ -21,7 +21,7 @@ bool parse_real(std::string_view text, const Bound& bound, double& value) {
 
 std::string real_text(double value) { return fmt::format("{}", value); }
 
-std::string bound_text(const Bound& bound) {
+std::string bound_text(const LowerLimit& bound) {
   return fmt::format("a finite number {} {}", bound.low_included ? ">=" : ">", bound.low);
 }
 

@@ -42,7 +42,7 @@ class Truth {
     at_start_ = gap(drawn.lambda0);
     seconds_ = seconds_since(begin);
   }
-  const LambdaBounds& bounds() const { return bounds_; }
+  const Interval& bounds() const { return bounds_; }
   const Oracle& oracle() const { return oracle_; }
   double gap_at_start() const { return at_start_; }
   double seconds() const { return seconds_; }
@@ -73,7 +73,7 @@ class Truth {
 
   std::shared_ptr<const BilevelProblem> problem_;
   bool is_quadratic_ = false;
-  LambdaBounds bounds_{};
+  Interval bounds_{};
   Oracle oracle_;
   double unit_ = 1.0;
   double at_start_ = 0.0;

@@ -67,7 +67,7 @@ Setting<S> fraction(std::string name, double S::*member, std::string meaning, st
           "a number > 0 and < 1",
           [=](S& s, std::string_view text) {
             double value = 0.0;
-            if (!parse_real(text, Bound::positive(), value) || value >= 1.0) return false;
+            if (!parse_real(text, LowerLimit::positive(), value) || value >= 1.0) return false;
             s.*member = value;
             return true;
           },

@@ -25,11 +25,11 @@ struct SettingInfo {
 };
 
 /// The range of a real setting, and how messages put it.
-struct Bound {
+struct LowerLimit {
   double low;
   bool low_included;
-  static Bound positive() { return {0.0, false}; }
-  static Bound non_negative() { return {0.0, true}; }
+  static LowerLimit positive() { return {0.0, false}; }
+  static LowerLimit non_negative() { return {0.0, true}; }
 };
 
 /// One row of a solver's table of settings: validation, flags, help and documents derive from it.
@@ -46,16 +46,17 @@ struct Setting {
 
 namespace settings {
 
-bool parse_real(std::string_view text, const Bound& bound, double& value);
+bool parse_real(std::string_view text, const LowerLimit& bound, double& value);
 std::string real_text(double value);
-std::string bound_text(const Bound& bound);
+std::string bound_text(const LowerLimit& bound);
 [[noreturn]] void refuse_value(std::string_view method, std::string_view name, std::string_view value,
                                std::string_view rule);
 [[noreturn]] void refuse_name(std::string_view method, std::string_view name,
                               const std::vector<std::string>& known);
 
 template <typename S>
-Setting<S> real(std::string name, double S::*member, Bound bound, std::string meaning, std::string origin) {
+Setting<S> real(std::string name, double S::*member, LowerLimit bound, std::string meaning,
+                std::string origin) {
   return {std::move(name),
           std::move(meaning),
           std::move(origin),

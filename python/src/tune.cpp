@@ -58,7 +58,7 @@ const std::map<std::string, Reader>& readers() {
       {"bounds",
        [](TuneOptions& o, const py::object& v) {
          const auto [low, high] = v.cast<std::pair<double, double>>();
-         o.bounds = LambdaBounds{low, high};
+         o.bounds = Interval{low, high};
        }},
       {"gradients", [](TuneOptions& o, const py::object& v) { o.limits.gradients = v.cast<std::int64_t>(); }},
       {"iterations",

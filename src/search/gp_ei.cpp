@@ -87,7 +87,7 @@ const std::vector<Setting<GpEi::Settings>>& GpEi::table() {
       settings::whole("polished", &Settings::polished, 1, kMostClimbs,
                       fmt::format("a whole number from 1 to {}", kMostClimbs),
                       "candidates from which to climb", "Spearmint"),
-      settings::real("noise", &Settings::noise, Bound::positive(),
+      settings::real("noise", &Settings::noise, LowerLimit::positive(),
                      "scale of the prior of the noise, its variance over that of the values",
                      "ours: Spearmint's 0.1 takes narrow valleys for noise"),
   };

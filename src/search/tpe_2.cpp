@@ -32,9 +32,9 @@ const std::vector<Setting<Tpe2::Settings>>& Tpe2::table() {
                       "every so many proposals one is a step to the bottom of a parabola", "ours"),
       settings::whole("candidates", &Settings::candidates, 1, kMostCandidates, kCandidatesRule,
                       "draws from l(x) per proposal and dimension", "hyperopt"),
-      settings::real("gamma", &Settings::gamma, Bound::positive(),
+      settings::real("gamma", &Settings::gamma, LowerLimit::positive(),
                      "the best ⌈gamma √trials⌉ trials make up l(x)", "ours: hyperopt's is half of it"),
-      settings::real("prior_weight", &Settings::prior_weight, Bound::positive(),
+      settings::real("prior_weight", &Settings::prior_weight, LowerLimit::positive(),
                      "weight of the prior beside trials of weight 1", "hyperopt"),
   };
   return rows;

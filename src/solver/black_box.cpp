@@ -177,7 +177,7 @@ const std::vector<Setting<Settings>>& BlackBox::table(bool may_solve) {
                                "number",
                                "ours: the paper takes 2, 10 and 25"),
             std::move(train_steps),
-            settings::real("train_step_size", &Settings::train_step_size, Bound::non_negative(),
+            settings::real("train_step_size", &Settings::train_step_size, LowerLimit::non_negative(),
                            "size of these steps; 0 takes 1/(largest curvature)",
                            "ours; the paper: 0.001 and 0.5")};
   };

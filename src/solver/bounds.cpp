@@ -95,7 +95,7 @@ Vector default_start(const BilevelProblem& problem, double lambda0) {
   return Vector::Constant(problem.hyperparameters(), lambda0);
 }
 
-LambdaBounds default_bounds(const BilevelProblem& problem, double lambda0) {
+Interval default_bounds(const BilevelProblem& problem, double lambda0) {
   const Start start = with_bounds(problem, {.lambda = Vector::Constant(problem.hyperparameters(), lambda0)});
   return {.low = start.low[0], .high = start.high[0]};
 }

@@ -17,7 +17,7 @@ constexpr double kTightest = InnerOptions{}.tolerance;
 
 const std::vector<Setting<Hoag::Settings>>& Hoag::table() {
   static const std::vector<Setting<Settings>> rows = {
-      settings::real("tolerance", &Settings::tolerance, Bound::positive(),
+      settings::real("tolerance", &Settings::tolerance, LowerLimit::positive(),
                      "first relative tolerance of inner problem and adjoint system", "its author's code"),
       settings::fraction("decrease", &Settings::decrease,
                          "what the tolerance is multiplied by after each iteration", "its author's code"),

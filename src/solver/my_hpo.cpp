@@ -7,15 +7,15 @@ namespace yosida {
 
 const std::vector<Setting<MyHpo::Settings>>& MyHpo::table() {
   static const std::vector<Setting<Settings>> rows = {
-      settings::real("tolerance", &Settings::tolerance, Bound::positive(),
+      settings::real("tolerance", &Settings::tolerance, LowerLimit::positive(),
                      "stop when the scaled hypergradient is under it, relative to L_V", "ours"),
-      settings::real("scan_tolerance", &Settings::scan_tolerance, Bound::positive(),
+      settings::real("scan_tolerance", &Settings::scan_tolerance, LowerLimit::positive(),
                      "inner solves of the scan end at this share of the gradient at w = 0",
                      "ours: the coarsest at which basins keep their order"),
-      settings::real("spacing", &Settings::spacing, Bound::positive(),
+      settings::real("spacing", &Settings::spacing, LowerLimit::positive(),
                      "distance of the scan's points, in widths of the narrowest feature of h(λ)",
                      "ours: 1.9 units of λ for penalties on squares, 0.1 for the lasso"),
-      settings::real("epsilon", &Settings::epsilon, Bound::non_negative(),
+      settings::real("epsilon", &Settings::epsilon, LowerLimit::non_negative(),
                      "share of ‖λ' − λ‖² in the proximal term, for several hyperparameters",
                      "ours: without it a weight near 0 leaves its step unlimited"),
   };

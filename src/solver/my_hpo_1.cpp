@@ -12,13 +12,13 @@ namespace yosida {
 
 const std::vector<Setting<MyHpo1::Settings>>& MyHpo1::table() {
   static const std::vector<Setting<Settings>> rows = {
-      settings::real("rho", &Settings::rho, Bound::non_negative(),
+      settings::real("rho", &Settings::rho, LowerLimit::non_negative(),
                      "weight of the proximal term, relative to the curvature of L_V on the tangent", "ours"),
-      settings::real("epsilon", &Settings::epsilon, Bound::non_negative(),
+      settings::real("epsilon", &Settings::epsilon, LowerLimit::non_negative(),
                      "share of (λ' − λ)² in the proximal term, relative to ‖φ₁‖²", "ours"),
-      settings::real("tolerance", &Settings::tolerance, Bound::positive(),
+      settings::real("tolerance", &Settings::tolerance, LowerLimit::positive(),
                      "stop when the scaled hypergradient and the inner gradient are under it", "ours"),
-      settings::real("reach", &Settings::reach, Bound::positive(), "no step on λ is longer",
+      settings::real("reach", &Settings::reach, LowerLimit::positive(), "no step on λ is longer",
                      "ours: v and φ₁ must keep up"),
   };
   return rows;

@@ -49,9 +49,9 @@ double minimise_lambda(const BilevelProblem& problem, MyHpoFull::State& state, d
 
 const std::vector<Setting<MyHpoFull::Settings>>& MyHpoFull::table() {
   static const std::vector<Setting<Settings>> rows = {
-      settings::real("rho", &Settings::rho, Bound::positive(), "weight of the proximal terms",
+      settings::real("rho", &Settings::rho, LowerLimit::positive(), "weight of the proximal terms",
                      "the paper, all experiments"),
-      settings::real("epsilon", &Settings::epsilon, Bound::non_negative(),
+      settings::real("epsilon", &Settings::epsilon, LowerLimit::non_negative(),
                      "stop when ‖r‖ and ‖s‖ are under it, relative to ‖w‖; 0 never stops",
                      "ours: the paper does not state its value"),
       settings::choice("response", &Settings::response, response_names(),

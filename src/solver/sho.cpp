@@ -30,13 +30,13 @@ double adam_step(Sho::State& state, double slope, double rate) {
 
 const std::vector<Setting<Sho::Settings>>& Sho::table() {
   static const std::vector<Setting<Settings>> rows = {
-      settings::real("alpha", &Settings::alpha, Bound::positive(), "step size on φ (the hypernetwork)",
+      settings::real("alpha", &Settings::alpha, LowerLimit::positive(), "step size on φ (the hypernetwork)",
                      "the paper's smallest step on MNIST; larger ones diverge on ill-conditioned data"),
-      settings::real("beta", &Settings::beta, Bound::non_negative(), "step size on λ",
+      settings::real("beta", &Settings::beta, LowerLimit::non_negative(), "step size on λ",
                      "the paper, all experiments"),
-      settings::real("sigma", &Settings::sigma, Bound::non_negative(),
+      settings::real("sigma", &Settings::sigma, LowerLimit::non_negative(),
                      "standard deviation of the noise on λ while φ is trained", "the paper, all experiments"),
-      settings::real("phi_scale", &Settings::phi_scale, Bound::non_negative(),
+      settings::real("phi_scale", &Settings::phi_scale, LowerLimit::non_negative(),
                      "φ starts as this times standard normals; 0 starts from 0", "the paper"),
       settings::choice("lambda_optimizer", &Settings::lambda_optimizer, {"plain", "adam"},
                        "how λ follows its gradient", "the paper: plain steps; its authors' code: Adam"),

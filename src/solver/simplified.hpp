@@ -29,12 +29,12 @@ template <typename S>
 std::vector<Setting<S>> simplified_table(const std::string& step, const std::string& alpha_origin,
                                          const std::string& beta_origin, const std::string& delta_origin) {
   return {
-      settings::real("alpha", &S::alpha, Bound::positive(), step + " on v", alpha_origin),
-      settings::real("beta", &S::beta, Bound::positive(), step + " on w", beta_origin),
-      settings::real("delta", &S::delta, Bound::non_negative(), step + " on λ", delta_origin),
-      settings::real("rho", &S::rho, Bound::non_negative(), "weight of the proximal terms",
+      settings::real("alpha", &S::alpha, LowerLimit::positive(), step + " on v", alpha_origin),
+      settings::real("beta", &S::beta, LowerLimit::positive(), step + " on w", beta_origin),
+      settings::real("delta", &S::delta, LowerLimit::non_negative(), step + " on λ", delta_origin),
+      settings::real("rho", &S::rho, LowerLimit::non_negative(), "weight of the proximal terms",
                      "the paper, all experiments"),
-      settings::real("epsilon", &S::epsilon, Bound::non_negative(),
+      settings::real("epsilon", &S::epsilon, LowerLimit::non_negative(),
                      "stop when ‖r‖, ‖s‖ and the gradients are under it, all relative; 0 never stops",
                      "ours: small, so that in practice the budget decides, as in the paper"),
       settings::choice("w_gradient", &S::w_gradient, {"shared", "own"},

@@ -30,16 +30,16 @@ const std::vector<Setting<Stn::Settings>>& Stn::table() {
   static const std::vector<Setting<Settings>> rows = {
       settings::count("steps", &Settings::steps, "training steps on φ for each validation step on λ",
                       "the authors' code"),
-      settings::real("alpha", &Settings::alpha, Bound::non_negative(),
+      settings::real("alpha", &Settings::alpha, LowerLimit::non_negative(),
                      "step size on φ; 0 takes 1/(largest curvature), at 2 Hessian products a step",
                      "ours: the largest step that is sure not to diverge"),
-      settings::real("beta", &Settings::beta, Bound::non_negative(),
+      settings::real("beta", &Settings::beta, LowerLimit::non_negative(),
                      "step size on λ, along the gradient of log L_V", "ours: φ must be able to follow"),
-      settings::real("gamma", &Settings::gamma, Bound::non_negative(),
+      settings::real("gamma", &Settings::gamma, LowerLimit::non_negative(),
                      "step size on the logarithm of the noise's scale, likewise", "the authors' code"),
-      settings::real("sigma", &Settings::sigma, Bound::positive(),
+      settings::real("sigma", &Settings::sigma, LowerLimit::positive(),
                      "first standard deviation of the noise on λ", "the authors' code"),
-      settings::real("tau", &Settings::tau, Bound::non_negative(), "weight of the noise's entropy",
+      settings::real("tau", &Settings::tau, LowerLimit::non_negative(), "weight of the noise's entropy",
                      "the authors' code"),
   };
   return rows;

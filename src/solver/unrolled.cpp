@@ -11,10 +11,10 @@ const std::vector<Setting<UnrolledSettings>>& unrolled_table() {
   static const std::vector<Setting<Settings>> rows = {
       settings::count("steps", &Settings::steps, "gradient steps of the inner problem an iteration",
                       "ours: papers take 100 to 4000; w goes on from where it was, so few suffice"),
-      settings::real("alpha", &Settings::alpha, Bound::non_negative(),
+      settings::real("alpha", &Settings::alpha, LowerLimit::non_negative(),
                      "size of these steps; 0 takes 1/(largest curvature)",
                      "ours: the largest step that is sure not to diverge"),
-      settings::real("beta", &Settings::beta, Bound::non_negative(),
+      settings::real("beta", &Settings::beta, LowerLimit::non_negative(),
                      "step size on λ, along the gradient of log L_V",
                      "ours: of 1 to 10, which are safe where penalties are e^λ"),
   };

@@ -215,7 +215,7 @@ RunSpec spec_from(const json& root) {
                     .seconds = number_at(run, "time_limit")};
   options.lambda0 = number_at(run, "lambda0");
   if (const std::vector<double> bounds = numbers_at(run, "bounds"); bounds.size() == 2)
-    options.bounds = LambdaBounds{.low = bounds[0], .high = bounds[1]};
+    options.bounds = Interval{.low = bounds[0], .high = bounds[1]};
   options.trace_every = count_at(run, "trace_every").value_or(0);
   options.oracle = is_true_at(run, "oracle");
   return spec;

@@ -53,7 +53,7 @@ ClassWeights::ClassWeights(const std::string& text, Labels labels, ClassCode cod
     rest.remove_prefix(std::min(item.size() + 1, rest.size()));
     const std::size_t equals = item.find('=');
     double label = 0.0, weight = 0.0;
-    const Bound any{-std::numeric_limits<double>::infinity(), false};
+    const LowerLimit any{-std::numeric_limits<double>::infinity(), false};
     if (equals == std::string_view::npos || !settings::parse_real(item.substr(0, equals), any, label))
       refuse(item, "must be balanced or LABEL=W,LABEL=W,...");
     const auto found = std::find(labels_.values.begin(), labels_.values.end(), label);
@@ -61,7 +61,7 @@ ClassWeights::ClassWeights(const std::string& text, Labels labels, ClassCode cod
       refuse(item, fmt::format("no such label; they are {}", fmt::join(labels_.values, ", ")));
     const auto k = static_cast<std::size_t>(found - labels_.values.begin());
     if (named[k]) refuse(item, "a label is named twice");
-    if (!settings::parse_real(item.substr(equals + 1), Bound::positive(), weight))
+    if (!settings::parse_real(item.substr(equals + 1), LowerLimit::positive(), weight))
       refuse(item, "a weight must be a finite number > 0");
     named[k] = true;
     given_[k] = weight;

@@ -196,7 +196,7 @@ TEST_P(ReachesTheOptimum, OfOneLambda) {
   for (const Case& c : cases()) {
     if (c.problem->hyperparameters() != 1) continue;
     for (const double lambda0 : {-1.0, -4.0, 1.0}) {
-      const LambdaBounds bounds = default_bounds(*c.problem, lambda0);
+      const Interval bounds = default_bounds(*c.problem, lambda0);
       const Oracle oracle = find_oracle(*c.problem, bounds.low, bounds.high);
       const Outcome outcome = run(*c.problem, lambda0);
       EXPECT_EQ(outcome.status, StopReason::iteration_limit) << c.name;
@@ -221,7 +221,7 @@ TEST_P(ReachesTheOptimum, WhereAllTargetsAreZero) {
 TEST_P(ReachesTheOptimum, OfManyLambdas) {
   const Split split = random_split(60, 40, 0, 10, 8, least_squares());
   const LinearProblem one(split, least_squares(), false);
-  const LambdaBounds bounds = default_bounds(one, -1.0);
+  const Interval bounds = default_bounds(one, -1.0);
   const double best_of_one = find_oracle(one, bounds.low, bounds.high).validation;
   const Outcome outcome = run(RidgePerWeight(split), -1.0);
   EXPECT_LT(outcome.final.loss.validation, best_of_one);

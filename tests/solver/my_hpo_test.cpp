@@ -55,7 +55,7 @@ TEST_P(OneLambda, FindsTheOracle) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     const BuiltProblem built(GetParam(), seed);
     const BilevelProblem& problem = *built.problem;
-    const LambdaBounds bounds = default_bounds(problem, -1.0);
+    const Interval bounds = default_bounds(problem, -1.0);
     const Oracle oracle = find_oracle(problem, bounds.low, bounds.high);
     const Outcome outcome = solve(MyHpo{}, problem, from(-1.0));
     EXPECT_EQ(outcome.status, StopReason::converged) << outcome.message;
@@ -131,7 +131,7 @@ TEST_P(OneLambda, AStartFarOutsideTheDatasScaleDoesNoHarm) {
   const BuiltProblem built(GetParam());
   for (const double lambda0 : {-40.0, -20.0, 20.0, 40.0}) {
     SCOPED_TRACE(testing::Message() << "lambda0 " << lambda0);
-    const LambdaBounds bounds = default_bounds(*built.problem, lambda0);
+    const Interval bounds = default_bounds(*built.problem, lambda0);
     const Oracle oracle = find_oracle(*built.problem, bounds.low, bounds.high);
     const Outcome outcome = solve(MyHpo{}, *built.problem, from(lambda0));
     EXPECT_EQ(outcome.status, StopReason::converged) << outcome.message;
@@ -184,7 +184,7 @@ TEST(OneLambdaLarger, FindsTheOracle) {
       for (std::uint64_t seed = 1; seed <= 3; ++seed) {
         SCOPED_TRACE(testing::Message() << loss->name() << ", density " << density << ", seed " << seed);
         const LinearProblem problem(random_split(300, 200, 0, 150, seed, *loss, density), *loss, true);
-        const LambdaBounds bounds = default_bounds(problem, -1.0);
+        const Interval bounds = default_bounds(problem, -1.0);
         const Oracle oracle = find_oracle(problem, bounds.low, bounds.high);
         const Outcome outcome = solve(MyHpo{}, problem, from(-1.0));
         EXPECT_EQ(outcome.status, StopReason::converged) << outcome.message;

@@ -212,7 +212,7 @@ TEST(DefaultBounds, SpanTheScaleOfTheData) {
   const Eigen::MatrixXd h =
       built.plain.data_hessian(built.plain.x_train, built.plain.y_train, Vector::Zero(120));
   const double curvature = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(h).eigenvalues().maxCoeff();
-  const LambdaBounds bounds = default_bounds(*built.problem, -1.0);
+  const Interval bounds = default_bounds(*built.problem, -1.0);
   EXPECT_NEAR(bounds.low, std::log(1e-12 * h.diagonal().minCoeff()), 1e-6);
   EXPECT_NEAR(bounds.high, std::log(10.0 * curvature), 1e-6);
   EXPECT_EQ(default_bounds(*built.problem, -50.0).low, -50.0);

@@ -30,7 +30,7 @@ RunSpec of_files() {
   options.penalty.groups = {"a=0,1"};
   options.limits = {.gradients = 100, .iterations = {}, .seconds = 2.5};
   options.lambda0 = -3.0;
-  options.bounds = LambdaBounds{.low = -8.0, .high = 0.5};
+  options.bounds = Interval{.low = -8.0, .high = 0.5};
   options.trace_every = 7;
   options.oracle = true;
   return spec;

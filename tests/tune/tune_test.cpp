@@ -202,10 +202,9 @@ TEST(Tune, AnObserverEndsTheRunWithItsBestSoFar) {
 }
 
 TEST(Tune, LimitsAndBoundsHold) {
-  const Tuned tuned = tune(numeric_table(100), {.method = "my-hpo-bt",
-                                                .limits = {.iterations = 7},
-                                                .lambda0 = -2.0,
-                                                .bounds = LambdaBounds{-3.0, -1.0}});
+  const Tuned tuned = tune(
+      numeric_table(100),
+      {.method = "my-hpo-bt", .limits = {.iterations = 7}, .lambda0 = -2.0, .bounds = Interval{-3.0, -1.0}});
   EXPECT_LE(tuned.outcome.iterations, 7);
   EXPECT_EQ(tuned.start.lambda[0], -2.0);
   EXPECT_GE(tuned.lambda()[0], -3.0);
@@ -243,7 +242,7 @@ TEST(Tune, RefusesWhatDoesNotFit) {
   begins({.settings = {{"no_such", "1"}}}, "my-hpo");
   begins({.model = "lasso", .method = "sho"}, "method = sho: does not go with --model lasso");
   begins({.limits = {.iterations = 0}}, "max-iterations = 0: must be > 0");
-  begins({.bounds = LambdaBounds{1.0, -1.0}}, "bounds = 1,-1: the lower must be below the upper");
+  begins({.bounds = Interval{1.0, -1.0}}, "bounds = 1,-1: the lower must be below the upper");
   begins({.trace_every = -1}, "trace-every = -1");
 }
 

@@ -15,7 +15,7 @@ namespace yosida::cli {
 namespace {
 
 /// LO,HI as two numbers; their order is the library's to judge.
-LambdaBounds parse_bounds(const std::string& text) {
+Interval parse_bounds(const std::string& text) {
   const auto number = [&](std::string_view part) {
     double value = 0.0;
     if (!settings::parse_real(part, {-std::numeric_limits<double>::infinity(), false}, value))

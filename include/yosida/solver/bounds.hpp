@@ -21,11 +21,11 @@ Start with_bounds(const BilevelProblem& problem, Start start, SolveMemory* memor
 /// the upper ones.
 Vector default_start(const BilevelProblem& problem, double lambda0 = -1.0);
 /// The bounds of with_bounds for one λ.
-struct LambdaBounds {
+struct Interval {
   double low;
   double high;
 };
 /// The bounds that with_bounds gives a start at this λ.
-LambdaBounds default_bounds(const BilevelProblem& problem, double lambda0);
+Interval default_bounds(const BilevelProblem& problem, double lambda0);
 
 }  // namespace yosida

@@ -64,10 +64,10 @@ struct TuneOptions {
   std::string method = kDefaultMethod;  ///< as methods() names it
   SettingValues settings = {};          ///< those that are not the method's defaults
   RunLimits limits = {};
-  std::optional<double> lambda0 = {};  ///< where each λ starts; else where the method or the problem says
-  std::optional<LambdaBounds> bounds = {};  ///< of each λ, and of the oracle
-  std::vector<Observer> observers = {};     ///< called after each iteration, on the thread that called tune()
-  std::int64_t trace_every = 0;             ///< as SolveOptions has it; 0: no trace
+  std::optional<double> lambda0 = {};    ///< where each λ starts; else where the method or the problem says
+  std::optional<Interval> bounds = {};   ///< of each λ, and of the oracle
+  std::vector<Observer> observers = {};  ///< called after each iteration, on the thread that called tune()
+  std::int64_t trace_every = 0;          ///< as SolveOptions has it; 0: no trace
   /// Ends the run, and what comes after it, at the next pass over the data: the best so far is the answer.
   StopToken stop = {};
 
