@@ -4,7 +4,7 @@ of the answer and the processor time, on the same folds in one run; and penaltie
     PYTHONPATH=build/release/python python3 bench/peers/python.py [--splits 20] [--fast-blas]
 
 Theirs run on features that are standardised inside each fold, as ours do. The loss of an answer is that of a model trained anew by
-scikit-learn at its penalty, for both. Times are of one thread, the best of three.
+scikit-learn at its penalty, for both. Times are of one thread: the best of three fits of ours, one fit of theirs.
 """
 
 import argparse
