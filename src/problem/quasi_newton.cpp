@@ -56,6 +56,10 @@ std::int64_t needed_passes(double tolerance) {
 /// A blur from here on is that of a scan.
 constexpr double kCoarse = 0.1;
 constexpr std::int64_t kMaxPasses = 200;
+/// So many steps, none of which has brought the gradient to this share of the least before, are those of
+/// rounding.
+constexpr int kMaxStalled = 20;
+constexpr double kShrinks = 0.9;
 /// A step is taken where it lowers the objective by this share of what its slope promises ...
 constexpr double kSufficient = 1e-4;
 /// ... or where rounding hides that and it halves the slope.
@@ -152,12 +156,16 @@ class QuasiNewton::Minimiser {
     report_.work.train_gradients += memory_.go_to(p_.data, a);
     memory_.choose_hessian(p_.c);
     update();
-    while (!is_solved()) {
+    double least = norm();
+    int stalled = 0;
+    while (!is_solved() && stalled < kMaxStalled) {
       if (report_.work.train_gradients >= std::min(p_.max_count, kMaxPasses) || stop_requested(p_.stop))
         break;
       report_.work.factorisations += memory_.refresh(p_.data, p_.c, p_.stop) / p_.flops_per_gradient;
       if (memory_.hessian_.is_empty() || !memory_.hessian_.set_penalties(p_.c)) break;
       if (!step()) break;
+      stalled = norm() <= kShrinks * least ? 0 : stalled + 1;
+      least = std::min(least, norm());
       if (report_.work.train_gradients > needed_passes(std::max(p_.relative, p_.blur)))
         memory_.wasted_passes_ += 1.0;
     }

@@ -20,6 +20,11 @@ constexpr double kBlurOfValue = 0.03;
 /// The least curvature of columns of one scale, as a share of the largest of all directions.
 constexpr double kOneScale = 1e-11;
 
+/// Columns of one scale and an h that is level for so far above the lower bound: nothing is left below it.
+constexpr double kLevelFor = 4.0;
+/// How often the answer is confirmed by a fine solve: rounding may not allow one as fine as is asked for.
+constexpr int kMaxConfirmations = 2;
+
 /// Inner solves that do not factor end at ‖∇L_T‖ ≤ τ ‖C‖. C is how fast the gradient turns with λ, so the
 /// weights found are about those of a λ within τ. Each refinement is finer than the one before, by a factor,
 /// because it looks at a smaller neighbourhood.
@@ -114,7 +119,8 @@ SearchForOne::SearchForOne(const BilevelProblem& problem, const MyHpo::Settings&
       memory_(problem.solve_memory()),
       bounds_(problem, start, w, memory_.get()),
       search_(bounds_.low(), bounds_.high(), Scan::spacing(problem, settings), start.lambda[0]),
-      scan_(problem, settings, has_one_scale(problem, bounds_)),
+      has_one_scale_(has_one_scale(problem, bounds_)),
+      scan_(problem, settings, has_one_scale_),
       curve_(problem, w, memory_) {}
 
 void SearchForOne::step(Iterate& at) {
@@ -141,7 +147,18 @@ void SearchForOne::step(Iterate& at) {
   take(best, at);
   at.low = bounds_.range().low;
   at.high = bounds_.range().high;
-  if (!bounds_.move(best, Scan::spacing(problem_, settings_), search_)) conclude(best, at);
+  if (is_level_below(best) || !bounds_.move(best, Scan::spacing(problem_, settings_), search_))
+    conclude(best, at);
+}
+
+/// Whether the best sample is at the lower bound and no smaller penalty can change h.
+bool SearchForOne::is_level_below(const Sample& best) const {
+  if (!has_one_scale_ || is_exact(problem_) || best.x > bounds_.low() + kNearest) return false;
+  for (const Sample& each : search_.samples()) {
+    if (!(each.value - best.value <= kWorthwhile * std::abs(best.value))) return false;
+    if (each.x >= best.x + kLevelFor) return true;
+  }
+  return false;
 }
 
 void SearchForOne::scan() {
@@ -231,7 +248,7 @@ void SearchForOne::conclude(const Sample& best, Iterate& at) {
   if (certificate(best, at) <= settings_.tolerance ||
       (has_narrow_valleys(problem_) && is_at_kink(best, neighbour))) {
     // A coarse solve may have looked better than it is: the answer is confirmed by a fine one.
-    if (best.blur > kLeastTau && best.blur > final_tau(at)) {
+    if (best.blur > kLeastTau && best.blur > final_tau(at) && confirmations_++ < kMaxConfirmations) {
       wanted_ = Look{best.x, Look::Purpose::confirming};
     } else {
       at.status = SolverStatus::converged;

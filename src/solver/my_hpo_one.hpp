@@ -31,6 +31,7 @@ class SearchForOne final : public MyHpo::Search {
   void scan();
   void refine(const Iterate& at);
   bool promises_more() const;
+  bool is_level_below(const BasinSearch::Sample& best) const;
   std::optional<Look> look_at_start();
   std::optional<Look> look_between();
   void conclude(const BasinSearch::Sample& best, Iterate& at);
@@ -45,12 +46,14 @@ class SearchForOne final : public MyHpo::Search {
   std::shared_ptr<SolveMemory> memory_;  // what the problem keeps between its solves
   MovableBounds bounds_;
   BasinSearch search_;
+  bool has_one_scale_;
   Scan scan_;
   Curve curve_;
   std::optional<Look> wanted_;
   int refinements_ = 0;
   int closer_looks_ = 0;
   int looks_between_ = 0;
+  int confirmations_ = 0;
   bool start_seen_ = false;
   bool has_begun_ = false;
 };
