@@ -91,6 +91,7 @@ WholeFile::~WholeFile() {
 void WholeFile::fail() const { throw OutputError(fmt::format("{}: {}", side_path_.string(), reason(errno))); }
 
 void WholeFile::write(std::string_view bytes) {
+  if (bytes.empty()) return;  // fwrite takes no null pointer, though it would not read from it
   if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) fail();
 }
 

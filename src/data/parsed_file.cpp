@@ -76,7 +76,7 @@ class Reader {
     if (count > bytes_.size() / sizeof(double)) throw damaged(file_);
     Vector numbers(static_cast<Index>(count));
     const std::string_view taken = take(count * sizeof(double));
-    std::memcpy(numbers.data(), taken.data(), taken.size());
+    if (count > 0) std::memcpy(numbers.data(), taken.data(), taken.size());
     return numbers;
   }
   std::span<const char> take_aligned_rest() {

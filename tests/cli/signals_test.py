@@ -81,8 +81,10 @@ class OnATerminal(TerminalCli):
 
     def test_a_long_step_is_dropped(self):
         """One inner solve of this problem takes longer than the test allows for the end of the program."""
-        self.write_npy("x.npy", np.random.default_rng(0).normal(size=(60000, 300)))
-        self.write_npy("y.npy", np.random.default_rng(1).integers(0, 10, size=60000))
+        draw = np.random.default_rng(0)
+        x = draw.normal(size=(60000, 300)) * np.logspace(0, -2, 300)
+        self.write_npy("x.npy", x)
+        self.write_npy("y.npy", np.argmax(x @ draw.normal(size=(300, 10)) + draw.gumbel(size=(60000, 10)), axis=1))
         long_steps = ["tune", "--train", "x.npy", "--train-target", "y.npy", "--model", "softmax", "--x", "raw"]
         for after in [0.2, 0.9, 1.7]:
             with self.subTest(f"Ctrl-C {after} s after the start of the run"):
