@@ -88,9 +88,15 @@ Observer observer_of(py::function watch) {
                                                    });
   return [shared](const TracePoint& point) {
     const py::gil_scoped_acquire gil;
-    const py::object answer = (*shared)(point.iteration, to_numpy(point.lambda), point.loss.validation,
-                                        point.work.paper_count(), point.seconds);
-    return py::bool_(answer) ? Watch::stop : Watch::go_on;
+    try {
+      const py::object answer = (*shared)(point.iteration, to_numpy(point.lambda), point.loss.validation,
+                                          point.work.paper_count(), point.seconds);
+      return py::bool_(answer) ? Watch::stop : Watch::go_on;
+    } catch (const py::error_already_set& error) {
+      // Ctrl-C that comes while Python runs shows here: it ends the run as one that comes while we do.
+      if (error.matches(PyExc_KeyboardInterrupt)) return Watch::stop;
+      throw;
+    }
   };
 }
 

@@ -65,7 +65,10 @@ def test_the_answer_is_the_best_of_a_fine_grid(kind):
     assert found.status == "converged" and found.certificate
     grid = np.linspace(-12, 5, 3401)
     losses = [problem.validation_loss(problem.trained(lam), None) for lam in grid]
-    assert abs(found.lambda_[0] - grid[np.argmin(losses)]) < 0.01
+    # By default a slope of 1e-3 of the loss is small; without that tolerance λ is that of the grid.
+    assert problem.validation_loss(problem.trained(found.lambda_[0]), None) < min(losses) * (1 + 1e-5)
+    exact = yosida.solve(problem, settings={"tolerance": 1e-9})
+    assert abs(exact.lambda_[0] - grid[np.argmin(losses)]) < 0.01
     np.testing.assert_allclose(found.validation_loss, min(losses), rtol=1e-5)
     # Weights are trained as exactly as the λ is known; the certificate asks for 5e-3.
     np.testing.assert_allclose(found.weights, problem.trained(found.lambda_[0]), atol=1e-3)
