@@ -21,6 +21,4 @@ foreach(target yosida_sanitized ${kernels})
   yosida_sanitize(${target})
   target_compile_options(${target} PRIVATE -O1 -g1 -UNDEBUG -U_FORTIFY_SOURCE)
 endforeach()
-# Parsed once: a third of the time. A compiler cache does not keep what is made with it, and is worth more elsewhere.
-target_precompile_headers(yosida_sanitized PRIVATE <Eigen/Core> <algorithm> <cmath> <functional> <map> <memory> <optional>
-                          <string> <vector> <fmt/format.h> <nlohmann/json.hpp>)
+yosida_precompile(yosida_sanitized <nlohmann/json.hpp>)
