@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 
 #include "output.hpp"
 #include "table.hpp"
@@ -69,19 +68,18 @@ std::string heading(const TuneProblem& problem) {
 }
 
 void print_comparison(const Comparison& comparison, const std::vector<study::Record>& records) {
-  const std::vector<MethodRow> rows = report::summarise(records);
+  const auto [rows, seeds] = report::summarise(records);
   const std::size_t measure = find_measure(comparison.measure).value();
   const bool is_final = comparison.is_final;
   const auto parts_of = [&](const MethodRow& row) -> const PartCells& {
     return (is_final ? row.final : row.best)[measure];
   };
   const auto gap_of = [&](const MethodRow& row) { return is_final ? row.lambda_gap : row.best_lambda_gap; };
-  std::set<std::uint64_t> seeds;
-  for (const study::Record& record : records) seeds.insert(record.spec.seed);
-  fmt::print("{}\n{} of the {} weights, mean ± standard deviation over {}; the best {}\n\n",
-             comparison.heading, comparison.measure, is_final ? "final" : "best",
-             seeds.size() == 1 ? "1 seed" : fmt::format("{} seeds", seeds.size()),
-             Table::is_bright() ? "is bold" : "has a *");
+  fmt::print("{}\n{} of the {} weights, mean ± standard deviation {}{}\n\n", comparison.heading,
+             comparison.measure, is_final ? "final" : "best", in_words(seeds),
+             seeds.count == 0     ? ""
+             : Table::is_bright() ? "; the best is bold"
+                                  : "; the best has a *");
   const bool has_gap =
       std::any_of(rows.begin(), rows.end(), [&](const MethodRow& row) { return gap_of(row).has_value(); });
   constexpr auto kLeft = Table::Align::left, kRight = Table::Align::right;
@@ -105,8 +103,9 @@ void print_comparison(const Comparison& comparison, const std::vector<study::Rec
   const bool larger = measures()[measure].larger_is_better;
   std::size_t column = 0;
   for (const auto part : {&PartCells::train, &PartCells::validation, &PartCells::test})
-    emphasise_best(table, rows, ++column, larger,
-                   [&](const MethodRow& row) -> const std::optional<Cell>& { return parts_of(row).*part; });
+    if (seeds.count > 0)
+      emphasise_best(table, rows, ++column, larger,
+                     [&](const MethodRow& row) -> const std::optional<Cell>& { return parts_of(row).*part; });
   table.print("  ");
 }
 

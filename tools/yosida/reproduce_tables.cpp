@@ -55,23 +55,17 @@ std::string count(const std::optional<Cell>& cell) { return cell ? fmt::format("
 std::string work_to(const MethodRow& row, std::size_t target) {
   if (row.work_to.size() <= target) return "-";
   const report::WorkTo& work = row.work_to[target];
-  if (work.median) return fmt::format("{:.0f}", *work.median);
+  if (work.median && work.reached == work.of) return fmt::format("{:.0f}", *work.median);
+  if (work.median) return fmt::format("{:.0f} ({} of {})", *work.median, work.reached, work.of);
   return work.reached == 0 ? "never" : fmt::format("{} of {}", work.reached, work.of);
 }
 
 std::string remark(const MethodRow& row) { return faults_in_words(row.runs, row.diverged, row.failed); }
 
-std::int64_t seeds_of(const ProblemContents& problem) {
-  std::int64_t most = 0;
-  for (const MethodRow& row : problem.rows) most = std::max(most, row.runs);
-  return most;
-}
-
 std::string in_measure(const ProblemContents& problem) {
-  const std::int64_t seeds = seeds_of(problem);
-  return fmt::format("{} × 100 of the final weights, mean ± standard deviation over {}",
+  return fmt::format("{} × 100 of the final weights, mean ± standard deviation {}",
                      measures()[find_measure(problem.measures.at(0)).value()].meaning,
-                     seeds == 1 ? "1 seed" : fmt::format("{} seeds", seeds));
+                     in_words(problem.seeds));
 }
 
 /// What the paper has of a row in one of its tables.
