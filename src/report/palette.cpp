@@ -24,10 +24,9 @@ constexpr std::array<Hue, 10> kHues = {{{"#0a62ad", "#6db5ff"},
 // The methods that are compared most often have a colour each, the others share one with what they are
 // compared with least.
 constexpr std::array<std::string_view, 20> kMethods = {
-    "my-hpo",  "sho",       "hoag",    "tpe",       "grid",
-    "random",  "my-hpo-bt", "gp-ei",   "my-hpo-c",  "my-hpo-full",
-    "reverse", "sho-code",  "forward", "hyperband", "stn",
-    "penalty", "",          "",        "my-hpo-1",  "my-hpo-consensus"};
+    "my-hpo", "sho",      "hoag",        "tpe",     "grid",     "random",          "my-hpo-bt",
+    "gp-ei",  "my-hpo-c", "my-hpo-full", "reverse", "sho-code", "forward",         "hyperband",
+    "stn",    "penalty",  "tpe-2",       "",        "my-hpo-1", "my-hpo-consensus"};
 
 }  // namespace
 

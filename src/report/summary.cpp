@@ -139,6 +139,7 @@ Summary summarise(const std::vector<study::Record>& records) {
   for (std::size_t i = 0; i < groups.size(); ++i) {
     summary.rows.push_back(summary_of(runs[i], compared.rows[i], all));
     summary.rows.back().label = groups[i].first;
+    summary.rows.back().method = runs[i][0]->spec->spec.options.method;
   }
   return summary;
 }

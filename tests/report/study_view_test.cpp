@@ -214,10 +214,11 @@ TEST_F(View, RunsOfDifferentBuildsAreDifferentRows) {
   put({{.losses = {4.0, 2.0}, .more = old},
        {.seed = 1, .losses = {4.0, 2.0}, .more = old},
        {.losses = {4.0, 3.0}, .more = now},
-       {.method = "my-hpo"}});
+       {.method = "my-hpo"},
+       {.method = "my-hpo", .seed = 1}});
   const StudyContents all = contents();
   EXPECT_EQ(all.builds, (std::map<std::string, std::int64_t>{
-                            {"0.0.9+0123456789ab", 2}, {study::this_build(), 1}, {"unknown", 1}}));
+                            {"0.0.9+0123456789ab", 2}, {study::this_build(), 1}, {"unknown", 2}}));
   EXPECT_EQ(labels_of(all.problems.at(0)),
             (std::vector<std::string>{"sho build=0.0.9+0123456789ab", "sho build=" + study::this_build(),
                                       "my-hpo build=unknown"}));
@@ -230,7 +231,7 @@ TEST_F(View, RunsOfDifferentBuildsAreDifferentRows) {
 
   StudyView any(path, Builds::any);
   any.refresh();
-  EXPECT_EQ(any.runs(), 3);
+  EXPECT_EQ(any.runs(), 4);
   EXPECT_EQ(labels_of(any.contents().problems.at(0)), (std::vector<std::string>{"sho", "my-hpo"}));
   EXPECT_DOUBLE_EQ(any.contents().problems[0].rows[0].final.at(1).validation->mean, 2.5)
       << "3 of seed 0, 2 of 1";

@@ -11,6 +11,7 @@
 #include "tune_report.hpp"
 #include "yosida/error.hpp"
 #include "yosida/linalg/function_ref.hpp"
+#include "yosida/report/palette.hpp"
 #include "yosida/study/run_outcome.hpp"
 
 namespace yosida::cli {
@@ -99,6 +100,8 @@ void print_comparison(const Comparison& comparison, const std::vector<study::Rec
     cells.push_back(row.seconds ? fmt::format("{:.2g}", row.seconds->mean) : "-");
     cells.push_back(faults_in_words(row.runs, row.diverged, row.failed));
     table.add(std::move(cells));
+    table.mark(static_cast<std::size_t>(&row - rows.data()),
+               report::hues()[report::colour_of(row.method).place].light);
   }
   const bool larger = measures()[measure].larger_is_better;
   std::size_t column = 0;

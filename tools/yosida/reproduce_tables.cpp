@@ -9,6 +9,7 @@
 #include "output.hpp"
 #include "table.hpp"
 #include "yosida/report/claims.hpp"
+#include "yosida/report/palette.hpp"
 #include "yosida/report/paper.hpp"
 #include "yosida/report/rows.hpp"
 
@@ -104,6 +105,7 @@ void print_details(const ProblemContents& problem, int table_number) {
     table.add({printable(row.label), times_100(row, final.train), times_100(row, final.validation),
                times_100(row, final.test), per_cent(row.gap), per_cent(row.lambda_gap), work_to(row, 0),
                work_to(row, 1), count(row.gradients), count(row.work), remark(row)});
+    table.mark(line, report::hues()[report::colour_of(row.method).place].light);
     if (&row == best) table.emphasise(line, 2);
     ++line;
     if (const auto paper = paper_row(problem, row, table_number)) {

@@ -18,7 +18,7 @@ class ProblemState {
     this.y = "gap";
     this.x_log = true;
     this.y_log = true;
-    this.bands = true;
+    this.bands = false;
     this.seed = null;
     this.response_log = true;
     this.update(problem);

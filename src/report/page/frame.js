@@ -1,7 +1,7 @@
 // What all charts share: a frame that follows the width of its place, axes, zoom, a tooltip, words for those who do not see it, and
 // ways to save it.
 
-const MARGIN = {top: 12, right: 16, bottom: 46, left: 62};
+const MARGIN = {top: 12, right: 24, bottom: 46, left: 62};
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 
 const LEAST_BOX = 8;  // pixels: what is less is a click
@@ -119,7 +119,7 @@ class Frame {
     const width = Math.round(this.node.clientWidth) || this.width || 720;
     if (width === this.width) return false;
     this.width = width;
-    this.height = Math.round(Math.min(440, Math.max(300, width * 0.52)));
+    this.height = Math.round(Math.min(390, Math.max(300, width * 0.5)));
     this.svg.attr("viewBox", `0 0 ${this.width} ${this.height}`).attr("width", this.width).attr("height", this.height);
     this.left = MARGIN.left;
     this.right = this.width - this.right_margin;

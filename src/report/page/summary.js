@@ -13,7 +13,8 @@ function summary_sentences(state) {
 
 /** Who was quick, who diverged, what is certified. */
 function result_sentences(state) {
-  return [work_sentence(state), diverged_sentence(state), certificate_sentence(state)].filter((sentence) => sentence !== null);
+  const ends = [diverged_sentence(state), certificate_sentence(state)].filter((sentence) => sentence !== null).join(" ");
+  return [work_sentence(state), ends].filter((sentence) => sentence !== null);
 }
 
 /** On which seeds rows are compared, and which row has no more of them than these. */

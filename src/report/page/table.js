@@ -220,8 +220,8 @@ function loss_column(state, part, title, use) {
 function paper_line(result, part) {
   const [mean, deviation] = list(result[part]);
   if (!is_number(mean)) return "";
-  const text = is_number(deviation) ? `${number_text(mean)} ± ${number_text(deviation)}` : number_text(mean);
-  return element("span", {class: "paper", title: result.note || null}, element("span", {}, `T${result.table}`), ` ${text}`);
+  return element("span", {class: "paper", title: result.note || null}, element("span", {}, `T${result.table}`), ` ${number_text(mean)}`,
+      is_number(deviation) ? element("span", {class: "deviation"}, ` ± ${number_text(deviation)}`) : null);
 }
 
 function goals_of(state) {
