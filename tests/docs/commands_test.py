@@ -1,0 +1,274 @@
+"""Every command of README.md, CONTRIBUTING.md, ARCHITECTURE.md and docs/*.md: commands_test.py BUILD [PAGE...].
+
+The commands of a page run one after the other in a folder of their own, in which the files that pages speak of lie ready
+(FIXTURES). Output that a page shows must be what the program prints. BY_HAND lists the few commands that are not run, each with its reason;
+their flags are looked up in the source of what they start. SHORTER lists what is run in a shorter form.
+Code in backticks that names a file of the tree or a flag of yosida is looked up, too.
+"""
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import numpy as np
+
+from pages import PAGES, ROOT, blocks, commands, name_of
+
+BUILD = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else ROOT / "build" / "release"
+SECONDS = 120
+
+# What is not run: how the command begins, and why.
+BY_HAND = {
+    "./test": "it is what runs this test",
+    "./run": "without arguments it runs the paper's experiments: minutes",
+    "cmake ": "builds",
+    "ninja ": "builds",
+    "ctest ": "tests",
+    "c++ ": "compiles against the installed library; tests/install does",
+    "pip ": "builds; python/tests/test_install.py installs the package",
+    "apt-get ": "installs packages, as root",
+    "mkdocs ": "site_test.py builds the site",
+    "git ": "changes the tree",
+    "build/release/bench/": "benchmarks are built and run by hand",
+    "bench/": "benchmarks are run by hand",
+    "python3 bench/": "benchmarks are run by hand",
+    "PYTHONPATH=build/release/python python3 bench/": "benchmarks are run by hand",
+    "YOSIDA_DATA=DIR ": "wants data that cannot be given along",
+    "tests/study/kill_test.py": "ctest runs it with fewer kills",
+    "build/release/tests/": "ctest runs it",
+    "docs/": "draws pictures of the documents: a minute each",
+    "python3 tests/": "checks that ctest runs",
+    "yosida data fetch ": "downloads",
+    "yosida data features ": "wants data that cannot be given along",
+    "yosida reproduce --problem cookie": "wants data that cannot be given along",
+}
+
+# What is run in another form: what stands in the page, what is put in its place, and why.
+SHORTER = [
+    (r"^\./run (?=\w)", "yosida ", "the program is there already"),
+    (r"^build/release/yosida ", "yosida ", "wherever the build is"),
+    (r"^yosida reproduce$", "yosida reproduce --problem spectra --seeds 1", "other data is not here"),
+    (r"^yosida reproduce (?!--problem)", "yosida reproduce --problem spectra --seeds 1 ", "other data is not here"),
+    (r"^yosida reproduce --problem spectra --seeds \d+", "yosida reproduce --problem spectra --seeds 1", "one seed shows it"),
+    (r"^(yosida compare .*--methods all)", r"\1 --max-iterations 3 --trials 3", "all methods take a minute"),
+    (r"^(yosida dashboard .*)", r"timeout --signal INT 2 \1 || test $? = 124", "it serves until Ctrl-C"),
+    (r"\b1f2e3d4c\b", "$(yosida study list study.db | grep -oE -m 1 '^[0-9a-f]{8}')", "the key of a run that is there"),
+]
+
+# Flags that other programs have.
+FOREIGN_FLAGS = {"--cflags", "--libs", "--prefix", "--install", "--build", "--target", "--preset", "--parallel", "--no-deps",
+                 "--fix", "--write", "--system-site-packages", "--strict", "--show", "--gtest_filter", "--long"}
+
+
+def table(columns):
+    """A CSV file of these columns."""
+    rows = zip(*columns.values())
+    return "\n".join([",".join(columns), *(",".join(f"{value:.6g}" if isinstance(value, float) else str(value) for value in row)
+                                           for row in rows)]) + "\n"
+
+
+def people(rows, seed):
+    """The columns that pages speak of, as one table."""
+    random = np.random.default_rng(seed)
+    names = ["hdl", "ldl", "bmi", "age", "sex", "size", "rooms"]
+    x = {name: random.normal(size=rows) for name in names}
+    x["sex"] = random.integers(0, 2, rows).astype(float)
+    x["age"] = np.floor(50 + 10 * x["age"])
+    signal = x["bmi"] + 0.5 * x["hdl"] - 0.3 * x["ldl"] + 0.02 * x["age"]
+    noise = random.normal(size=(3, rows))
+    targets = {"price": 3 * x["size"] + x["rooms"] + noise[0], "y": signal + noise[1],
+               "visits": random.poisson(np.exp(0.3 * signal)), "sick": (signal + noise[2] > 1).astype(int),
+               "kind": np.digitize(signal + noise[0], [0.5, 1.5])}
+    return x, targets
+
+
+def write_fixtures(folder):
+    """Files that pages name without making them."""
+    x, targets = people(120, 0)
+    new, _ = people(30, 1)
+    for file in ["train.csv", "t.csv"]:  # a target and the features; t.csv goes with any target by turns
+        (folder / file).write_text(table({**x, **targets}))
+    (folder / "new.csv").write_text(table(new))
+    yosida(folder, "tune --train train.csv --target price --ignore y,visits,sick,kind --save model.json --quiet")
+    yosida(folder, "compare --data spectra --methods my-hpo,hoag --seeds 2 --max-iterations 20 --study study.db --quiet")
+    for study in ["spectra.study", "reproduction.study"]:
+        (folder / study).write_bytes((folder / "study.db").read_bytes())
+
+
+def environment(folder):
+    path = os.pathsep.join([str(BUILD), os.environ["PATH"]])
+    return {**{name: value for name, value in os.environ.items() if name != "YOSIDA_DATA"}, "PATH": path, "COLUMNS": "100",
+            "HOME": str(folder), "XDG_CACHE_HOME": str(folder / ".cache"), "PYTHONPATH": str(BUILD / "python")}
+
+
+def yosida(folder, arguments):
+    subprocess.run([BUILD / "yosida", *shlex.split(arguments)], cwd=folder, check=True, env=environment(folder), timeout=SECONDS,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+def reason_by_hand(text):
+    """Why a command is not run; nothing where it is."""
+    return next((start for start in BY_HAND if text.startswith(start) and not (start == "./run" and text != "./run")), None)
+
+
+def to_run(text):
+    for pattern, replacement, _ in SHORTER:
+        text = re.sub(pattern, replacement, text)
+    return text
+
+
+NUMBER = re.compile(r"[-−+]?\d[\d ]*(?:\.\d+)?(?:e[-+]?\d+)?")
+
+
+def same_line(shown, real):
+    """Equal words, and numbers within 2 %: what a run takes in seconds, and what is 0 but for rounding, may differ."""
+    shown, real = shown.split(), real.split()
+    return len(shown) == len(real) and all(map(same_word, shown, real, [*real[1:], ""]))
+
+
+def same_word(shown, real, following):
+    if shown == real or shown == "…":
+        return True
+    pattern = re.compile(r"[-−+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+    if pattern.sub("#", shown) != pattern.sub("#", real):
+        return False
+    if following.strip("(),.;") in ("s", "ms", "seconds"):
+        return True
+    pairs = zip(*([float(number.replace("−", "-")) for number in pattern.findall(text)] for text in (shown, real)))
+    return all(abs(a - b) <= max(0.02 * abs(a), 1e-3) for a, b in pairs)
+
+
+class Commands(unittest.TestCase):
+    counts = {"run": 0, "by hand": 0, "lines of output": 0, "Python blocks": 0}
+
+    @classmethod
+    def setUpClass(cls):
+        made = tempfile.TemporaryDirectory(prefix="yosida-docs-")
+        cls.addClassCleanup(made.cleanup)
+        cls.fixtures = pathlib.Path(made.name)
+        write_fixtures(cls.fixtures)
+
+    @classmethod
+    def tearDownClass(cls):
+        print(", ".join(f"{count} {what}" for what, count in cls.counts.items()), file=sys.stderr)
+
+    def folder(self):
+        """A folder with the fixtures and the names of the tree in it."""
+        made = tempfile.TemporaryDirectory(prefix="yosida-docs-")
+        self.addCleanup(made.cleanup)
+        folder = pathlib.Path(made.name)
+        for file in self.fixtures.iterdir():
+            if file.is_file():
+                (folder / file.name).write_bytes(file.read_bytes())
+        (folder / "build").mkdir()
+        (folder / "build" / "release").symlink_to(BUILD)
+        for name in ["docs", "bench", "tests", "examples", "python"]:
+            (folder / name).symlink_to(ROOT / name)
+        return folder
+
+    def run_page(self, page):
+        folder = self.folder()
+        for command in commands(page):
+            with self.subTest(f"{command.page}:{command.line}: {command.text}"):
+                if reason_by_hand(command.text):
+                    self.counts["by hand"] += 1
+                    self.check_flags_by_source(command.text)
+                    continue
+                self.counts["run"] += 1
+                started = time.monotonic()
+                done = subprocess.run(["bash", "-euo", "pipefail", "-c", to_run(command.text)], cwd=folder, env=environment(folder),
+                                      stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", timeout=SECONDS)
+                if time.monotonic() - started > 5:
+                    print(f"{command.page}:{command.line}: {time.monotonic() - started:.0f} s", file=sys.stderr)
+                self.assertEqual(done.returncode, 0, f"{to_run(command.text)}\n{done.stdout}\n{done.stderr}")
+                self.check_output(command.shown, done.stdout + done.stderr)
+
+    def check_output(self, shown, printed):
+        """The lines shown are among those printed, in this order."""
+        lines = iter(printed.splitlines())
+        for line in shown:
+            if line.strip() in ("", "…"):
+                continue
+            self.counts["lines of output"] += 1
+            self.assertTrue(any(same_line(line, real) for real in lines), f"not printed (here): {line}\n--- printed was\n{printed}")
+
+    def check_flags_by_source(self, text):
+        """A command that is not run starts something of the tree, whose source knows its flags."""
+        words = shlex.split(text, comments=True)
+        program = next((word for word in words if re.match(r"(build/release/bench/|bench/|docs/|tests/).", word)), None)
+        if program is None:
+            return
+        bench = re.match(r"build/release/bench/bench_(\w+)", program)
+        source = ROOT / (f"bench/{bench[1]}.cpp" if bench else program)
+        self.assertTrue(source.exists(), f"no {source}")
+        parts = source.with_suffix("")
+        known = source.read_text() + "".join(part.read_text() for part in parts.glob("*.cpp") if parts.is_dir())
+        for flag in [word.split("=")[0] for word in words[words.index(program):] if word.startswith("--") and word != "--"]:
+            self.assertIn(flag, known, f"{source} knows no {flag}")
+
+    def test_python_blocks(self):
+        for page in PAGES:
+            scripts = [block for block in blocks(page) if block.language == "python"]
+            if not scripts:
+                continue
+            folder = self.folder()
+            for block in scripts:
+                with self.subTest(f"{block.page}:{block.line}"):
+                    self.counts["Python blocks"] += 1
+                    done = subprocess.run([sys.executable, "-c", PYTHON_NAMES + block.text], cwd=folder, env=environment(folder),
+                                          capture_output=True, encoding="utf-8", timeout=SECONDS)
+                    self.assertEqual(done.returncode, 0, f"{block.text}\n{done.stderr}")
+
+    def test_no_command_stands_outside_a_block(self):
+        """Indented lines would not be run."""
+        for page in PAGES:
+            text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+            for line in re.findall(r"^(?: {4,}|\t)\$? *((?:\S*/)?yosida \S+.*|build/release/.*|import .*)$", text, flags=re.MULTILINE):
+                self.fail(f"{name_of(page)}: put it into a ```sh block: {line}")
+
+    def test_the_lists_hold_nothing_that_is_gone(self):
+        texts = [command.text for page in PAGES for command in commands(page)]
+        for start in BY_HAND:
+            self.assertTrue(any(reason_by_hand(text) == start for text in texts), f"no command begins with {start!r}: remove it")
+        for pattern, _, reason in SHORTER:
+            self.assertTrue(any(re.search(pattern, text) or re.search(pattern, re.sub(r"^(\./run|build/release/yosida)", "yosida", text))
+                                for text in texts), f"no command has {pattern!r} ({reason}): remove it")
+
+    def test_flags_and_files_in_sentences(self):
+        """Code in backticks: flags are those of some command, files are there."""
+        helps = "".join(subprocess.run([BUILD / "yosida", *command, "--help"], capture_output=True, encoding="utf-8").stdout
+                        for command in [["tune"], ["compare"], ["predict"], ["methods"], ["check-grad"], ["reproduce"], ["report"], ["dashboard"],
+                                        *(["data", part] for part in ["list", "info", "verify", "fetch", "features", "export"]),
+                                        *(["study", part] for part in ["list", "show", "export", "prune"])])
+        sources = "".join(file.read_text() for folder in ["bench", "tests/checks", "tests/study", "tests/realdata"]
+                          for file in (ROOT / folder).rglob("*") if file.suffix in (".py", ".cpp", ".sh"))
+        for page in PAGES:
+            text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+            for code in re.findall(r"`([^`\n]+)`", text):
+                with self.subTest(f"{name_of(page)}: {code}"):
+                    for flag in re.findall(r"(?<![\w-])--[a-z][\w-]*", code):
+                        self.assertTrue(re.search(rf"{flag}(?![\w-])", helps + sources) or flag in FOREIGN_FLAGS, f"no command knows {flag}")
+                    file = re.match(r"(?:src|include|tests|bench|docs|examples|python|cmake|tools)/[\w./-]*\w$", code)
+                    if file:
+                        self.assertTrue((ROOT / code).exists(), f"no such file: {code}")
+
+
+# What the Python blocks of pages take for given.
+PYTHON_NAMES = """
+import numpy
+X = numpy.random.default_rng(0).normal(size=(60, 4)); y = X @ numpy.arange(4.0) + 0.1 * X[:, 0] ** 2; X_new = X[:5]
+"""
+
+
+for page in PAGES:
+    if commands(page):
+        setattr(Commands, "test_" + re.sub(r"\W", "_", name_of(page)), lambda self, page=page: self.run_page(page))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
