@@ -1,9 +1,9 @@
-"""Every command of README.md, CONTRIBUTING.md, ARCHITECTURE.md and docs/*.md: commands_test.py BUILD [PAGE...].
+"""Every command and every piece of code of README.md, CONTRIBUTING.md, ARCHITECTURE.md and docs/*.md: commands_test.py BUILD [TEST...].
 
-The commands of a page run one after the other in a folder of their own, in which the files that pages speak of lie ready
-(FIXTURES). Output that a page shows must be what the program prints. BY_HAND lists the few commands that are not run, each with its reason;
-their flags are looked up in the source of what they start. SHORTER lists what is run in a shorter form.
-Code in backticks that names a file of the tree or a flag of yosida is looked up, too.
+The commands and Python blocks of a page run one after the other in a folder of their own, in which the files that pages speak of
+lie ready (write_fixtures). Output that a page shows must be what the program prints. BY_HAND lists the commands that are not run, each
+with its reason; their flags are looked up in the source of what they start. SHORTER lists what is run in a shorter form. C++ blocks are
+compiled. Code in backticks that names a file of the tree or a flag of yosida is looked up.
 """
 import os
 import pathlib
@@ -17,7 +17,7 @@ import unittest
 
 import numpy as np
 
-from pages import PAGES, ROOT, blocks, commands, name_of
+from pages import PAGES, ROOT, blocks, commands, commands_of, name_of
 
 BUILD = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else ROOT / "build" / "release"
 SECONDS = 120
@@ -60,6 +60,20 @@ SHORTER = [
     (r"\b1f2e3d4c\b", "$(yosida study list study.db | grep -oE -m 1 '^[0-9a-f]{8}')", "the key of a run that is there"),
 ]
 
+# What the Python and C++ blocks of pages take for given.
+PYTHON_NAMES = """
+import numpy
+X = numpy.random.default_rng(0).normal(size=(60, 4)); y = X @ numpy.arange(4.0) + 0.1 * X[:, 0] ** 2; X_new = X[:5]
+"""
+CPP_INCLUDES = {"#include <cmath>", "#include <iostream>", '#include "yosida/problem/gradient_check.hpp"', '#include "yosida/solver/oracle.hpp"',
+                '#include "yosida/setting_rules.hpp"', '#include "yosida/study/runner.hpp"', '#include "yosida/study/store.hpp"',
+                '#include "yosida/search/minimize.hpp"'}
+CPP_NAMES = {
+    "docs/search.md": "const auto loss = [](const yosida::search::Proposal&) { return 0.0; };"
+                      "const auto train_elsewhere = [](const yosida::Vector&) { return 0.0; };",
+    "docs/studies.md": "namespace study = yosida::study; std::vector<study::SpecText> specs; study::RunFunction run;",
+}
+
 # Flags that other programs have.
 FOREIGN_FLAGS = {"--cflags", "--libs", "--prefix", "--install", "--build", "--target", "--preset", "--parallel", "--no-deps",
                  "--fix", "--write", "--system-site-packages", "--strict", "--show", "--gtest_filter", "--long"}
@@ -94,6 +108,11 @@ def write_fixtures(folder):
     for file in ["train.csv", "t.csv"]:  # a target and the features; t.csv goes with any target by turns
         (folder / file).write_text(table({**x, **targets}))
     (folder / "new.csv").write_text(table(new))
+    patients = {**{name: x[name] for name in ["hdl", "ldl", "bmi", "age", "sex"]}, "progress": targets["y"]}
+    (folder / "patients.csv").write_text(table(patients))
+    many, outcomes = people(400, 2)
+    claims = {**{name: many[name] for name in ["age", "size", "bmi"]}, "fraud": (outcomes["y"] > 4.0).astype(int)}
+    (folder / "claims.csv").write_text(table(claims))
     yosida(folder, "tune --train train.csv --target price --ignore y,visits,sick,kind --save model.json --quiet")
     yosida(folder, "compare --data spectra --methods my-hpo,hoag --seeds 2 --max-iterations 20 --study study.db --quiet")
     for study in ["spectra.study", "reproduction.study"]:
@@ -122,7 +141,7 @@ def to_run(text):
     return text
 
 
-NUMBER = re.compile(r"[-−+]?\d[\d ]*(?:\.\d+)?(?:e[-+]?\d+)?")
+NUMBER = re.compile(r"[-−+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 
 
 def same_line(shown, real):
@@ -134,17 +153,16 @@ def same_line(shown, real):
 def same_word(shown, real, following):
     if shown == real or shown == "…":
         return True
-    pattern = re.compile(r"[-−+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
-    if pattern.sub("#", shown) != pattern.sub("#", real):
+    if NUMBER.sub("#", shown) != NUMBER.sub("#", real):
         return False
     if following.strip("(),.;") in ("s", "ms", "seconds"):
         return True
-    pairs = zip(*([float(number.replace("−", "-")) for number in pattern.findall(text)] for text in (shown, real)))
+    pairs = zip(*([float(number.replace("−", "-")) for number in NUMBER.findall(text)] for text in (shown, real)))
     return all(abs(a - b) <= max(0.02 * abs(a), 1e-3) for a, b in pairs)
 
 
 class Commands(unittest.TestCase):
-    counts = {"run": 0, "by hand": 0, "lines of output": 0, "Python blocks": 0}
+    counts = {"commands run": 0, "by hand": 0, "lines of output": 0, "Python blocks": 0, "C++ blocks": 0}
 
     @classmethod
     def setUpClass(cls):
@@ -173,13 +191,27 @@ class Commands(unittest.TestCase):
 
     def run_page(self, page):
         folder = self.folder()
-        for command in commands(page):
+        for block in blocks(page):
+            if block.language == "python":
+                self.run_python(block, folder)
+            elif block.language in ("sh", "console"):
+                self.run_commands(commands_of(block), folder)
+
+    def run_python(self, block, folder):
+        with self.subTest(f"{block.page}:{block.line}"):
+            self.counts["Python blocks"] += 1
+            done = subprocess.run([sys.executable, "-c", PYTHON_NAMES + block.text], cwd=folder, env=environment(folder),
+                                  capture_output=True, encoding="utf-8", timeout=SECONDS)
+            self.assertEqual(done.returncode, 0, f"{block.text}\n{done.stderr}")
+
+    def run_commands(self, listed, folder):
+        for command in listed:
             with self.subTest(f"{command.page}:{command.line}: {command.text}"):
                 if reason_by_hand(command.text):
                     self.counts["by hand"] += 1
                     self.check_flags_by_source(command.text)
                     continue
-                self.counts["run"] += 1
+                self.counts["commands run"] += 1
                 started = time.monotonic()
                 done = subprocess.run(["bash", "-euo", "pipefail", "-c", to_run(command.text)], cwd=folder, env=environment(folder),
                                       stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", timeout=SECONDS)
@@ -201,7 +233,7 @@ class Commands(unittest.TestCase):
         """A command that is not run starts something of the tree, whose source knows its flags."""
         words = shlex.split(text, comments=True)
         program = next((word for word in words if re.match(r"(build/release/bench/|bench/|docs/|tests/).", word)), None)
-        if program is None:
+        if program is None or words[0] in ("ninja", "cmake", "ctest"):
             return
         bench = re.match(r"build/release/bench/bench_(\w+)", program)
         source = ROOT / (f"bench/{bench[1]}.cpp" if bench else program)
@@ -211,18 +243,26 @@ class Commands(unittest.TestCase):
         for flag in [word.split("=")[0] for word in words[words.index(program):] if word.startswith("--") and word != "--"]:
             self.assertIn(flag, known, f"{source} knows no {flag}")
 
-    def test_python_blocks(self):
-        for page in PAGES:
-            scripts = [block for block in blocks(page) if block.language == "python"]
-            if not scripts:
+    def test_cpp_blocks_compile(self):
+        """All of them as one file: of each page the types, then a function of the other blocks, one after the other."""
+        includes, functions = set(), []
+        for number, page in enumerate(PAGES):
+            listed = [block.text for block in blocks(page) if block.language == "cpp"]
+            if not listed:
                 continue
-            folder = self.folder()
-            for block in scripts:
-                with self.subTest(f"{block.page}:{block.line}"):
-                    self.counts["Python blocks"] += 1
-                    done = subprocess.run([sys.executable, "-c", PYTHON_NAMES + block.text], cwd=folder, env=environment(folder),
-                                          capture_output=True, encoding="utf-8", timeout=SECONDS)
-                    self.assertEqual(done.returncode, 0, f"{block.text}\n{done.stderr}")
+            self.counts["C++ blocks"] += len(listed)
+            types = [text for text in listed if text.startswith(("class", "struct"))]
+            text = "\n".join(block for block in listed if block not in types)
+            includes.update(re.findall(r"^#include .*$", text, flags=re.MULTILINE))
+            text = re.sub(r"^#include .*$", "", text, flags=re.MULTILINE)
+            functions.append("\n".join([f"namespace page_{number} {{  // {name_of(page)}", *types, "void blocks() {",
+                                        CPP_NAMES.get(name_of(page), ""), text, "}}"]))
+        folder = self.folder()
+        (folder / "blocks.cpp").write_text("\n".join(['#include "yosida/yosida.hpp"', *sorted(CPP_INCLUDES | includes), *functions]) + "\n")
+        flags = subprocess.run(["pkg-config", "--cflags", "eigen3"], capture_output=True, encoding="utf-8").stdout.split()
+        done = subprocess.run([os.environ.get("CXX", "c++"), "-std=c++20", "-fsyntax-only", "-Wall", "-Wno-unused", "-DEIGEN_MAX_ALIGN_BYTES=64",
+                               f"-I{ROOT}/include", *flags, "blocks.cpp"], cwd=folder, capture_output=True, encoding="utf-8")
+        self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_no_command_stands_outside_a_block(self):
         """Indented lines would not be run."""
@@ -258,15 +298,8 @@ class Commands(unittest.TestCase):
                         self.assertTrue((ROOT / code).exists(), f"no such file: {code}")
 
 
-# What the Python blocks of pages take for given.
-PYTHON_NAMES = """
-import numpy
-X = numpy.random.default_rng(0).normal(size=(60, 4)); y = X @ numpy.arange(4.0) + 0.1 * X[:, 0] ** 2; X_new = X[:5]
-"""
-
-
 for page in PAGES:
-    if commands(page):
+    if any(block.language in ("sh", "console", "python") for block in blocks(page)):
         setattr(Commands, "test_" + re.sub(r"\W", "_", name_of(page)), lambda self, page=page: self.run_page(page))
 
 
