@@ -30,7 +30,6 @@ BY_HAND = {
     "ninja ": "builds",
     "ctest ": "tests",
     "c++ ": "compiles against the installed library; tests/install does",
-    "pip ": "builds; python/tests/test_install.py installs the package",
     "apt-get ": "installs packages, as root",
     "mkdocs ": "site_test.py builds the site",
     "git ": "changes the tree",
@@ -105,15 +104,15 @@ def write_fixtures(folder):
     """Files that pages name without making them."""
     x, targets = people(120, 0)
     new, _ = people(30, 1)
-    for file in ["train.csv", "t.csv"]:  # a target and the features; t.csv goes with any target by turns
-        (folder / file).write_text(table({**x, **targets}))
+    (folder / "train.csv").write_text(table({**x, "price": targets["price"]}))
+    (folder / "t.csv").write_text(table({**x, **targets}))
     (folder / "new.csv").write_text(table(new))
     patients = {**{name: x[name] for name in ["hdl", "ldl", "bmi", "age", "sex"]}, "progress": targets["y"]}
     (folder / "patients.csv").write_text(table(patients))
     many, outcomes = people(400, 2)
     claims = {**{name: many[name] for name in ["age", "size", "bmi"]}, "fraud": (outcomes["y"] > 4.0).astype(int)}
     (folder / "claims.csv").write_text(table(claims))
-    yosida(folder, "tune --train train.csv --target price --ignore y,visits,sick,kind --save model.json --quiet")
+    yosida(folder, "tune --train train.csv --target price --save model.json --quiet")
     yosida(folder, "compare --data spectra --methods my-hpo,hoag --seeds 2 --max-iterations 20 --study study.db --quiet")
     for study in ["spectra.study", "reproduction.study"]:
         (folder / study).write_bytes((folder / "study.db").read_bytes())
