@@ -31,8 +31,6 @@ BY_HAND = {
     "ctest ": "tests",
     "c++ ": "compiles against the installed library; tests/install does",
     "apt-get ": "installs packages, as root",
-    "mkdocs ": "site_test.py builds the site",
-    "git ": "changes the tree",
     "build/release/bench/": "benchmarks are built and run by hand",
     "bench/": "benchmarks are run by hand",
     "python3 bench/": "benchmarks are run by hand",
@@ -40,11 +38,11 @@ BY_HAND = {
     "YOSIDA_DATA=DIR ": "wants data that cannot be given along",
     "tests/study/kill_test.py": "ctest runs it with fewer kills",
     "build/release/tests/": "ctest runs it",
-    "docs/": "draws pictures of the documents: a minute each",
     "python3 tests/": "checks that ctest runs",
     "yosida data fetch ": "downloads",
     "yosida data features ": "wants data that cannot be given along",
     "yosida reproduce --problem cookie": "wants data that cannot be given along",
+    "yosida reproduce --table": "wants data that cannot be given along",
 }
 
 # What is run in another form: what stands in the page, what is put in its place, and why.
@@ -52,7 +50,6 @@ SHORTER = [
     (r"^\./run (?=\w)", "yosida ", "the program is there already"),
     (r"^build/release/yosida ", "yosida ", "wherever the build is"),
     (r"^yosida reproduce$", "yosida reproduce --problem spectra --seeds 1", "other data is not here"),
-    (r"^yosida reproduce (?!--problem)", "yosida reproduce --problem spectra --seeds 1 ", "other data is not here"),
     (r"^yosida reproduce --problem spectra --seeds \d+", "yosida reproduce --problem spectra --seeds 1", "one seed shows it"),
     (r"^(yosida compare .*--methods all)", r"\1 --max-iterations 3 --trials 3", "all methods take a minute"),
     (r"^(yosida dashboard .*)", r"timeout --signal INT 2 \1 || test $? = 124", "it serves until Ctrl-C"),
