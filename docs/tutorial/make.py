@@ -2,7 +2,7 @@
 """The tutorial's data and pictures.
 
     docs/tutorial/make.py data                        # houses.csv and offers.csv: made up, from one seed
-    docs/tutorial/make.py pictures build/release      # loss.svg, coefficients.svg and offers.svg, from runs of the program
+    docs/tutorial/make.py pictures build/release      # loss.svg and offers.svg, from runs of the program
 
 The pictures want Debian's python3-matplotlib.
 """
@@ -61,8 +61,61 @@ def write_data():
     write("offers.csv", offers)
 
 
+TUNE = ["tune", "--train", HERE / "houses.csv", "--target", "price", "--test-fraction", "0.2", "--folds", "5", "--quiet"]
+
+
+def draw(build):
+    import matplotlib
+
+    matplotlib.use("svg")
+    matplotlib.rcParams.update({"svg.hashsalt": "yosida", "svg.fonttype": "none", "font.family": "sans-serif", "axes.spines.top": False,
+                                "axes.spines.right": False, "font.sans-serif": ["Helvetica", "Arial", "DejaVu Sans"]})
+    import matplotlib.pyplot as plt
+
+    def save(figure, file):
+        figure.savefig(HERE / file, metadata={"Date": None}, bbox_inches="tight")
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+
+        def yosida(*arguments):
+            subprocess.run([pathlib.Path(build).resolve() / "yosida", *arguments], cwd=folder, check=True)
+
+        yosida(*TUNE, "--save", "houses.json", "--json", "result.json")
+        yosida(*TUNE, "--method", "grid", "--trials", "61", "--bounds=-14,4", "--trace", "grid.csv")
+        yosida("predict", "--from", "houses.json", "--data", HERE / "offers.csv", "--id", "id", "--out", "predictions.csv")
+        result = json.loads((folder / "result.json").read_text())
+        trials = [row for row in csv.DictReader(open(folder / "grid.csv")) if row["tried"]]
+        predicted = {row["id"]: float(row["prediction"]) for row in csv.DictReader(open(folder / "predictions.csv"))}
+    offers = {row["id"]: float(row["asked"]) for row in csv.DictReader(open(HERE / "offers.csv"))}
+
+    figure, axes = plt.subplots(figsize=(6.4, 3.2))
+    axes.plot([float(row["tried"]) for row in trials], [float(row["tried_validation"]) for row in trials], color="#6a8fc7")
+    axes.plot(result["lambda"][0], result["loss"]["validation"], "o", markersize=9, fillstyle="none", markeredgewidth=2, color="#111111")
+    axes.annotate("the answer", (result["lambda"][0], result["loss"]["validation"]), xytext=(0, 14), textcoords="offset points", ha="center")
+    axes.set(xlabel="lambda, the logarithm of the penalty", ylabel="validation loss, mean of five folds", ylim=(0, None))
+    save(figure, "loss.svg")
+
+    error = np.sqrt(2 * result["refit"]["loss"]["test"])
+    figure, axes = plt.subplots(figsize=(5.2, 4.4))
+    low, high = min(*offers.values(), *predicted.values()) - 30, max(*offers.values(), *predicted.values()) + 30
+    axes.plot([low, high], [low, high], color="#888888", linewidth=1)
+    axes.fill_between([low, high], [low - error, high - error], [low + error, high + error], color="#6a8fc7", alpha=0.2, linewidth=0,
+                      label="usual error of a prediction")
+    for offer, asked in offers.items():
+        is_cheap = asked < predicted[offer] - error
+        axes.plot(predicted[offer], asked, "o", color="#2e7d32" if is_cheap else "#888888")
+        axes.annotate(offer, (predicted[offer], asked), xytext=(5, -3), textcoords="offset points", fontsize=8,
+                      color="#2e7d32" if is_cheap else "#555555")
+    axes.set(xlabel="predicted price, thousands", ylabel="asked price, thousands", xlim=(low, high), ylim=(low, high))
+    axes.legend(frameon=False, loc="upper left")
+    save(figure, "offers.svg")
+
+
 if __name__ == "__main__":
     if sys.argv[1:] == ["data"]:
         write_data()
+    elif len(sys.argv) == 3 and sys.argv[1] == "pictures":
+        draw(sys.argv[2])
     else:
         sys.exit(__doc__)

@@ -140,13 +140,16 @@ def to_run(text):
 NUMBER = re.compile(r"[-−+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 
 
-def same_line(shown, real):
-    """Equal words, and numbers within 2 %: what a run takes in seconds, and what is 0 but for rounding, may differ."""
-    shown, real = shown.split(), real.split()
-    return len(shown) == len(real) and all(map(same_word, shown, real, [*real[1:], ""]))
+def place_of(shown, printed, start):
+    """Where the words of a line stand among those printed, from `start` on: lines may be folded elsewhere. None where they do not."""
+    for place in range(start, len(printed) - len(shown) + 1):
+        if all(map(same_word, shown, printed[place:], [*printed[place + 1:], ""])):
+            return place
+    return None
 
 
 def same_word(shown, real, following):
+    """Equal words, and numbers within 2 %: what a run takes in seconds, and what is 0 but for rounding, may differ."""
     if shown == real or shown == "…":
         return True
     if NUMBER.sub("#", shown) != NUMBER.sub("#", real):
@@ -218,12 +221,14 @@ class Commands(unittest.TestCase):
 
     def check_output(self, shown, printed):
         """The lines shown are among those printed, in this order."""
-        lines = iter(printed.splitlines())
+        words, place = printed.split(), 0
         for line in shown:
             if line.strip() in ("", "…"):
                 continue
             self.counts["lines of output"] += 1
-            self.assertTrue(any(same_line(line, real) for real in lines), f"not printed (here): {line}\n--- printed was\n{printed}")
+            found = place_of(line.split(), words, place)
+            self.assertIsNotNone(found, f"not printed (here): {line}\n--- printed was\n{printed}")
+            place = found + len(line.split())
 
     def check_flags_by_source(self, text):
         """A command that is not run starts something of the tree, whose source knows its flags."""
@@ -281,7 +286,10 @@ class Commands(unittest.TestCase):
                         for command in [["tune"], ["compare"], ["predict"], ["methods"], ["check-grad"], ["reproduce"], ["report"], ["dashboard"],
                                         *(["data", part] for part in ["list", "info", "verify", "fetch", "features", "export"]),
                                         *(["study", part] for part in ["list", "show", "export", "prune"])])
-        sources = "".join(file.read_text() for folder in ["bench", "tests/checks", "tests/study", "tests/realdata"]
+        methods = subprocess.run([BUILD / "yosida", "methods"], capture_output=True, encoding="utf-8").stdout
+        helps += "".join(subprocess.run([BUILD / "yosida", "methods", name], capture_output=True, encoding="utf-8").stdout
+                         for name in re.findall(r"^([a-z][\w-]+)  ", methods, flags=re.MULTILINE))
+        sources = "".join(file.read_text() for folder in ["bench", "docs", "tests/checks", "tests/study", "tests/realdata"]
                           for file in (ROOT / folder).rglob("*") if file.suffix in (".py", ".cpp", ".sh"))
         for page in PAGES:
             text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
