@@ -132,7 +132,7 @@ class Live(PageTest):
         self.server.give({**self.study, "planned": {"done": 7, "total": 18, "seconds_left": 3}})
         self.wait(lambda: counter() == "7 of 18 runs, a moment left")
         self.assertIn("so far", self.texts("#summary .card p")[0])
-        self.assertIn("7 of the 18", self.one("#facts").text)
+        self.assertIn("7 of 18 planned", self.one("#facts").text)
 
     def test_what_has_not_changed_is_not_sent_again(self):
         self.wait(lambda: self.server.answers.count(("/data.json", 304)) >= 2)

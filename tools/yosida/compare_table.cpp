@@ -105,7 +105,7 @@ void print_comparison(const Comparison& comparison, const std::vector<study::Rec
   }
   const bool larger = measures()[measure].larger_is_better;
   std::size_t column = 0;
-  for (const auto part : {&PartCells::train, &PartCells::validation, &PartCells::test})
+  for (const auto part : {&PartCells::train, &PartCells::validation})  // nobody is to choose by the test loss
     if (seeds.count > 0)
       emphasise_best(table, rows, ++column, larger,
                      [&](const MethodRow& row) -> const std::optional<Cell>& { return parts_of(row).*part; });

@@ -37,7 +37,8 @@ class Legend {
       const [toggle, only] = this.querySelectorAll("button");
       this.dataset.row = index;
       toggle.setAttribute("aria-pressed", state.is_visible(index));
-      set_text(toggle.querySelector(".name"), label);
+      const name = toggle.querySelector(".name");
+      if (name.textContent !== label) name.replaceChildren(...breakable(label));
       toggle.title = label;
       only.setAttribute("aria-label", `Only ${label}`);
       legend.paint(toggle, state.styles[index]);

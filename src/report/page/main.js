@@ -67,7 +67,7 @@ class Page {
       plural(list(data.problems).length, "problem"),
     ];
     const {done, total} = data.planned ?? {};
-    if (done < total) facts.push(`${grouped(done)} of the ${grouped(total)} that were asked for last`);
+    if (done < total) facts.push(`${grouped(done)} of ${grouped(total)} planned`);
     if (list(data.builds).length > 1) facts.push(`made by ${data.builds.length} builds of the program`);
     set_text(document.querySelector("#facts"), facts.join(" · "));
     const time = data.generated ? `, ${time_text(data.generated)}` : "";

@@ -169,7 +169,7 @@ function method_column(state) {
     value: (row) => String(row.label),
     draw: (row, index, best) => element("th", {scope: "row", class: "first", title: settings_text(row)},
         element("div", {class: "method"}, swatch(state.styles[index]),
-            element("span", {class: "name", dir: "auto"}, String(row.label)),
+            element("span", {class: "name", dir: "auto"}, ...breakable(row.label)),
             row === best.validation ? element("span", {class: "star", role: "img", "aria-label": "best"}, "★") : null)),
   };
 }
