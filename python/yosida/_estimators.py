@@ -225,7 +225,7 @@ class _Tuned(BaseEstimator):
         self.cv_losses_ = found.fold_losses if found.folds else np.array([found.losses["validation"]["loss"]])
         self.work_ = found.work
         self.n_iter_ = max(1, int(found.iterations))
-        self._trace = found.trace.columns()
+        self._trace = found.trace
         self._keep_equivalents(total_weight)
 
     def _keep_coefficients(self, coef: Any, intercept: Any) -> None:
@@ -245,8 +245,8 @@ class _Tuned(BaseEstimator):
         try:
             import pandas
         except ImportError:
-            return dict(self._trace)
-        return pandas.DataFrame(self._trace)
+            return self._trace.columns()
+        return pandas.DataFrame(self._trace.columns())
 
     def _margins(self, X: Any) -> Any:
         check_is_fitted(self)
