@@ -28,6 +28,7 @@ class SearchForOne final : public MyHpo::Search {
     Purpose purpose = Purpose::closer;
   };
 
+  double share_done() const;
   void scan();
   void refine(const Iterate& at);
   bool promises_more() const;
