@@ -64,11 +64,11 @@ std::string coefficients_csv(const FittedModel& model) {
   for (const char* column : {"weight", "trained"}) {
     if (column == std::string_view("trained") && !has_trained) continue;
     for (const std::string& output : ranked.outputs)
-      text += "," + csv_field(output.empty() ? column : fmt::format("{}_{}", column, output));
+      text += fmt::format(",{}", csv_field(output.empty() ? column : fmt::format("{}_{}", column, output)));
   }
   text += "\n(intercept)";
   for (const double value : ranked.intercept) text += fmt::format(",{:.17g}", value);
-  if (has_trained) text += std::string(ranked.outputs.size(), ',');
+  if (has_trained) text.append(ranked.outputs.size(), ',');
   text += "\n";
   for (const auto& row : ranked.rows) {
     text += csv_field(row.name);

@@ -47,7 +47,6 @@ void Descent::step(Iterate& at) {
   const bool has_moved = move(at);
   const double certificate =
       scaled_hypergradient(problem_, range_, at.w, at.lambda, hypergradient_, validation_);
-  at.done = share_done(certificate);
   if (certificate <= settings_.tolerance) {
     at.status = SolverStatus::converged;
     return;
@@ -61,15 +60,6 @@ void Descent::step(Iterate& at) {
   // No step is left at the old tolerance. A finer look may show one.
   validation_ = evaluate(at.lambda, at.w, at);
   respond(at);
-}
-
-/// By how far the certificate has fallen on its way to the tolerance, in orders of magnitude.
-double Descent::share_done(double certificate) {
-  if (first_certificate_ == 0.0) first_certificate_ = certificate;
-  const double all = std::log(first_certificate_ / settings_.tolerance);
-  const double fallen = std::log(first_certificate_ / certificate);
-  const double share = all > 0.0 && fallen > 0.0 ? std::min(fallen / all, 1.0) : 0.0;
-  return kShareOfBeginning + (1.0 - kShareOfBeginning) * share;
 }
 
 /// Steps no longer bring the certificate down.

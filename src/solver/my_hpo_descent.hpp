@@ -16,9 +16,6 @@ inline constexpr double kLeastTolerance = 1e-12;
 /// Where a small Hessian is factored, exact solves cost little more than others.
 inline constexpr double kFactoredTolerance = 1e-10;
 
-/// The share of a search for several λ that finding where to begin is taken to be.
-inline constexpr double kShareOfBeginning = 0.5;
-
 /// A descent of h(λ) = L_V(w*(λ)) in several hyperparameters: steps along what is known of h at λ, each taken
 /// only where h falls, under inner tolerances that follow the certificate. Its two kinds differ in what they
 /// know of h and in how they step.
@@ -66,14 +63,12 @@ class Descent {
   virtual bool move_to_bounds(const Vector& scale, Iterate& at) = 0;
   /// Sets tolerances for the next step: `wanted` follows the certificate and never grows.
   virtual void tighten(double wanted, bool has_moved) = 0;
-  double share_done(double certificate);
   bool is_stuck(double certificate, bool has_moved);
   bool reaches_bounds(Iterate& at);
 
   double certificate_ = std::numeric_limits<double>::infinity();  // the least so far
-  double first_certificate_ = 0.0;
-  int unimproved_ = 0;    // iterations that did not lower it
-  int bounds_tried_ = 0;  // times that creeping λ were moved
+  int unimproved_ = 0;                                            // iterations that did not lower it
+  int bounds_tried_ = 0;                                          // times that creeping λ were moved
 };
 
 }  // namespace yosida

@@ -1,9 +1,5 @@
 #include "solver/my_hpo_lines.hpp"
 
-#include <cmath>
-
-#include "solver/my_hpo_descent.hpp"
-
 namespace yosida {
 namespace {
 
@@ -77,7 +73,6 @@ Lines Lines::through(const BilevelProblem& problem, const MyHpo::Settings& setti
 
 void Lines::begin_next() {
   const AlongLine& line = *left_.back();
-  count_ = std::max(count_, left_.size());
   on_line_ = {};
   on_line_.lambda = range_.lambda;
   on_line_.w = starting_weights(line);
@@ -99,11 +94,6 @@ void Lines::step(Iterate& at) {
     at.lambda = left_.back()->at(on_line_.lambda[0]);
     at.w = on_line_.w;
   }
-  const auto lines = static_cast<double>(count_);
-  const double here = std::isnan(on_line_.done) ? 0.0 : on_line_.done;
-  // Of looks through an answer this is little beside what is done: the larger stands.
-  at.done =
-      std::fmax(at.done, kShareOfBeginning * (lines - static_cast<double>(left_.size()) + here) / lines);
   if (on_line_.status == SolverStatus::running) return;
   search_.reset();
   left_.pop_back();

@@ -34,7 +34,6 @@ class Lines {
   MyHpo::Settings settings_;
   Start range_;  // along each line
   std::vector<std::unique_ptr<AlongLine>> left_;
-  std::size_t count_ = 0;                 // of all lines
   std::unique_ptr<SearchForOne> search_;  // along the last of these
   Iterate on_line_;
   double level_ = std::numeric_limits<double>::infinity();

@@ -135,7 +135,6 @@ void SearchForOne::step(Iterate& at) {
     refine(at);
   }
   at.inexact_solves = curve_.inexact_solves();
-  at.done = share_done();
   take(search_.best(), at);
   if (search_.scanning() || promises_more()) return;
 
@@ -160,15 +159,6 @@ bool SearchForOne::is_level_below(const Sample& best) const {
     if (each.x >= best.x + kLevelFor) return true;
   }
   return false;
-}
-
-/// By the points of the scan, and the number of refinements that most searches need.
-double SearchForOne::share_done() const {
-  constexpr int kUsualRefinements = 8;
-  const auto left = static_cast<double>(search_.left_to_scan().size()) +
-                    std::max(1.0, static_cast<double>(kUsualRefinements - refinements_));
-  const double known = static_cast<double>(search_.samples().size());
-  return known / (known + left);
 }
 
 void SearchForOne::scan() {

@@ -28,7 +28,6 @@ class SearchForOne final : public MyHpo::Search {
     Purpose purpose = Purpose::closer;
   };
 
-  double share_done() const;
   void scan();
   void refine(const Iterate& at);
   bool promises_more() const;

@@ -320,8 +320,7 @@ class Loop {
                      .primal_residual = outcome_.primal_residual,
                      .dual_residual = outcome_.dual_residual,
                      .work = last_work_,
-                     .seconds = last_seconds_,
-                     .done = run_->iterate().done};
+                     .seconds = last_seconds_};
     if (const auto& trial = run_->iterate().trial) {
       point.tried = trial->lambda;
       point.tried_validation = trial->validation;

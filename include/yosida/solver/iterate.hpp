@@ -78,9 +78,6 @@ struct Iterate {
   std::int64_t inexact_solves = 0;
   /// The response has no slope (φ₁ = 0), so that the last step could not move λ.
   bool has_flat_response = false;
-  /// The share of its own search that a solver takes to be done, from 0 to 1, where it ends by itself; NaN
-  /// where it cannot say. For people who wait: nothing is decided by it.
-  double done = std::numeric_limits<double>::quiet_NaN();
   /// What the last step has tried; only black-box searches do.
   std::optional<Trial> trial = {};
   /// What the inner solves have kept, where they have: a certificate of the answer goes on from it.
