@@ -30,4 +30,6 @@ if(TARGET yosida_cli)
   # A shared library is found from the program's place, wherever the two are moved to; in the build tree it is beside it.
   set_target_properties(yosida_cli PROPERTIES INSTALL_RPATH "$ORIGIN;$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
   install(TARGETS yosida_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  # Man pages and completions, laid out as they are found by man and by shells.
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/tools/yosida/help/ DESTINATION ${CMAKE_INSTALL_DATADIR})
 endif()

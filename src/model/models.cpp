@@ -1,6 +1,6 @@
 #include "yosida/model/models.hpp"
 
-#include "yosida/error.hpp"
+#include "yosida/nearest.hpp"
 
 namespace yosida {
 namespace {
@@ -63,13 +63,14 @@ constexpr Model kModels[] = {
 std::span<const Model> models() { return kModels; }
 
 const Model& model(std::string_view name) {
-  std::string known;
+  std::vector<std::string> known;
   for (const Model& each : kModels) {
     if (each.name == name) return each;
-    const bool is_last = &each == std::end(kModels) - 1;
-    known += (known.empty() ? "" : is_last ? " or " : ", ") + std::string(each.name);
+    known.emplace_back(each.name);
   }
-  throw InputError("model = " + std::string(name) + ": must be " + known);
+  std::string all;
+  for (const std::string& each : known) all += (all.empty() ? "" : each == known.back() ? " or " : ", ") + each;
+  refuse_unknown("model", name, known, "must be " + all);
 }
 
 }  // namespace yosida

@@ -6,6 +6,7 @@
 
 #include "solver/direct_term.hpp"
 #include "solver/stationarity.hpp"
+#include "yosida/number_text.hpp"
 
 namespace yosida {
 namespace {
@@ -158,9 +159,9 @@ std::string without_penalty(const BilevelProblem& problem, const Vector& lambda,
   if (!std::isfinite(without)) return "";
   if (std::abs(without - at.validation) <= kSame * size)
     return "; no penalty is needed there: without it the loss is the same";
-  return fmt::format("; without a penalty there the loss is {} by {:.2g} %",
+  return fmt::format("; without a penalty there the loss is {} by {}",
                      without < at.validation ? "lower" : "higher",
-                     100.0 * std::abs(without / at.validation - 1.0));
+                     percent_text(std::abs(without / at.validation - 1.0)));
 }
 
 }  // namespace
@@ -208,6 +209,14 @@ Judged judge_slopes(const Slopes& at, const Vector& lambda, const Start& start, 
   return judged;
 }
 
+/// An error that is larger than the slope leaves no slope to be printed.
+std::string slope_in_words(const Certificate& certificate) {
+  const double slope = certificate.hypergradient, error = certificate.hypergradient_error;
+  if (error > slope && error > kSlope)
+    return fmt::format("a scaled slope of up to {} of the validation loss", number_text(slope + error, 2));
+  return fmt::format("scaled slope {} of the validation loss", number_text(slope, 2));
+}
+
 /// What a verdict on slopes that are not small rests on.
 std::string reason_beside(const Certificate& certificate, const std::string& size, double tolerance) {
   switch (certificate.verdict) {
@@ -220,11 +229,11 @@ std::string reason_beside(const Certificate& certificate, const std::string& siz
           "the validation loss rises on both sides of lambda; less than {:g} of it is to be gained there",
           kSame);
     default:
-      return fmt::format("the validation loss {}: {}, at most {:.2g} is allowed",
+      return fmt::format("the validation loss {}: {}, at most {} is allowed",
                          certificate.hypergradient_error > tolerance
                              ? "may have a slope here, which rounding hides"
                              : "has a slope here",
-                         size, tolerance);
+                         size, number_text(tolerance, 2));
   }
 }
 
@@ -245,8 +254,7 @@ Certificate certify(const BilevelProblem& problem, const Solution& solution, con
   const Judged judged = judge_slopes(at, lambda, start, tolerance, certificate);
   const double worst = certificate.hypergradient + certificate.hypergradient_error;
   const bool is_small = std::isfinite(worst) && judged.steep.empty();
-  const std::string size = fmt::format("scaled slope {:.2g} ± {:.1g} of the validation loss",
-                                       certificate.hypergradient, certificate.hypergradient_error);
+  const std::string size = slope_in_words(certificate);
   // Denormal or zero throughout, and no accident of a minimum: not a small slope but none.
   const bool flat = at.validation > 0.0 &&
                     at.slope.cwiseAbs().maxCoeff() <= std::numeric_limits<double>::min() &&
@@ -258,8 +266,8 @@ Certificate certify(const BilevelProblem& problem, const Solution& solution, con
         "the weights do not depend on lambda here (all are 0, or the penalty is): a slope of 0 says nothing";
   } else if (certificate.inner_gradient > tolerance) {
     certificate.reason =
-        fmt::format("the weights are not trained to their optimum: gradient {:.2g} of that at 0{}",
-                    certificate.inner_gradient, is_small ? "; lambda itself is stationary" : "");
+        fmt::format("the weights are not trained to their optimum: gradient {} of that at 0{}",
+                    number_text(certificate.inner_gradient, 2), is_small ? "; lambda itself is stationary" : "");
   } else if (!is_small) {
     certificate.verdict =
         verdict_beside(problem, lambda, judged.steep, size_of(problem, lambda, at.validation), w);

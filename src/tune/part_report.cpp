@@ -7,13 +7,18 @@
 namespace yosida {
 namespace {
 
-PartReport report_part(const Dataset& data, const Loss& loss, bool intercept, const Vector& w) {
+PartReport report_part(const Dataset& data, const Loss& loss, double y_scale, bool intercept,
+                       const Vector& w) {
   const Vector m = margins(data, intercept, w, loss.outputs());
-  const Predicted rows{
-      .data = data, .loss = loss, .margins = m, .mean_loss = DataTerm(data, loss, intercept).value_at(m)};
+  const Predicted rows{.data = data,
+                       .loss = loss,
+                       .margins = m,
+                       .mean_loss = DataTerm(data, loss, intercept).value_at(m),
+                       .y_scale = y_scale};
   PartReport report;
   for (std::size_t i = 0; i < measures().size(); ++i)
     if (const Measure& measure = measures()[i]; measure.exists(loss)) report.values[i] = measure.value(rows);
+  if (loss.is_classification()) report.confusion = confusion_of(rows);
   return report;
 }
 
@@ -28,16 +33,18 @@ PartReport mean_part(const std::vector<const PartReport*>& parts, const std::vec
     }
     if (everywhere) mean.values[i] = sum;
   }
+  mean.confusion = parts[0]->confusion;
+  for (std::size_t k = 1; k < parts.size(); ++k) mean.confusion += parts[k]->confusion;
   return mean;
 }
 
 }  // namespace
 
-Report report_all(const Split& split, const Prepared& data, bool intercept, const Vector& w) {
+Report report_all(const Split& split, const Prepared& data, double y_scale, bool intercept, const Vector& w) {
   const Loss& loss = *data.loss;
-  Report report{.train = report_part(split.train, loss, intercept, w),
-                .validation = report_part(split.validation, loss, intercept, w)};
-  if (split.test) report.test = report_part(*split.test, loss, intercept, w);
+  Report report{.train = report_part(split.train, loss, y_scale, intercept, w),
+                .validation = report_part(split.validation, loss, y_scale, intercept, w)};
+  if (split.test) report.test = report_part(*split.test, loss, y_scale, intercept, w);
   if (data.model->penalty != PenaltyForm::l2)
     report.nonzero_weights =
         static_cast<double>((w.head(split.train.features() * loss.outputs()).array() != 0.0).count());

@@ -133,7 +133,8 @@ std::string chosen_sharing(const PenaltyOptions& given) {
     throw InputError("--groups: does not go with --group: groups stand in a file or on the command line");
   std::string per = given.lambda_per.empty() ? (has_groups ? "group" : "shared") : given.lambda_per;
   if (per != "shared" && per != "feature" && per != "class" && per != "group")
-    throw InputError(fmt::format("lambda-per = {}: must be shared, feature, class or group", per));
+    refuse_unknown("lambda-per", per, {"shared", "feature", "class", "group"},
+                   "must be shared, feature, class or group");
   if (has_groups && per != "group")
     throw InputError(fmt::format("{}: goes with --lambda-per group, not with {}",
                                  given.groups.empty() ? "--groups" : "--group", per));

@@ -201,7 +201,11 @@ void pretreat(Prepared& prepared, const TuneOptions& options) {
     split.train = fitted.apply(std::move(split.train));
     return fitted;
   };
-  for (Split& fold : prepared.folds) fold.validation = treat(fold).apply(std::move(fold.validation));
+  for (Split& fold : prepared.folds) {
+    const Pretreatment own = treat(fold);
+    fold.validation = own.apply(std::move(fold.validation));
+    prepared.fold_y_scale.push_back(own.y_scale);
+  }
   Split& split = prepared.split;
   prepared.pretreatment = treat(split);
   if (prepared.folds.empty()) split.validation = prepared.pretreatment.apply(std::move(split.validation));

@@ -94,12 +94,15 @@ std::vector<Report> TuneProblem::reports_of_folds(const Solution& solution) cons
   for (Index k = 0; k < folds; ++k) {
     w << solution.w.segment(k * penalised, penalised),
         solution.w.segment(folds * penalised + k * intercepts, intercepts);
-    reports.push_back(report_all(*problems_[static_cast<std::size_t>(k)].split, data_, intercept_, w));
+    const auto fold = static_cast<std::size_t>(k);
+    reports.push_back(report_all(*problems_[fold].split, data_, data_.fold_y_scale[fold], intercept_, w));
   }
   return reports;
 }
 
-Report TuneProblem::report(const Vector& w) const { return report_all(split(), data_, intercept_, w); }
+Report TuneProblem::report(const Vector& w) const {
+  return report_all(split(), data_, data_.pretreatment.y_scale, intercept_, w);
+}
 
 void TuneProblem::require_one_lambda() const {
   if (hyperparameters() > 1)

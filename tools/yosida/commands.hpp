@@ -1,6 +1,8 @@
 #pragma once
 
+#include <span>
 #include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -23,6 +25,7 @@ enum Exit : int {
 void add_tune(CLI::App& app, int& exit_code);
 void add_compare(CLI::App& app, int& exit_code);
 void add_predict(CLI::App& app, int& exit_code);
+void add_coefficients(CLI::App& app, int& exit_code);
 void add_methods(CLI::App& app, int& exit_code);
 void add_check_grad(CLI::App& app, int& exit_code);
 void add_data(CLI::App& app, int& exit_code);
@@ -30,6 +33,13 @@ void add_study(CLI::App& app, int& exit_code);
 void add_reproduce(CLI::App& app, int& exit_code);
 void add_report(CLI::App& app, int& exit_code);
 void add_dashboard(CLI::App& app, int& exit_code);
+/// help, version and completion, the last of all: they know the others.
+void add_help(CLI::App& app, int& exit_code);
+
+/// What is wrong with words that the parser did not expect, with the nearest flag there is.
+std::string unexpected_in_words(const CLI::App& app, const std::vector<std::string>& words);
+/// Throws InputError for an unknown command, naming the nearest known one.
+void require_known_command(const CLI::App& app, std::span<const std::string> words);
 
 /// The command that this process was started with, as one could type it again.
 const std::string& this_command();

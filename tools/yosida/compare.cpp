@@ -130,7 +130,7 @@ int run_compare(CompareFlags flags) {
                          .kept = static_cast<std::size_t>(jobs)});
   const auto first = problems.of(flags.seed);
   const Prepared& prepared = first->problem.data();
-  require_measure(flags.measure, *prepared.model, *prepared.loss);
+  require_measure(flags.measure, *prepared.loss, prepared.model->name);
   entries = able_to_start(entries, flags, first->problem);
 
   std::vector<WantedRun> wanted;

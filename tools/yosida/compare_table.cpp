@@ -9,8 +9,8 @@
 #include "output.hpp"
 #include "table.hpp"
 #include "tune_report.hpp"
-#include "yosida/error.hpp"
 #include "yosida/linalg/function_ref.hpp"
+#include "yosida/number_text.hpp"
 #include "yosida/report/palette.hpp"
 #include "yosida/study/run_outcome.hpp"
 
@@ -21,14 +21,14 @@ using report::Cell;
 using report::MethodRow;
 using report::PartCells;
 
-/// A number for people: four digits that count.
-std::string short_number(double value) { return fmt::format("{:.4g}", value); }
+/// Four digits that count.
+std::string short_number(double value) { return number_text(value, 4); }
 
 std::string with_deviation(const MethodRow& row, const std::optional<Cell>& cell) {
   if (!cell) return "-";
   if (row.diverged > 0) return fmt::format("{} (median)", short_number(cell->median));
   if (cell->count < 2) return short_number(cell->mean);
-  return fmt::format("{} ± {:.2g}", short_number(cell->mean), cell->deviation);
+  return with_error(cell->mean, cell->deviation);
 }
 
 std::string mean_count(const std::optional<Cell>& cell) {
@@ -39,28 +39,19 @@ std::string mean_count(const std::optional<Cell>& cell) {
 void emphasise_best(Table& table, const std::vector<MethodRow>& rows, std::size_t column, bool larger,
                     FunctionRef<const std::optional<Cell>&(const MethodRow&)> cell_of) {
   const auto ended_well = [](const MethodRow& row) { return row.diverged + row.failed == 0; };
-  const Cell* best = nullptr;
+  const MethodRow* best = nullptr;
   for (const MethodRow& row : rows)
     if (const auto& cell = cell_of(row); cell && ended_well(row))
-      if (best == nullptr || (larger ? cell->mean > best->mean : cell->mean < best->mean)) best = &*cell;
+      if (best == nullptr || (larger ? cell->mean > cell_of(*best)->mean : cell->mean < cell_of(*best)->mean))
+        best = &row;
   if (best == nullptr) return;
   for (std::size_t i = 0; i < rows.size(); ++i)
     if (const auto& cell = cell_of(rows[i]);
-        cell && ended_well(rows[i]) && short_number(cell->mean) == short_number(best->mean))
+        cell && ended_well(rows[i]) && short_number(cell->mean) == short_number(cell_of(*best)->mean))
       table.emphasise(i, column);
 }
 
 }  // namespace
-
-void require_measure(const std::string& name) {
-  if (!find_measure(name))
-    throw InputError(fmt::format("measure = {}: must be one of {}", name, measure_names()));
-}
-
-void require_measure(const std::string& name, const Model& model, const Loss& loss) {
-  if (!measures()[find_measure(name).value()].exists(loss))
-    throw InputError(fmt::format("measure = {}: {} does not have it", name, model.name));
-}
 
 std::string heading(const TuneProblem& problem) {
   const Dataset& train = problem.split().train;
@@ -85,19 +76,19 @@ void print_comparison(const Comparison& comparison, const std::vector<study::Rec
       std::any_of(rows.begin(), rows.end(), [&](const MethodRow& row) { return gap_of(row).has_value(); });
   constexpr auto kLeft = Table::Align::left, kRight = Table::Align::right;
   std::vector<Table::Column> columns = {
-      {"method", kLeft}, {"train", kRight}, {"validation", kRight}, {"test", kRight}};
-  if (has_gap) columns.push_back({"lambda gap", kRight});
-  for (const char* title : {"gradients", "equivalents", "seconds"}) columns.push_back({title, kRight});
-  columns.push_back({"", kLeft});
+      {"method", kLeft}, {"train", kRight, 3}, {"validation", kRight}, {"test", kRight, 1}};
+  if (has_gap) columns.push_back({"lambda gap", kRight, 2});
+  columns.insert(columns.end(),
+                 {{"gradients", kRight, 6}, {"equivalents", kRight, 5}, {"seconds", kRight, 4}, {"", kLeft}});
   Table table(columns);
   for (const MethodRow& row : rows) {
     const auto& [train, validation, test] = parts_of(row);
     std::vector<std::string> cells = {row.label, with_deviation(row, train), with_deviation(row, validation),
                                       with_deviation(row, test)};
-    if (has_gap) cells.push_back(gap_of(row) ? fmt::format("{:.3g} %", 100.0 * gap_of(row)->mean) : "-");
+    if (has_gap) cells.push_back(gap_of(row) ? percent_text(gap_of(row)->mean) : "-");
     cells.push_back(mean_count(row.gradients));
     cells.push_back(mean_count(row.work));
-    cells.push_back(row.seconds ? fmt::format("{:.2g}", row.seconds->mean) : "-");
+    cells.push_back(row.seconds ? number_text(row.seconds->mean, 2) : "-");
     cells.push_back(faults_in_words(row.runs, row.diverged, row.failed));
     table.add(std::move(cells));
     table.mark(static_cast<std::size_t>(&row - rows.data()),

@@ -17,10 +17,6 @@ struct Comparison {
 
 /// "ridge on spectra: 34 training, 17 validation, 19 test rows, 699 features"
 std::string heading(const TuneProblem& problem);
-/// Throws InputError where there is no such measure.
-void require_measure(const std::string& name);
-/// Throws InputError where this model does not have it.
-void require_measure(const std::string& name, const Model& model, const Loss& loss);
 /// Mean ± standard deviation over the seeds of each method, as a table on standard output.
 void print_comparison(const Comparison& comparison, const std::vector<study::Record>& records);
 

@@ -185,14 +185,23 @@ void add_setting_flags(CLI::App& command, SettingValues& values) {
   std::map<std::string, std::string> meanings;
   for (const Method& each : methods())
     for (const SettingInfo& setting : each.settings) meanings.emplace(setting.name, setting.meaning);
-  for (const auto& [name, meaning] : meanings) {
-    std::string flag = "--" + name;
-    std::replace(flag.begin(), flag.end(), '_', '-');
+  // A setting means what its method says: help shows them by method.
+  for (const auto& [name, meaning] : meanings)
     command
         .add_option_function<std::string>(
-            flag, [&values, name = name](const std::string& text) { values[name] = text; }, meaning)
-        ->group("Method settings (yosida methods NAME shows which method takes which)");
-  }
+            flag_of_setting(name), [&values, name = name](const std::string& text) { values[name] = text; },
+            meaning)
+        ->group("");
+  command
+      .add_option_function<std::string>(
+          "--help-method",
+          [](const std::string& name) {
+            print_method(method(name));
+            throw CLI::Success();
+          },
+          "show the settings of a method, which are flags, too: --help-method tpe")
+      ->trigger_on_parse()
+      ->group("Options");
 }
 
 std::vector<std::string> input_paths(const DataFiles& files, const PenaltyOptions& penalty) {

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "yosida/tune/data_files.hpp"
+#include "yosida/tune/method_text.hpp"
 #include "yosida/tune/options.hpp"
 
 namespace CLI {
@@ -25,6 +26,10 @@ void add_fold_flags(CLI::App& command, DataFiles& files, TuneOptions& options);
 void add_penalty_flags(CLI::App& command, PenaltyOptions& penalty);
 /// What a run may cost and where it may look.
 void add_run_flags(CLI::App& command, TuneOptions& options, std::optional<int>& threads);
+/// "--train-steps" of "train_steps".
+std::string flag_of_setting(std::string name);
+/// What a method is, its settings and what they mean, on standard output.
+void print_method(const Method& method);
 /// One flag for each setting of any method; the method decides whether it knows it.
 void add_setting_flags(CLI::App& command, SettingValues& values);
 

@@ -12,6 +12,7 @@
 #include <exception>
 #include <new>
 #include <span>
+#include <sstream>
 #include <system_error>
 #include <tuple>
 
@@ -21,7 +22,6 @@
 #include "yosida/data/reader.hpp"
 #include "yosida/error.hpp"
 #include "yosida/linalg/blas_kernels.hpp"
-#include "yosida/nearest.hpp"
 #include "yosida/version.hpp"
 
 namespace yosida::cli {
@@ -34,21 +34,6 @@ void refuse_empty_values(CLI::App& app) {
   for (CLI::Option* option : app.get_options())
     if (option->get_items_expected_max() > 0) option->check(not_empty);
   for (CLI::App* command : app.get_subcommands({})) refuse_empty_values(*command);
-}
-
-/// Names an unknown command and the nearest known one; the parser would only say that one is missing.
-void require_known_command(const CLI::App& app, std::span<char*> words) {
-  const auto commands = app.get_subcommands({});
-  if (commands.empty() || words.empty() || words[0][0] == '-') return;
-  std::vector<std::string> names;
-  for (const CLI::App* command : commands) {
-    if (command->get_name() == words[0]) return require_known_command(*command, words.subspan(1));
-    names.push_back(command->get_name());
-  }
-  const std::string near = nearest(words[0], names);
-  throw InputError(fmt::format("there is no command \"{}\"{}; the commands are {}", words[0],
-                               near.empty() ? "" : fmt::format(" (did you mean {}?)", near),
-                               fmt::join(names, ", ")));
 }
 
 /// A descriptor of these three that is closed would be that of the next file, which would then be printed
@@ -115,6 +100,7 @@ void end_where_memory_is_out() {
 
 int run(int argc, char** argv) {
   hold_standard_descriptors();
+  fold_standard_output();
   terminate_otherwise = std::set_terminate(end_where_memory_is_out);
   CLI::App app("Yosida: tune a model's regularisation by gradients that do not blow up.", "yosida");
   app.set_version_flag("--version", version());
@@ -126,8 +112,9 @@ int run(int argc, char** argv) {
       "  yosida compare --data spectra --methods my-hpo,random,tpe --study spectra.study\n"
       "  yosida report spectra.study\n"
       "  yosida predict --from model.json --data new.csv --out predictions.csv\n"
+      "  yosida coefficients model.json\n"
       "  yosida reproduce                     the experiments of the paper\n"
-      "Each command has its own --help.");
+      "Each command has its own --help, and a page: yosida help tune");
   int exit_code = kOk;
   command_text() = "yosida";
   for (const char* word : std::span(argv, static_cast<std::size_t>(argc)).subspan(std::min(argc, 1)))
@@ -135,6 +122,7 @@ int run(int argc, char** argv) {
   add_tune(app, exit_code);
   add_compare(app, exit_code);
   add_predict(app, exit_code);
+  add_coefficients(app, exit_code);
   add_methods(app, exit_code);
   add_check_grad(app, exit_code);
   add_data(app, exit_code);
@@ -142,12 +130,18 @@ int run(int argc, char** argv) {
   add_reproduce(app, exit_code);
   add_dashboard(app, exit_code);
   add_report(app, exit_code);
+  add_help(app, exit_code);
   refuse_empty_values(app);
   try {
-    require_known_command(app, {argv + 1, argv + std::max(argc, 1)});
+    require_known_command(app, std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
     app.parse(argc, argv);
+  } catch (const CLI::ExtrasError&) {
+    throw InputError(unexpected_in_words(app, app.remaining(true)));
   } catch (const CLI::ParseError& error) {  // help, too
-    exit_code = app.exit(error) == 0 ? kOk : kBadInput;
+    std::ostringstream out, said;
+    exit_code = app.exit(error, out, said) == 0 ? kOk : kBadInput;
+    std::fputs(out.str().c_str(), stdout);
+    say("{}", said.str());
   } catch (const std::system_error& error) {
     // By fmt::print, where the disk is full.
     if (std::ferror(stdout) == 0) throw;

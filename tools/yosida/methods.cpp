@@ -3,10 +3,15 @@
 #include <CLI/CLI.hpp>
 
 #include "commands.hpp"
+#include "flags.hpp"
 #include "yosida/tune/method_text.hpp"
 
 namespace yosida::cli {
-namespace {
+
+std::string flag_of_setting(std::string name) {
+  std::replace(name.begin(), name.end(), '_', '-');
+  return "--" + name;
+}
 
 void print_method(const Method& method) {
   fmt::print("{}: {}\n", method.name, method.summary);
@@ -16,14 +21,10 @@ void print_method(const Method& method) {
     fmt::print("  starts from lambda {}; {} iterations unless a limit is given\n", method.lambda0,
                method.default_iterations);
   for (const SettingInfo& setting : method.settings) {
-    std::string flag = setting.name;
-    std::replace(flag.begin(), flag.end(), '_', '-');
-    fmt::print("\n  --{} {}\n      {}\n      must be {}; default from: {}\n", flag, setting.default_value,
-               setting.meaning, setting.rule, setting.origin);
+    fmt::print("\n  {} {}\n      {}\n      must be {}; default from: {}\n", flag_of_setting(setting.name),
+               setting.default_value, setting.meaning, setting.rule, setting.origin);
   }
 }
-
-}  // namespace
 
 void add_methods(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("methods", "the methods there are, or one method's settings");

@@ -6,8 +6,10 @@
 #include <functional>
 
 #include "compare_table.hpp"
+#include "folding.hpp"
 #include "output.hpp"
 #include "table.hpp"
+#include "yosida/number_text.hpp"
 #include "yosida/report/claims.hpp"
 #include "yosida/report/palette.hpp"
 #include "yosida/report/paper.hpp"
@@ -25,15 +27,15 @@ using report::ProblemContents;
 using study::Experiment;
 
 constexpr int kSummary = 2, kFull = 3;
+constexpr std::size_t kReadable = 110;  // columns of text that people like to read
 constexpr auto kLeft = Table::Align::left, kRight = Table::Align::right;
 
 // ---- cells ----
 
 std::string times_100(const Cell& cell, bool median) {
-  if (median) return fmt::format("{:.4g} (median)", 100.0 * cell.median);
-  if (cell.count < 2) return fmt::format("{:.4g}", 100.0 * cell.mean);
-  const double deviation = 100.0 * cell.deviation;
-  return fmt::format("{:.4g} ± {:.{}g}", 100.0 * cell.mean, deviation, deviation < 99.5 ? 2 : 4);
+  if (median) return fmt::format("{} (median)", number_text(100.0 * cell.median, 4));
+  if (cell.count < 2) return number_text(100.0 * cell.mean, 4);
+  return with_error(100.0 * cell.mean, 100.0 * cell.deviation);
 }
 
 std::string times_100(const MethodRow& row, const std::optional<Cell>& cell) {
@@ -44,12 +46,7 @@ std::string times_100(const PaperCell& cell) {
   return fmt::format("{:.4g} ± {:.4g}", cell.mean, cell.deviation);
 }
 
-std::string per_cent(const std::optional<Cell>& cell) {
-  if (!cell) return "-";
-  const double value = 100.0 * cell->mean;
-  if (std::abs(value) < 1e-4) return "0 %";  // what is less says nothing
-  return std::abs(value) < 99.5 ? fmt::format("{:.2g} %", value) : fmt::format("{:.0f} %", value);
-}
+std::string per_cent(const std::optional<Cell>& cell) { return cell ? percent_text(cell->mean) : "-"; }
 
 std::string count(const std::optional<Cell>& cell) { return cell ? fmt::format("{:.0f}", cell->mean) : "-"; }
 
@@ -88,15 +85,15 @@ std::vector<std::string> paper_cells(const PaperResult& paper, std::size_t colum
 /// Every method and setting of a problem, the paper's own figures below those it has.
 void print_details(const ProblemContents& problem, int table_number) {
   Table table({{"method", kLeft},
-               {"train", kRight},
+               {"train", kRight, 4},
                {"validation", kRight},
-               {"test", kRight},
-               {"gap", kRight},
-               {"λ gap", kRight},
-               {"to 1 %", kRight},
-               {"to 0.1 %", kRight},
-               {"gradients", kRight},
-               {"work", kRight},
+               {"test", kRight, 1},
+               {"gap", kRight, 2},
+               {"λ gap", kRight, 6},
+               {"to 1 %", kRight, 5},
+               {"to 0.1 %", kRight, 7},
+               {"gradients", kRight, 8},
+               {"work", kRight, 3},
                {"", kLeft}});
   const MethodRow* best = best_row(problem, [](const MethodRow&) { return true; });
   std::size_t line = 0;
@@ -144,8 +141,11 @@ void print_summary(const std::vector<const ProblemContents*>& problems) {
       "\nTable 2 of the paper: each method at its best setting (by validation) within the same number of "
       "gradients\n");
   for (const ProblemContents* problem : problems) {
-    Table table(
-        {{"method", kLeft}, {"train", kRight}, {"validation", kRight}, {"test", kRight}, {"setting", kLeft}});
+    Table table({{"method", kLeft},
+                 {"train", kRight, 2},
+                 {"validation", kRight},
+                 {"test", kRight, 1},
+                 {"setting", kLeft, 3}});
     std::size_t line = 0;
     const auto add = [&](const char* title, const char* method,
                          const std::function<bool(const MethodRow&)>& takes) {
@@ -183,11 +183,11 @@ void print_summary(const std::vector<const ProblemContents*>& problems) {
 /// The full algorithm, as in table 3.
 void print_full(const std::vector<const ProblemContents*>& problems) {
   Table table({{"problem", kLeft},
-               {"train", kRight},
+               {"train", kRight, 3},
                {"validation", kRight},
-               {"test", kRight},
-               {"iterations", kRight},
-               {"work", kRight}});
+               {"test", kRight, 1},
+               {"iterations", kRight, 2},
+               {"work", kRight, 4}});
   for (const ProblemContents* problem : problems)
     for (const MethodRow& row : problem->rows) {
       if (row.method != "my-hpo-full") continue;
@@ -205,28 +205,6 @@ void print_full(const std::vector<const ProblemContents*>& problems) {
   table.print("  ");
 }
 
-/// Broken between words where a line would be longer than people like to read.
-std::string wrapped(const std::string& text, std::size_t indent) {
-  constexpr std::size_t kWidth = 110;
-  std::string lines;
-  std::size_t column = indent;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find(' ', begin), text.size());
-    if (column > indent && column + 1 + (end - begin) > kWidth) {
-      lines += '\n';
-      lines.append(indent, ' ');
-      column = indent;
-    } else if (column > indent) {
-      lines += ' ';
-      ++column;
-    }
-    lines += text.substr(begin, end - begin);
-    column += end - begin;
-    begin = end + 1;
-  }
-  return lines;
-}
-
 void print_claims(const std::vector<const ProblemContents*>& problems) {
   const std::vector<report::Claim> claims = report::claims(problems);
   if (claims.empty()) return;
@@ -238,7 +216,8 @@ void print_claims(const std::vector<const ProblemContents*>& problems) {
   for (const auto& [claim, findings] : claims) {
     fmt::print("  {}\n", claim);
     for (const auto& [name, text] : findings)
-      fmt::print("    {:{}}  {}\n", printable(name), width, wrapped(printable(text), width + 6));
+      fmt::print("{}\n",
+                 folded(fmt::format("    {:{}}  {}", printable(name), width, printable(text)), kReadable));
   }
 }
 

@@ -12,6 +12,7 @@
 #include "output.hpp"
 #include "table.hpp"
 #include "yosida/error.hpp"
+#include "yosida/number_text.hpp"
 #include "yosida/study/builds.hpp"
 #include "yosida/study/export.hpp"
 #include "yosida/study/problem_name.hpp"
@@ -81,7 +82,7 @@ std::size_t digits_of_keys(const std::vector<Record>& runs) {
 }
 
 std::string shown(const std::optional<double>& value) {
-  return value && std::isfinite(*value) ? fmt::format("{:.6g}", *value) : "-";
+  return value && std::isfinite(*value) ? number_text(*value) : "-";
 }
 
 std::string shown(const std::vector<double>& values) {
@@ -102,18 +103,18 @@ Table table_of(const std::vector<Record>& runs) {
     lines.push_back({run.spec.key().substr(0, digits), printable(run.spec.method),
                      std::to_string(run.spec.seed), printable(run.status),
                      shown(validation ? (*validation)[kLoss] : std::nullopt), shown(outcome.final.lambda),
-                     shown(outcome.gradient_equivalents), fmt::format("{:.3g}", run.seconds),
+                     shown(outcome.gradient_equivalents), number_text(run.seconds, 3),
                      printable(run.finished)});
     problems.push_back(problem_name(words, outcome.file_names, run.data_sha256));
     builds.push_back(study::build_in_words(words.spec.build));
     models.push_back(words.spec.options.model.empty() ? "-" : words.spec.options.model);
   }
   constexpr auto kLeft = Table::Align::left, kRight = Table::Align::right;
-  std::vector<Table::Column> columns = {{"key", kLeft},    {"method", kLeft},      {"seed", kRight},
-                                        {"status", kLeft}, {"validation", kRight}, {"lambda", kRight},
-                                        {"work", kRight},  {"seconds", kRight},    {"finished", kLeft}};
+  std::vector<Table::Column> columns = {{"key", kLeft},       {"method", kLeft},      {"seed", kRight},
+                                        {"status", kLeft, 4}, {"validation", kRight}, {"lambda", kRight, 3},
+                                        {"work", kRight, 5},  {"seconds", kRight, 6}, {"finished", kLeft, 7}};
   const auto add_column = [&](const char* title, const std::vector<std::string>& texts) {
-    columns.push_back({title, kLeft});
+    columns.push_back({title, kLeft, 2});
     for (std::size_t i = 0; i < lines.size(); ++i) lines[i].push_back(printable(texts[i]));
   };
   add_column("data", told_apart(problems));

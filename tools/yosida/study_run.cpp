@@ -139,7 +139,7 @@ StudyResult do_runs(const std::string& command, const StudyFlags& flags, int job
 
 int exit_code(const StudyFlags& flags, const StudyResult& result) {
   if (result.report.stopped) {
-    say("yosida: stopped before all runs were done{}\n",
+    say("yosida: stopped by {} before all runs were done{}\n", Interruption::by_whom(),
         flags.study.empty() ? "" : "; the same command goes on where it stopped");
     return kStopped;
   }

@@ -40,15 +40,15 @@ Tuned run_watched(const TuneProblem& problem, TuneOptions options, bool quiet) {
   options.stop = interruption.token();
   Tuned tuned = run_method(problem, options);
   if (Interruption::was_asked() && tuned.outcome.status == StopReason::stopped)
-    tuned.outcome.message = Interruption::in_words();
+    tuned.outcome.message = fmt::format("stopped by {}; the best so far is shown", Interruption::by_whom());
   return tuned;
 }
 
 /// On standard output, or on standard error where a file goes to the other; then it must not cost the file
 /// that it cannot be printed.
 void print_for_people(const TuneOptions& options, const TuneProblem& problem, const Tuned& tuned,
-                      bool file_on_stdout) try {
-  print_result(file_on_stdout ? stderr : stdout, options, problem, tuned);
+                      const std::vector<std::size_t>& measures, bool file_on_stdout) try {
+  print_result(file_on_stdout ? stderr : stdout, options, problem, tuned, measures);
 } catch (const std::exception& error) {
   if (!file_on_stdout) throw;
   say("yosida: printing the result could not be done: {}\n", error.what());
@@ -68,13 +68,15 @@ int run_tune(const TuneFlags& flags) {
   Rows rows = read_rows(flags.files, options);
   const std::optional<Rows> again = flags.explain ? std::optional(rows) : std::nullopt;
   const TuneProblem problem(std::move(rows), options);
+  const std::vector<std::size_t> measures =
+      parse_measures(flags.measures, *problem.data().loss, problem.data().model->name);
   Tuned tuned = run_watched(problem, options, flags.quiet);
   complete(tuned, problem, options);
   for (const std::string& warning : tuned.warnings) say("yosida: {}\n", warning);
 
   const bool file_on_stdout = std::any_of(outputs.begin(), outputs.end(),
                                           [](const OutputFile& output) { return output.path == "-"; });
-  if (!flags.quiet) print_for_people(options, problem, tuned, file_on_stdout);
+  if (!flags.quiet) print_for_people(options, problem, tuned, measures, file_on_stdout);
   if (flags.explain) print_forms(file_on_stdout ? stderr : stdout, {*again, options}, options);
   write_all({{flags.json_file, [&] { return study::result_json(options, problem, tuned); }},
              {flags.trace_file, [&] { return trace_csv(tuned.outcome.trace, tuned.lambda_names); }},
@@ -114,6 +116,11 @@ void add_tune(CLI::App& app, int& exit_code) {
       ->group(run);
   add_setting_flags(*command, flags->options.settings);
   const std::string output = "Output";
+  command
+      ->add_option("--measure", flags->measures,
+                   fmt::format("measures to show, NAME,NAME,...: {}, usual or all [usual]", measure_names()))
+      ->delimiter(',')
+      ->group(output);
   command->add_flag("--quiet", flags->quiet, "print nothing but errors")->group(output);
   command->add_option("--json", flags->json_file, "the result as JSON; - is standard output")->group(output);
   command->add_option("--trace", flags->trace_file, "every iteration as CSV")->group(output);
@@ -122,7 +129,11 @@ void add_tune(CLI::App& app, int& exit_code) {
                    "all of the first so many iterations, then only every so many-th [1]")
       ->check(signed_number())
       ->group(output);
-  command->add_option("--save", flags->save_file, "the model, for yosida predict")->group(output);
+  command->add_option("--save", flags->save_file, "the model, for yosida predict and coefficients")
+      ->group(output);
+  for (const char* name :
+       {"--train", "--test", "--target", "--model", "--folds", "--method", "--oracle", "--save", "--measure"})
+    command->get_option(name)->group("Most used");
   command->footer(
       "Examples:\n"
       "  yosida tune --data spectra --oracle\n"

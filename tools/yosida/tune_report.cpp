@@ -4,37 +4,74 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 
+#include "coefficient_table.hpp"
+#include "folding.hpp"
 #include "output.hpp"
+#include "yosida/number_text.hpp"
 
 namespace yosida::cli {
 namespace {
 
-std::string cell(const std::optional<double>& value) { return value ? fmt::format("{:.6g}", *value) : "-"; }
+std::string cell(const std::optional<double>& value) { return value ? number_text(*value) : "-"; }
 
-void print_report(std::FILE* out, const Report& report, Index features) {
-  for (std::size_t i = 0; i < measures().size(); ++i) {
+/// Where lines are put together, to be folded for where they go.
+class Lines {
+ public:
+  template <typename... Args>
+  void add(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
+  }
+  void print(std::FILE* out) const { fmt::print(out, "{}", folded(text_, columns_of(::fileno(out)))); }
+
+ private:
+  std::string text_;
+};
+
+void print_report(Lines& out, const Report& report, Index features, const std::vector<std::size_t>& shown) {
+  for (const std::size_t i : shown) {
     const auto of = [i](const std::optional<PartReport>& part) { return part ? cell(part->values[i]) : "-"; };
     if (report.train.values[i])
-      fmt::print(out, "  {:<14} {:>12} {:>12} {:>12}\n", measures()[i].title, of(report.train),
-                 of(report.validation), of(report.test));
+      out.add("  {:<14} {:>12} {:>12} {:>12}\n", measures()[i].title, of(report.train), of(report.validation),
+              of(report.test));
   }
   if (report.nonzero_weights)
-    fmt::print(out, "  {:<14} {:.6g} of {} weights\n", "not 0", *report.nonzero_weights, features);
+    out.add("  {:<14} {} of {} weights\n", "not 0", number_text(*report.nonzero_weights), features);
+}
+
+/// How many rows of each class were taken for which, where that fits on a screen.
+void print_confusion(Lines& out, const Labels& labels, const char* part, const Matrix& confusion) {
+  constexpr Index kMostClasses = 12;
+  if (confusion.rows() > kMostClasses || confusion.size() == 0) return;
+  std::size_t width = 0;
+  std::vector<std::string> names;
+  for (const double label : labels.values) names.push_back(number_text(label));
+  for (const std::string& name : names) width = std::max(width, name.size());
+  width = std::max(width, number_text(confusion.maxCoeff()).size()) + 2;
+  std::string head;
+  for (const std::string& name : names) head += fmt::format("{:>{}}", name, width);
+  out.add("\n  {:<14} {} rows by class (lines) and by the class predicted (columns)\n  {:>14} {}\n",
+          "confusion", part, "", head);
+  for (Index k = 0; k < confusion.rows(); ++k) {
+    std::string counts;
+    for (const double count : confusion.row(k)) counts += fmt::format("{:>{}}", number_text(count), width);
+    out.add("  {:>14} {}\n", names[static_cast<std::size_t>(k)], counts);
+  }
 }
 
 /// One λ in a line of its own; of many the smallest and the largest few.
-void print_lambda(std::FILE* out, const Tuned& tuned) {
+void print_lambda(Lines& out, const Tuned& tuned) {
   constexpr std::size_t kMostShown = 12, kEachEnd = 4;
   const Vector& lambda = tuned.outcome.best.lambda;
   if (lambda.size() == 1) {
-    fmt::print(out, "\n  {:<14} {:.6g}  (penalty e^lambda = {:.4g}, found at iteration {})\n", "lambda",
-               lambda[0], std::exp(lambda[0]), tuned.outcome.best.iteration);
+    out.add("\n  {:<14} {}  (penalty e^lambda = {}, found at iteration {})\n", "lambda",
+            number_text(lambda[0]), number_text(std::exp(lambda[0]), 4), tuned.outcome.best.iteration);
     return;
   }
-  fmt::print(out, "\n  {:<14} {} of them, found at iteration {}\n", "lambda", lambda.size(),
-             tuned.outcome.best.iteration);
+  out.add("\n  {:<14} {} of them, found at iteration {}\n", "lambda", lambda.size(),
+          tuned.outcome.best.iteration);
   const auto count = static_cast<std::size_t>(lambda.size());
   std::vector<Index> order(count);
   std::iota(order.begin(), order.end(), Index{0});
@@ -42,23 +79,21 @@ void print_lambda(std::FILE* out, const Tuned& tuned) {
     std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return lambda[a] < lambda[b]; });
   for (std::size_t i = 0; i < count; ++i) {
     if (count > kMostShown && i == kEachEnd) {
-      fmt::print(out, "  {:<14}   ... {} more ...\n", "", count - 2 * kEachEnd);
+      out.add("  {:<14}   ... {} more ...\n", "", count - 2 * kEachEnd);
       i = count - kEachEnd;
     }
-    fmt::print(out, "  {:<14}   {:<20} {:>10.6g}  (penalty {:.4g})\n", "",
-               tuned.lambda_names[static_cast<std::size_t>(order[i])], lambda[order[i]],
-               std::exp(lambda[order[i]]));
+    out.add("  {:<14}   {:<20} {:>10}  (penalty {})\n", "",
+            tuned.lambda_names[static_cast<std::size_t>(order[i])], number_text(lambda[order[i]]),
+            number_text(std::exp(lambda[order[i]]), 4));
   }
 }
 
 std::string in_words(const Equivalents& equivalents) {
   std::string text;
   for (const auto& [name, value] : equivalents)
-    text += fmt::format("{}{} = {:.6g}", text.empty() ? "" : ", ", name, value);
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, number_text(value));
   return text;
 }
-
-std::string percent(double share) { return fmt::format("{:+.3g} %", 100.0 * share); }
 
 }  // namespace
 
@@ -76,55 +111,69 @@ void print_forms(std::FILE* out, const TuneProblem& problem, const TuneOptions& 
   fmt::print(out, "\n  {:<14} {:>12} {:>12}\n", "form", "expected s", "real s");
   for (const FormTrial& trial : try_forms(problem, options))
     fmt::print(out, "  {:<14} {:>12} {:>12}{}\n", to_string(trial.form),
-               std::isnan(trial.expected) ? "-" : fmt::format("{:.2g}", trial.expected),
-               trial.seconds ? fmt::format("{:.2g}", *trial.seconds) : "-",
+               std::isnan(trial.expected) ? "-" : number_text(trial.expected, 2),
+               trial.seconds ? number_text(*trial.seconds, 2) : "-",
                trial.is_exact ? "" : "  refused: it would lose digits here");
 }
 
-void print_result(std::FILE* out, const TuneOptions& options, const TuneProblem& problem,
-                  const Tuned& tuned) {
+void print_result(std::FILE* file, const TuneOptions& options, const TuneProblem& problem, const Tuned& tuned,
+                  const std::vector<std::size_t>& measures) {
   const Prepared& data = problem.data();
   const Split& split = problem.split();
   const Outcome& outcome = tuned.outcome;
-  fmt::print(out, "{} with {} on {}: {}, {} features\n", options.model, options.method, split.train.source,
-             rows_in_words(problem), split.train.features());
-  if (!data.note.empty()) fmt::print(out, "note: {}\n", data.note);
+  Lines out;
+  out.add("{} with {} on {}: {}, {} features\n", options.model, options.method, printable(split.train.source),
+          rows_in_words(problem), split.train.features());
+  if (!data.note.empty()) out.add("note: {}\n", printable(data.note));
   print_lambda(out, tuned);
   if (!tuned.equivalents.empty())
-    fmt::print(out, "  {:<14} {}\n  {:<14} (for the pretreated training rows: x {}{})\n", "the same as",
-               in_words(tuned.equivalents), "", options.x,
-               data.labels ? "" : fmt::format(", y {}", to_string(data.y_step)));
-  fmt::print(out, "\n  {:<14} {:>12} {:>12} {:>12}\n", "", "train", "validation", "test");
-  if (data.fold_count > 0) fmt::print(out, "  means over the folds:\n");
-  print_report(out, tuned.best, split.train.features());
+    out.add("  {:<14} {}\n  {:<14} (for the pretreated training rows: x {}{})\n", "the same as",
+            in_words(tuned.equivalents), "", options.x,
+            data.labels ? "" : fmt::format(", y {}", to_string(data.y_step)));
+  out.add("\n  {:<14} {:>12} {:>12} {:>12}\n", "", "train", "validation", "test");
+  if (data.fold_count > 0) out.add("  means over the folds:\n");
+  print_report(out, tuned.best, split.train.features(), measures);
   if (tuned.refit) {
     const std::string same = in_words(tuned.refit_equivalents);
-    fmt::print(out, "  refitted on {}{}:\n",
-               data.fold_count > 0 ? "all rows" : "training and validation rows",
-               same.empty() ? "" : fmt::format(" ({})", same));
-    print_report(out, *tuned.refit, split.train.features());
+    out.add("  refitted on {}{}:\n", data.fold_count > 0 ? "all rows" : "training and validation rows",
+            same.empty() ? "" : fmt::format(" ({})", same));
+    print_report(out, *tuned.refit, split.train.features(), measures);
   }
-  fmt::print(out, "\n  {:<14} {}: {}\n", "stopped", to_string(outcome.status), outcome.message);
+  out.add("  lambda was chosen by the validation loss; other measures are only shown\n");
+  if (data.labels) {
+    const Report& shown = tuned.refit ? *tuned.refit : tuned.best;
+    if (shown.test)
+      print_confusion(out, *data.labels, "test", shown.test->confusion);
+    else if (tuned.best.validation)
+      print_confusion(out, *data.labels, "validation", tuned.best.validation->confusion);
+  }
+  if (tuned.model) {
+    constexpr std::size_t kFew = 8;
+    out.add("\n{}", coefficients_text(*tuned.model, kFew, "  "));
+  }
+  const bool was_stopped = outcome.status == StopReason::stopped;
+  out.add("\n  {:<14} {}{}\n", "stopped", was_stopped ? "" : fmt::format("{}: ", to_string(outcome.status)),
+          outcome.message);
   if (tuned.certificate)
-    fmt::print(out, "  {:<14} {}: {}\n", "certificate", to_string(tuned.certificate->verdict),
-               tuned.certificate->reason);
-  fmt::print(
-      out,
-      "  {:<14} {} iterations, {} gradient computations, {:.0f} gradient equivalents, {:.3g} s ({:.3g} s "
-      "from data to answer)\n",
+    out.add("  {:<14} {}: {}\n", "certificate", to_string(tuned.certificate->verdict),
+            tuned.certificate->reason);
+  out.add(
+      "  {:<14} {} iterations, {} gradient computations, {:.0f} gradient equivalents, {} s ({} s from data "
+      "to "
+      "answer)\n",
       "cost", outcome.iterations, outcome.work.paper_count(), outcome.work.gradient_equivalents(),
-      outcome.seconds, tuned.seconds);
+      number_text(outcome.seconds, 3), number_text(tuned.seconds, 3));
   if (tuned.oracle) {
     const Oracle& oracle = tuned.oracle->oracle;
-    fmt::print(out, "  {:<14} lambda {:.6g}, validation loss {:.6g}; this model {}, this lambda {}\n",
-               "oracle", oracle.lambda, oracle.validation, percent(tuned.oracle->gap),
-               percent(tuned.oracle->lambda_gap));
-    if (oracle.at_bound())
-      fmt::print(out, "  {:<14} its lambda lies on the bound of the search; see --bounds\n", "");
+    out.add("  {:<14} lambda {}, validation loss {}; this model {}, this lambda {}\n", "oracle",
+            number_text(oracle.lambda), number_text(oracle.validation),
+            signed_percent_text(tuned.oracle->gap), signed_percent_text(tuned.oracle->lambda_gap));
+    if (oracle.at_bound()) out.add("  {:<14} its lambda lies on the bound of the search; see --bounds\n", "");
     if (oracle.inexact_solves > 0)
-      fmt::print(out, "  {:<14} {} of its inner problems were not solved to their tolerance\n", "",
-                 oracle.inexact_solves);
+      out.add("  {:<14} {} of its inner problems were not solved to their tolerance\n", "",
+              oracle.inexact_solves);
   }
+  out.print(file);
 }
 
 }  // namespace yosida::cli

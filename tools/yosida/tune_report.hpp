@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "yosida/tune/data_files.hpp"
 #include "yosida/tune/tune.hpp"
@@ -18,6 +19,7 @@ struct TuneFlags {
   bool quiet = false;
   bool explain = false;
   std::string json_file, trace_file, save_file;
+  std::vector<std::string> measures = {"usual"};
   std::int64_t trace_every = 1;
 };
 
@@ -25,5 +27,8 @@ struct TuneFlags {
 std::string rows_in_words(const TuneProblem& problem);
 /// Runs every form of the problem and prints what it was expected to take and what it took.
 void print_forms(std::FILE* out, const TuneProblem& problem, const TuneOptions& options);
-void print_result(std::FILE* out, const TuneOptions& options, const TuneProblem& problem, const Tuned& tuned);
+/// Everything for people; `measures` are places in the table of these.
+void print_result(std::FILE* out, const TuneOptions& options, const TuneProblem& problem, const Tuned& tuned,
+                  const std::vector<std::size_t>& measures);
+
 }  // namespace yosida::cli

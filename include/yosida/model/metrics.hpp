@@ -14,6 +14,20 @@ double accuracy(const Vector& y, const Vector& m);
 /// Share of rows whose largest margin is that of class y ∈ {0 … classes − 1}; m holds the margins of a row
 /// one behind the other. The first of equal ones counts.
 double accuracy(const Vector& y, const Vector& m, Index classes);
+/// Rows counted by their class (a row of the result) and by what their margins say (a column): of two
+/// classes, y ∈ {−1, +1} and one margin a row, else as accuracy has them.
+Matrix confusion_matrix(const Vector& y, const Vector& m, Index classes);
+/// Of two classes that of the second one, of more the mean over those that rows have or are said to have.
+/// A class that no row is said to have counts as 0, as in scikit-learn. Nothing where the class asked for, or
+/// any, is not there: recall needs rows of it, F1 such rows or predictions.
+std::optional<double> precision(const Matrix& confusion);
+std::optional<double> recall(const Matrix& confusion);
+std::optional<double> f1(const Matrix& confusion);
+/// The mean recall of the classes that rows have.
+std::optional<double> balanced_accuracy(const Matrix& confusion);
+/// Σ s|y − m| / Σ s and √(Σ s(y − m)² / Σ s), s the weights of the rows (empty: all 1).
+double mean_absolute_error(const Vector& y, const Vector& m, const Vector& weight = {});
+double root_mean_squared_error(const Vector& y, const Vector& m, const Vector& weight = {});
 /// Area under the ROC curve, ties counted half; nothing where one class is missing.
 std::optional<double> area_under_roc(const Vector& y, const Vector& m);
 /// Population variance, rows by their weights where there are some.

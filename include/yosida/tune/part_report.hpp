@@ -14,6 +14,10 @@ struct PartReport {
   /// One for each of measures(); nothing where the model does not have it, or these rows do not define it.
   std::vector<std::optional<double>> values = std::vector<std::optional<double>>(measures().size());
 
+  /// Of a classification, rows counted by their class (a row) and the class predicted (a column); with folds
+  /// the sum over them.
+  Matrix confusion = {};
+
   /// By the name of a measure, which must be one.
   const std::optional<double>& operator[](std::string_view measure) const {
     return values.at(find_measure(measure).value());

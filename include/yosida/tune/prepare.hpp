@@ -38,6 +38,7 @@ struct Prepared {
   std::vector<double> validation_share;  // what each fold's validation rows weigh, of those of all folds
   double validation_weight = 1.0;        // what a validation row weighs on average, a training row being 1
   Pretreatment pretreatment;
+  std::vector<double> fold_y_scale;  // that of the target in each fold, as pretreatment.y_scale is for all
   YStep y_step = YStep::raw;
   std::optional<Labels> labels;
   Index features = 0;                      // as given

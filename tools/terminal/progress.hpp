@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "yosida/study/runner.hpp"
 #include "yosida/tune/options.hpp"
@@ -22,10 +23,12 @@ class Progress {
   Budget budget_;
   bool active_;
   double best_;
+  double share_ = 0.0;
   double last_shown_ = -1.0;
 };
 
-/// The same for a study: how many of its runs are done, and the time that is left.
+/// The same for a study: how many of its runs are done, and the time that is left. In a pipe a line now and
+/// then.
 class StudyProgress {
  public:
   StudyProgress(std::string name, bool quiet);
@@ -33,9 +36,12 @@ class StudyProgress {
   void show(const study::Progress& at);
 
  private:
+  void write_line(const study::Progress& at);
+
   std::string name_;
-  bool active_;
-  std::string shown_;
+  bool active_, writes_lines_;
+  double next_line_ = 5.0;  // seconds from the beginning
+  std::vector<std::string> shown_;
 };
 
 /// While it lives, Ctrl-C (or a termination signal) asks for what is there; a second one ends the process,
@@ -53,8 +59,8 @@ class Interruption {
   /// Asks runs to stop.
   StopToken token() const;
   static bool was_asked();
-  /// "stopped by Ctrl-C; the best so far is shown"
-  static std::string in_words();
+  /// "Ctrl-C"
+  static std::string by_whom();
 };
 
 }  // namespace yosida::cli

@@ -1,7 +1,6 @@
 #include "progress.hpp"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <cstdio>
 
 #include "say.hpp"
+#include "yosida/number_text.hpp"
 
 namespace yosida::cli {
 namespace {
@@ -29,26 +29,31 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// How much of the budget is gone, by the limit that is nearest.
+/// How much is done: of the search by what the method says of it, of the budget by the limit that is nearest.
 double share_done(const TracePoint& point, const Budget& budget) {
   const double by_iterations = static_cast<double>(point.iteration) / static_cast<double>(budget.iterations);
   const double by_work =
       static_cast<double>(point.work.paper_count()) / static_cast<double>(budget.gradients);
-  return std::min(1.0, std::max({by_iterations, by_work, point.seconds / budget.seconds}));
+  const double by_limits = std::max({by_iterations, by_work, point.seconds / budget.seconds});
+  return std::min(1.0, by_limits);
 }
 
-/// Over what stands there. Cut where the terminal ends: a line that wraps could not be written over.
-void draw_line(const std::string& text) {
-  winsize size{};
-  const bool is_known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
-  say("\r\033[K{}", is_known ? text.substr(0, size.ws_col - 1U) : text);
+/// Over what stands there. A line that wraps could not be written over: parts that do not fit are left out.
+void draw_line(const std::vector<std::string>& parts) {
+  const std::size_t width = columns_of(STDERR_FILENO) - 1;
+  std::string line;
+  for (const std::string& part : parts)
+    if (visible_width(line) + visible_width(part) <= width) line += part;
+  const std::string text = "\r\033[K" + line;
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
 }
 
-void clear_line() { say("\r\033[K"); }
+void clear_line() { draw_line({}); }
 
 /// "[####....]  50 %"
 std::string bar(double share) {
-  constexpr int kWidth = 24;
+  constexpr int kWidth = 16;
   const int filled = static_cast<int>(share * kWidth);
   return fmt::format("[{:#<{}}{:.<{}}] {:3.0f} %", "", filled, "", kWidth - filled, 100.0 * share);
 }
@@ -85,39 +90,51 @@ void Progress::show(const TracePoint& point) {
   const double time = now();
   if (time - last_shown_ < 0.1) return;
   last_shown_ = time;
-  draw_line(fmt::format("{} {}  iteration {}  validation {:.6g} (best {:.6g})  {}", method_,
-                        bar(share_done(point, budget_)), point.iteration, point.loss.validation, best_,
-                        point.lambda.size() == 1 ? fmt::format("lambda {:.4g}", point.lambda[0])
-                                                 : fmt::format("{} lambdas", point.lambda.size())));
+  share_ = std::max(share_, share_done(point, budget_));
+  draw_line({fmt::format("{} {}", method_, bar(share_)),
+             fmt::format("  validation {}", number_text(best_, 5)),
+             point.lambda.size() == 1 ? fmt::format("  lambda {}", number_text(point.lambda[0], 4))
+                                      : fmt::format("  {} lambdas", point.lambda.size()),
+             fmt::format("  iteration {}", point.iteration)});
 }
 
 StudyProgress::StudyProgress(std::string name, bool quiet)
-    : name_(std::move(name)), active_(!quiet && ::isatty(STDERR_FILENO) != 0) {}
+    : name_(std::move(name)),
+      active_(!quiet && ::isatty(STDERR_FILENO) != 0),
+      writes_lines_(!quiet && !active_) {}
 
 StudyProgress::~StudyProgress() {
   if (active_) clear_line();
 }
 
 void StudyProgress::show(const study::Progress& at) {
+  if (writes_lines_) return write_line(at);
   if (!active_) return;
   const double share = at.total > 0 ? static_cast<double>(at.done) / static_cast<double>(at.total) : 1.0;
-  std::string text = fmt::format("{} {}  {} of {} runs, ", name_, bar(share), at.done, at.total);
+  std::vector<std::string> parts = {fmt::format("{} {}", name_, bar(share)),
+                                    fmt::format("  {} of {} runs", at.done, at.total)};
+  if (std::isfinite(at.seconds_left)) parts.push_back(fmt::format(", {} left", duration(at.seconds_left)));
   constexpr double kBeginning = 1.0;  // seconds in which the first runs may not have begun
-  text += at.running > 0 || at.done == at.total || at.seconds < kBeginning
-              ? fmt::format("{} under way", at.running)
-              : "waiting for another process";
-  if (std::isfinite(at.seconds_left)) text += fmt::format(", {} left", duration(at.seconds_left));
-  if (text == shown_) return;
-  draw_line(text);
-  shown_ = std::move(text);
+  parts.push_back(at.running > 0 || at.done == at.total || at.seconds < kBeginning
+                      ? fmt::format(", {} under way", at.running)
+                      : ", waiting for another process");
+  if (parts == shown_) return;
+  draw_line(parts);
+  shown_ = std::move(parts);
+}
+
+/// Where nobody watches a line change, one is written now and then.
+void StudyProgress::write_line(const study::Progress& at) {
+  constexpr double kFirst = 5.0, kLongest = 60.0;
+  if (at.seconds < next_line_ || at.done == at.total) return;
+  next_line_ = at.seconds + std::clamp(at.seconds, kFirst, kLongest);
+  say("yosida: {}: {} of {} runs done{}\n", name_, at.done, at.total,
+      std::isfinite(at.seconds_left) ? fmt::format(", about {} left", duration(at.seconds_left)) : "");
 }
 
 bool Interruption::was_asked() { return interruptions().token().was_asked(); }
 
-std::string Interruption::in_words() {
-  return fmt::format("stopped by {}; the best so far is shown",
-                     last_signal == SIGINT ? "Ctrl-C" : "a termination signal");
-}
+std::string Interruption::by_whom() { return last_signal == SIGINT ? "Ctrl-C" : "a termination signal"; }
 
 Interruption::Interruption(Answer answer) {
   asked = &interruptions();  // made before a handler needs it
