@@ -184,7 +184,7 @@ NamedPenalty make_penalty(const TuneOptions& options, const Prepared& data) {
         "--unpenalised: does not go with --lambda-per class: a class has one lambda for all columns");
   if (per == "class") {
     std::vector<std::string> names;
-    for (const double label : data.labels->values) names.push_back(fmt::format("{}", label));
+    for (Index k = 0; k < data.labels->classes(); ++k) names.push_back(data.labels->name(k));
     return {Penalty::per_class(train.features(), outputs), names};
   }
   if (given.unpenalised.empty() && per == "shared")

@@ -86,9 +86,9 @@ void print_result(std::FILE* out, const TuneOptions& options, const TuneProblem&
   const Prepared& data = problem.data();
   const Split& split = problem.split();
   const Outcome& outcome = tuned.outcome;
-  fmt::print(out, "{} with {} on {}: {}, {} features\n", options.model, options.method, split.train.source,
+  fmt::print(out, "{} with {} on {}: {}, {} features\n", data.model->name, options.method, split.train.source,
              rows_in_words(problem), split.train.features());
-  if (!data.note.empty()) fmt::print(out, "note: {}\n", data.note);
+  for (const std::string& note : data.notes) fmt::print(out, "note: {}\n", printable(note));
   print_lambda(out, tuned);
   if (!tuned.equivalents.empty())
     fmt::print(out, "  {:<14} {}\n  {:<14} (for the pretreated training rows: x {}{})\n", "the same as",
