@@ -34,6 +34,7 @@ class CsvReader {
     layout_.source = stream.name();
     layout_.missing = options.missing;
     layout_.refuses_unseen = options.refuse_unseen;
+    layout_.gives_hints = options.like.is_plain();
     layout_.decimal = options.like.is_plain() ? options.decimal : options.like.decimal;
   }
 
@@ -237,14 +238,20 @@ class CsvReader {
     layout_.kind[at] = {.kind = kind, .is_forced = true};
   }
 
-  // The columns of another table, by name; all others are passed over.
+  // The columns of another table, by name where there are names, else by place; all others are passed over.
   void take_those_of(const TableForm& like) {
     std::map<std::string, std::size_t> field_of;
     for (Index field = 0; field < layout_.columns; ++field)
       if (Role& role = layout_.role[static_cast<std::size_t>(field)]; role == Role::feature) {
+        const std::size_t place = field_of.size();
+        field_of[layout_.names.empty() && place < like.columns.size() ? like.columns[place].name
+                                                                      : layout_.name_of(field)] =
+            static_cast<std::size_t>(field);
         role = Role::ignored;
-        field_of[layout_.name_of(field)] = static_cast<std::size_t>(field);
       }
+    if (layout_.names.empty() && field_of.size() != like.columns.size())
+      throw InputError(fmt::format("{}: has {} columns without names, {} are needed: {}", stream_.name(),
+                                   field_of.size(), like.columns.size(), comma_separated(names_of(like))));
     std::vector<std::string> absent;
     for (const TableColumn& column : like.columns) {
       const auto found = field_of.find(column.name);
@@ -252,13 +259,19 @@ class CsvReader {
         absent.push_back(in_quotes(column.name));
         continue;
       }
+      like_fields_.push_back(found->second);
       layout_.role[found->second] = Role::feature;
       layout_.kind[found->second] = {.kind = column.kind, .order = column.order};
     }
     if (!absent.empty())
-      throw InputError(fmt::format("{}: has no column {}, which it was trained with{}", stream_.name(),
-                                   comma_separated(absent),
-                                   layout_.names.empty() ? " (its columns have no names, only places)" : ""));
+      throw InputError(fmt::format("{}: has no column {}, which the model was trained with", stream_.name(),
+                                   comma_separated(absent)));
+  }
+
+  static std::vector<std::string> names_of(const TableForm& form) {
+    std::vector<std::string> names;
+    for (const TableColumn& column : form.columns) names.push_back(column.name);
+    return names;
   }
 
   void begin_look() {
@@ -360,9 +373,9 @@ class CsvReader {
   Levels given_levels(std::size_t field) const {
     if (layout_.role[field] == Role::target)
       return options_.like.classes.empty() ? Levels() : Levels(options_.like.classes);
-    for (const TableColumn& column : options_.like.columns)
-      if (column.name == layout_.name_of(static_cast<Index>(field))) return Levels(column.levels);
-    return {};
+    const auto known = std::find(like_fields_.begin(), like_fields_.end(), field);
+    if (known == like_fields_.end()) return {};
+    return Levels(options_.like.columns[static_cast<std::size_t>(known - like_fields_.begin())].levels);
   }
 
   // The next records, whole unless the file ends within one; empty at its end.
@@ -455,8 +468,7 @@ class CsvReader {
     if (has_text_ || !options_.like.columns.empty()) {
       add_features_of_text(data);
     } else {
-      const auto values = table_.values.release(static_cast<std::size_t>(table_.rows * layout_.features));
-      data.x = dense_view(values.get(), table_.rows, layout_.features, layout_.features, values);
+      data.x = rows_as_read();
       for (std::size_t field = 0; field < layout_.names.size(); ++field)
         if (layout_.role[field] == Role::feature) data.feature_names.push_back(layout_.names[field]);
     }
@@ -475,6 +487,11 @@ class CsvReader {
       if (const Levels* levels = levels_of(field)) data.table.classes = levels->texts();
     }
     return data;
+  }
+
+  Design rows_as_read() {
+    const auto values = table_.values.release(static_cast<std::size_t>(table_.rows * layout_.features));
+    return dense_view(values.get(), table_.rows, layout_.features, layout_.features, values);
   }
 
   const Levels* levels_of(std::size_t field) const {
@@ -505,7 +522,9 @@ class CsvReader {
     std::vector<std::size_t> fields = fields_in_order();
     if (options_.like.columns.empty()) std::erase_if(fields, [&](std::size_t at) { return is_id(at, data); });
     std::vector<ColumnToEncode> columns;
+    bool is_as_read = static_cast<Index>(fields.size()) == layout_.features;
     for (const std::size_t field : fields) {
+      is_as_read &= layout_.slot[field] < 0 && layout_.place[field] == static_cast<Index>(columns.size());
       TableColumn column{.name = layout_.name_of(static_cast<Index>(field)),
                          .kind = layout_.kind[field].kind,
                          .order = layout_.kind[field].order};
@@ -531,22 +550,17 @@ class CsvReader {
       form.columns.push_back(std::move(column));
     }
     if (options_.like.columns.empty()) add_notes(data);
-    data.x = encoded(table_.values.data(), table_.rows, layout_.features, columns, options_.dense,
-                     stream_.limit(), data.source);
+    data.x = is_as_read ? rows_as_read()
+                        : encoded(table_.values.data(), table_.rows, layout_.features, columns,
+                                  options_.dense, stream_.limit(), data.source);
   }
 
   // Of the features, as the file has them or as another table had them.
   std::vector<std::size_t> fields_in_order() const {
+    if (!like_fields_.empty()) return like_fields_;
     std::vector<std::size_t> fields;
-    std::map<std::string, std::size_t> field_of;
     for (std::size_t field = 0; field < layout_.role.size(); ++field)
-      if (layout_.role[field] == Role::feature) {
-        fields.push_back(field);
-        field_of[layout_.name_of(static_cast<Index>(field))] = field;
-      }
-    if (options_.like.columns.empty()) return fields;
-    fields.clear();
-    for (const TableColumn& column : options_.like.columns) fields.push_back(field_of.at(column.name));
+      if (layout_.role[field] == Role::feature) fields.push_back(field);
     return fields;
   }
 
@@ -597,6 +611,7 @@ class CsvReader {
   Separator separator_;
   std::size_t block_bytes_;
   Layout layout_;
+  std::vector<std::size_t> like_fields_;  // of the columns of another table
   std::vector<LookedAt> columns_;
   Looks looks_;
   bool has_text_ = false;

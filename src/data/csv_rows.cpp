@@ -139,7 +139,7 @@ double RowReader::number_of(std::string_view text, Index field) const {
   if (!number && kind.is_forced) number = std::numeric_limits<double>::quiet_NaN();
   if (!number) {
     std::string rule = fmt::format("must be {}", what);
-    if (role == Role::feature)
+    if (role == Role::feature && layout_.gives_hints)
       rule += fmt::format("; --categorical {0} takes its column for text, --ignore {0} passes over it",
                           layout_.name_of(field));
     throw UnexpectedText(refused(text, field, rule));

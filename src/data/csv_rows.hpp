@@ -36,6 +36,7 @@ struct Layout : Dialect {
   bool is_all_numbers = true;  // no field is to be kept or read as anything else
   char decimal = '\0';         // 0: plain numbers
   bool refuses_unseen = false;
+  bool gives_hints = true;  // a message may name flags that read a column otherwise
   Missing missing = Missing::refuse;
 
   /// The number of bytes that a table of so many rows takes.

@@ -33,8 +33,8 @@ Labels find_labels(const Dataset& train, ClassCode code) {
   Labels labels{.values = distinct_of(train.x, train.y)};
   const std::vector<double>& values = labels.values;
   if (!train.table.classes.empty())
-    for (const double code : values)
-      labels.names.push_back(train.table.classes.at(static_cast<std::size_t>(code)));
+    for (const double place : values)
+      labels.names.push_back(train.table.classes.at(static_cast<std::size_t>(place)));
   if (values.size() == 1)
     throw InputError(fmt::format("{}: every training target is {}: classification needs two classes",
                                  train.source, labels.name(0)));
