@@ -120,7 +120,9 @@ py::dict tuned_dict(const TuneProblem& problem, const Tuned& tuned) {
   all["final"] = report_dict(tuned.final);
   all["refit"] = report_dict(tuned.refit);
   all["warnings"] = tuned.warnings;
-  all["note"] = problem.data().note;
+  std::string notes;
+  for (const std::string& note : problem.data().notes) notes += (notes.empty() ? "" : "; ") + note;
+  all["note"] = notes;
   all["folds"] = problem.data().fold_count;
   all["rows"] = py::make_tuple(problem.split().train.rows(), problem.split().validation.rows(),
                                problem.split().test ? problem.split().test->rows() : 0);

@@ -1,13 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <limits>
 #include <map>
 #include <set>
 
-#include "data/decimal.hpp"
+#include "data/csv_rows.hpp"
+#include "data/field.hpp"
 #include "data/formats.hpp"
 #include "data/text_blocks.hpp"
 #include "yosida/error.hpp"
@@ -16,335 +14,56 @@
 namespace yosida {
 namespace {
 
-constexpr char quote = '"';
-constexpr char whitespace = ' ';  // the delimiter that stands for any run of spaces and tabs
-
-bool is_blank(char c) { return c == ' ' || c == '\t'; }
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
-bool is_missing_marker(std::string_view text) {
-  return text.empty() || text == "?" || text == "NA" || text == "na";  // "nan" is read as a number
-}
-
-bool is_blank_line(std::string_view line, std::string_view blanks) {
-  return line.find_first_not_of(blanks) == std::string_view::npos;
-}
-
-bool has_open_quote(std::string_view text) { return std::count(text.begin(), text.end(), quote) % 2 == 1; }
-
-// The first of `candidates` that occurs in the line outside quotes.
-char sniff_delimiter(std::string_view line, std::string_view candidates, char otherwise) {
-  std::string bare;
-  bool inside = false;
-  for (const char c : line) {
-    inside ^= c == '"';
-    if (!inside) bare += c;
-  }
-  for (const char candidate : candidates) {
-    if (bare.find(candidate) != std::string::npos) return candidate;
-  }
-  return otherwise;
-}
-
-char delimiter_of(std::string_view first_line, Separator separator) {
-  switch (separator) {
-    case Separator::comma:
-      return sniff_delimiter(first_line, ",;\t", ',');
-    case Separator::tab:
-      return '\t';
-    case Separator::sniffed:
-      break;
-  }
-  return sniff_delimiter(trimmed(first_line), "\t,;", whitespace);
-}
-
-// The text of one row: a line, or more where a quoted field spans lines.
-struct Record {
-  std::string_view text;
-  std::uint64_t line = 0;  // its first
-  bool has_quotes = false;
-};
-
-InputError unclosed_quote(std::string_view source, std::uint64_t line) {
-  return InputError(fmt::format("{}:{}: a quoted field is opened but not closed", source, line));
-}
-
-// The records of a text one after the other.
-class Records {
- public:
-  Records(std::string_view text, std::string_view source, std::uint64_t lines_taken)
-      : lines_(text, source, lines_taken),
-        source_(source),
-        has_quotes_(text.find(quote) != std::string_view::npos) {}
-
-  std::optional<Record> next() {
-    const auto line = lines_.next();
-    if (!line) return std::nullopt;
-    Record record{.text = *line, .line = lines_.taken()};
-    if (!has_quotes_ || line->find(quote) == std::string_view::npos) return record;
-    record.has_quotes = true;
-    for (bool is_open = has_open_quote(*line); is_open;) {
-      const auto next = lines_.next();
-      if (!next) throw unclosed_quote(source_, record.line);
-      record.text = {record.text.begin(), next->end()};
-      is_open = !has_open_quote(*next);
-    }
-    return record;
-  }
-
-  // Behind the last record.
-  std::string_view rest() const { return lines_.rest(); }
-  std::uint64_t lines_taken() const { return lines_.taken(); }
-
- private:
-  Lines lines_;
-  std::string_view source_;
-  bool has_quotes_;
-};
-
-// What a column is for.
-enum class Role : unsigned char { feature, target, weight, fold, ignored };
-
-std::string_view words(Role role) {
-  constexpr std::string_view all[] = {"feature", "target column", "column of weights", "column of folds",
-                                      "column to ignore"};
-  return all[static_cast<std::size_t>(role)];
-}
-
-std::string_view broken_rule(double number, Role role, Missing missing) {
-  if (std::isnan(number) && missing != Missing::drop && (role == Role::weight || role == Role::fold))
-    return "must be a number; tune --missing drop leaves out such rows";
-  return broken_rule(number, role == Role::target, missing);
-}
+using namespace csv;
 
 Vector as_vector(const std::vector<double>& numbers) {
   return Eigen::Map<const Vector>(numbers.data(), static_cast<Index>(numbers.size()));
 }
 
-// What the columns of a table are, known before its rows are read.
-struct Layout {
-  std::string source;
-  char delimiter = ',';
-  Index columns = 0;
-  Index features = 0;
-  std::vector<std::string> names;  // empty without a header
-  std::vector<Role> role;
-  Missing missing = Missing::refuse;
-
-  bool is_delimiter(char c) const { return delimiter == whitespace ? is_blank(c) : c == delimiter; }
-  // Blank lines are passed over at the end; elsewhere one is a row like any other.
-  bool is_blank_line(std::string_view line) const {
-    return line.find_first_not_of(delimiter == '\t' ? " " : " \t") == std::string_view::npos;
-  }
-  // The number of bytes that a table of so many rows takes.
-  std::uint64_t bytes(Index rows) const {
-    return sizeof(double) * static_cast<std::uint64_t>(rows * columns);
-  }
-};
-
-// Rows as they were read.
-struct Table {
-  NumberBuffer values;
-  std::vector<double> y, weight, fold;
-  Index rows = 0;
-
-  void append(Table& part, Index features) {
-    const auto count = static_cast<std::size_t>(part.rows * features);
-    std::copy_n(part.values.data(), count, values.append(count));
-    y.insert(y.end(), part.y.begin(), part.y.end());
-    weight.insert(weight.end(), part.weight.begin(), part.weight.end());
-    fold.insert(fold.end(), part.fold.begin(), part.fold.end());
-    rows += part.rows;
-  }
-
-  void clear() {
-    values.clear();
-    y.clear();
-    weight.clear();
-    fold.clear();
-    rows = 0;
-  }
-};
-
-// From records to the rows of a table.
-class RowReader {
- public:
-  RowReader(const Layout& layout, Table& table) : layout_(layout), table_(table) {}
-
-  void read(const Record& record) {
-    line_ = record.line;
-    ++table_.rows;
-    double* out = table_.values.append(static_cast<std::size_t>(layout_.features));
-    if (record.has_quotes) {
-      read_quoted_row(record.text, out);
-    } else {
-      read_plain_row(layout_.delimiter == whitespace ? trimmed(record.text) : record.text, out);
-    }
-  }
-
-  // The fields of a record, trimmed and without their quotes (RFC 4180).
-  std::vector<std::string> split(const Record& record) {
-    line_ = record.line;
-    return split(record.text);
-  }
-
- private:
-  void read_plain_row(std::string_view record, double* out) {
-    const char* begin = record.data();
-    const char* const end = begin + record.size();
-    for (Index field = 0;; ++field) {
-      if (field == layout_.columns) throw ragged(record);
-      double number = 0.0;
-      const char* stop = read_number(begin, end, number);
-      if (stop == nullptr) {
-        stop = std::find_if(begin, end, [this](char c) { return layout_.is_delimiter(c); });
-        number = checked_number(trimmed({begin, stop}), field);
-      }
-      out = store(number, field, out);
-      if (stop == end) {
-        if (field + 1 < layout_.columns) throw ragged(record);
-        return;
-      }
-      begin = stop + 1;
-      while (layout_.delimiter == whitespace && is_blank(*begin)) ++begin;
-    }
-  }
-
-  // Reads a field that is a plain finite number and gives its end, or nothing where it takes a closer look.
-  const char* read_number(const char* begin, const char* end, double& number) const {
-    const auto is_field_end = [&](const char* at) { return at == end || layout_.is_delimiter(*at); };
-    const char* stop = decimal::read(begin, end, number);
-    if (stop != nullptr && is_field_end(stop)) return stop;
-    const auto parsed = std::from_chars(begin, end, number);
-    const bool is_plain = parsed.ec == std::errc{} && is_field_end(parsed.ptr) && std::isfinite(number);
-    return is_plain ? parsed.ptr : nullptr;
-  }
-
-  void read_quoted_row(std::string_view record, double* out) {
-    const std::vector<std::string> fields = split(record);
-    if (static_cast<Index>(fields.size()) != layout_.columns) throw ragged(record);
-    for (Index field = 0; field < layout_.columns; ++field) {
-      out = store(checked_number(fields[field], field), field, out);
-    }
-  }
-
-  // Puts the number of a field where it belongs; gives the place in x for the next.
-  double* store(double number, Index field, double* out) {
-    if (layout_.role[field] == Role::feature) {
-      *out = number;
-      return out + 1;
-    }
-    store_apart(number, field);
-    return out;
-  }
-
-  void store_apart(double number, Index field) {
-    switch (layout_.role[field]) {
-      case Role::target:
-        table_.y.push_back(number);
-        break;
-      case Role::weight:
-        if (number < 0.0) throw refusal(fmt::format("{}", number), field, "a row's weight must be >= 0");
-        table_.weight.push_back(number);
-        break;
-      case Role::fold:
-        table_.fold.push_back(number);
-        break;
-      case Role::feature:
-      case Role::ignored:
-        break;
-    }
-  }
-
-  // The number that the text of a field is, NaN where the options let it be missing.
-  double checked_number(std::string_view text, Index field) const {
-    if (layout_.role[field] == Role::ignored) return 0.0;
-    const auto number =
-        is_missing_marker(text) ? std::numeric_limits<double>::quiet_NaN() : parse_number(text);
-    if (!number) throw refusal(text, field, "must be a number; encode text categories as numbers first");
-    const std::string_view rule = broken_rule(*number, layout_.role[field], layout_.missing);
-    if (!rule.empty()) throw refusal(text, field, rule);
-    return *number;
-  }
-
-  std::vector<std::string> split(std::string_view record) const {
-    std::vector<std::string> fields;
-    std::string_view rest = layout_.delimiter == whitespace ? trimmed(record) : record;
-    for (;;) {
-      while (!rest.empty() && is_blank(rest.front()) && rest.front() != layout_.delimiter)
-        rest.remove_prefix(1);
-      fields.push_back(rest.starts_with(quote) ? take_quoted(rest) : take_plain(rest));
-      if (rest.empty()) return fields;
-      rest.remove_prefix(1);
-      while (layout_.delimiter == whitespace && is_blank(rest.front())) rest.remove_prefix(1);
-    }
-  }
-
-  // Takes a field off the front of `rest`, up to the delimiter behind it.
-  std::string take_plain(std::string_view& rest) const {
-    const auto end =
-        std::find_if(rest.begin(), rest.end(), [this](char c) { return layout_.is_delimiter(c); });
-    std::string field(trimmed({rest.begin(), end}));
-    rest = {end, rest.end()};
-    return field;
-  }
-
-  std::string take_quoted(std::string_view& rest) const {
-    std::string field;
-    rest.remove_prefix(1);
-    for (;;) {
-      const std::size_t end = rest.find(quote);
-      if (end == std::string_view::npos) throw unclosed_quote(layout_.source, line_);
-      field += rest.substr(0, end);
-      rest.remove_prefix(end + 1);
-      if (!rest.starts_with(quote)) break;
-      field += quote;
-      rest.remove_prefix(1);
-    }
-    for (std::size_t at = field.find("\r\n"); at != std::string::npos; at = field.find("\r\n", at))
-      field.erase(at, 1);
-    while (!rest.empty() && !layout_.is_delimiter(rest.front())) {
-      if (!is_blank(rest.front())) {
-        throw InputError(fmt::format("{}:{}: text follows the closing quote of field {}", layout_.source,
-                                     line_, in_quotes(field)));
-      }
-      rest.remove_prefix(1);
-    }
-    return field;
-  }
-
-  InputError ragged(std::string_view record) const {
-    return InputError(fmt::format("{}:{}: expected {} fields but found {}", layout_.source, line_,
-                                  layout_.columns, split(record).size()));
-  }
-
-  InputError refusal(std::string_view text, Index field, std::string_view rule) const {
-    const std::string name =
-        layout_.names.empty() ? "" : fmt::format(" ({})", in_quotes(layout_.names[field]));
-    return InputError(fmt::format("{}:{}: field {}{} is {}: {}", layout_.source, line_, field + 1, name,
-                                  text.empty() ? "empty" : in_quotes(text), rule));
-  }
-
-  const Layout& layout_;
-  Table& table_;
-  std::uint64_t line_ = 0;  // of the record at hand, for messages
+/// What the text of all rows says of the columns.
+struct Looked {
+  std::vector<FieldKind> kind;
+  char decimal = '\0';
+  bool has_text = false;  // a column is no plain number
 };
 
 class CsvReader {
  public:
-  CsvReader(ByteStream& stream, const ReadOptions& options)
-      : stream_(stream), options_(options), block_bytes_(block_bytes(stream.limit())) {
+  CsvReader(ByteStream& stream, const ReadOptions& options, Separator separator)
+      : stream_(stream), options_(options), separator_(separator), block_bytes_(block_bytes(stream.limit())) {
     layout_.source = stream.name();
     layout_.missing = options.missing;
+    layout_.refuses_unseen = options.refuse_unseen;
+    layout_.gives_hints = options.like.is_plain();
+    layout_.decimal = options.like.is_plain() ? options.decimal : options.like.decimal;
   }
 
-  Dataset read(Separator separator) {
-    read_first_record(separator);
+  /// All fields, to say what the columns are. Throws TableError where one cannot be read.
+  Looked look() {
+    const std::optional<Record> row = read_first_record();
+    begin_look();
+    if (row) look_at(*row, looks_, 0);
+    for (std::string_view block = next_block(); !block.empty(); block = next_block()) look_at_block(block);
+    return decided();
+  }
+
+  /// The rows. Where nothing is known of the columns and the text comes once, what comes first is looked at.
+  Dataset read(const Looked* known, bool comes_once) {
+    const std::optional<Record> row = read_first_record();
+    std::string first_row(row ? row->text : "");  // what is looked at moves the text
+    if (known != nullptr) take(*known);
+    if (comes_once && known == nullptr && options_.like.is_plain()) {
+      begin_look();
+      if (row) look_at(*row, looks_, 0);
+      look_at_all(next_block(), stream_.lines_taken());
+      take(decided());
+    }
+    lay_out();
+    if (row) {
+      RowReader rows(layout_, table_);
+      read_row(rows, {.text = first_row, .line = row->line, .has_quotes = row->has_quotes},
+               stream_.lines_taken());
+    }
     for (std::string_view block = next_block(); !block.empty(); block = next_block()) read_block(block);
     if (table_.rows == 0)
       throw InputError(fmt::format("{}: holds a header but no rows below it", layout_.source));
@@ -353,28 +72,65 @@ class CsvReader {
 
  private:
   // It says what the columns are; where it is no header, it is a row as well.
-  void read_first_record(Separator separator) {
-    std::optional<Record> record;
+  std::optional<Record> read_first_record() {
+    std::optional<Record> record, second;
     while (!record) {
       const std::string_view block = next_block();
       if (block.empty()) throw InputError(fmt::format("{}: holds no rows, only blank lines", layout_.source));
       Records records(block, layout_.source, stream_.lines_taken());
       record = records.next();
-      while (record && is_blank_line(record->text, " ")) record = records.next();
+      while (record && record->text.find_first_not_of(' ') == std::string_view::npos) record = records.next();
+      if (Records ahead = records; record) second = next_if_any(ahead);
       stream_.skip_lines(block.size() - records.rest().size(), records.lines_taken() - stream_.lines_taken());
     }
-    layout_.delimiter = delimiter_of(record->text, separator);
+    layout_.delimiter = delimiter_of(record->text, separator_);
     require_memory_for_header(record->text);
-    RowReader rows(layout_, table_);
-    const std::vector<std::string> first = rows.split(*record);
+    const std::vector<std::string> first = layout_.split(*record);
     layout_.columns = static_cast<Index>(first.size());
-    const bool has_header = std::any_of(first.begin(), first.end(), [](const std::string& text) {
-      return !is_missing_marker(text) && !parse_number(text);
-    });
+    const bool has_header = is_header(first, second);
     if (has_header) name_columns(first, record->line);
     give_roles();
     layout_.features = std::count(layout_.role.begin(), layout_.role.end(), Role::feature);
-    if (!has_header) read_row(rows, *record, stream_.lines_taken());
+    return has_header ? std::nullopt : record;
+  }
+
+  static std::optional<Record> next_if_any(Records& records) try {
+    return records.next();
+  } catch (const InputError&) {  // its message comes when it is read
+    return std::nullopt;
+  }
+
+  // Text in the first line makes it a header, unless it has numbers, too, all its text stands above text, and
+  // none of it is a name that the options ask for.
+  bool is_header(const std::vector<std::string>& first, const std::optional<Record>& second) const {
+    const auto is_text = [](std::string_view text) {
+      return !field::is_missing(text) && !parse_number(text);
+    };
+    if (std::none_of(first.begin(), first.end(), is_text)) return false;
+    const bool has_number = std::any_of(
+        first.begin(), first.end(), [](const std::string& text) { return parse_number(text).has_value(); });
+    if (!has_number || !second) return true;
+    const auto is_asked_for = [&](const std::string& text) { return is_text(text) && names_column(text); };
+    if (std::any_of(first.begin(), first.end(), is_asked_for)) return true;
+    bool is_above_number = false;
+    const Index fields = layout_.for_each_field(*second, [&](Index field, std::string_view text) {
+      const auto at = static_cast<std::size_t>(field);
+      is_above_number |= at < first.size() && is_text(first[at]) && !is_text(text);
+    });
+    return is_above_number || fields != layout_.columns;
+  }
+
+  // Whether an option calls a column so.
+  bool names_column(const std::string& name) const {
+    const auto has = [&](const std::vector<std::string>& names) {
+      return std::find(names.begin(), names.end(), name) != names.end();
+    };
+    const auto& columns = options_.like.columns;
+    return name == options_.target || name == options_.weight || name == options_.fold ||
+           name == options_.id || has(options_.ignore) || has(options_.only) || has(options_.categorical) ||
+           has(options_.numeric) ||
+           std::any_of(columns.begin(), columns.end(),
+                       [&](const TableColumn& column) { return column.name == name; });
   }
 
   // A field may be a single byte in the file; with its name it is some ten times as long here.
@@ -411,16 +167,25 @@ class CsvReader {
   }
 
   void give_roles() {
-    layout_.role.assign(static_cast<std::size_t>(layout_.columns), Role::feature);
+    const auto columns = static_cast<std::size_t>(layout_.columns);
+    layout_.role.assign(columns, Role::feature);
+    layout_.kind.assign(columns, {});
     if (const auto column = target_column(stream_.name(), options_, layout_.columns, layout_.names))
       give(*column, Role::target);
     const auto give_named = [&](const std::string& name, Role role) {
-      give(column_named(stream_.name(), words(role), name, layout_.columns, layout_.names), role);
+      give(place_of(words(role), name), role);
     };
     if (!options_.weight.empty()) give_named(options_.weight, Role::weight);
     if (!options_.fold.empty() && !(options_.fold_optional && !has_column(options_.fold)))
       give_named(options_.fold, Role::fold);
+    if (!options_.id.empty()) keep_ids();
     for (const std::string& name : options_.ignore) give_named(name, Role::ignored);
+    for (const std::string& name : options_.categorical) force(name, "category", ColumnKind::category);
+    for (const std::string& name : options_.numeric) force(name, "column of numbers", ColumnKind::number);
+    if (!options_.like.columns.empty()) take_those_of(options_.like);
+    if (!options_.like.classes.empty())
+      for (std::size_t field = 0; field < columns; ++field)
+        if (layout_.role[field] == Role::target) layout_.kind[field].kind = ColumnKind::category;
     if (options_.only.empty()) return;
     const std::set<std::string_view> wanted(options_.only.begin(), options_.only.end());
     for (std::size_t field = 0; field < layout_.names.size(); ++field) {
@@ -429,19 +194,188 @@ class CsvReader {
     }
   }
 
+  Index place_of(std::string_view what, const std::string& name) const {
+    return column_named(stream_.name(), what, name, layout_.columns, layout_.names);
+  }
+
   bool has_column(const std::string& name) const {
     return std::find(layout_.names.begin(), layout_.names.end(), name) != layout_.names.end();
   }
 
+  std::string in_words(Index column) const {
+    return layout_.names.empty() ? std::to_string(column)
+                                 : in_quotes(layout_.names[static_cast<std::size_t>(column)]);
+  }
+
   void give(Index column, Role role) {
     Role& current = layout_.role[column];
-    if (current != Role::feature && current != role) {
-      throw InputError(
-          fmt::format("{}: column {} is both the {} and the {}: it can be one of them", stream_.name(),
-                      layout_.names.empty() ? std::to_string(column) : in_quotes(layout_.names[column]),
-                      words(current), words(role)));
-    }
+    if (current != Role::feature && current != role)
+      throw InputError(fmt::format("{}: column {} is both the {} and the {}: it can be one of them",
+                                   stream_.name(), in_words(column), words(current), words(role)));
     current = role;
+  }
+
+  // A model may know the column as a feature, too; an id is kept beside it and is none.
+  void keep_ids() {
+    const Index column = place_of(words(Role::id), options_.id);
+    const auto& known = options_.like.columns;
+    if (std::any_of(known.begin(), known.end(),
+                    [&](const TableColumn& each) { return each.name == layout_.name_of(column); }))
+      throw InputError(
+          fmt::format("{}: column {} is both a feature of the model and the {}: it can be one of "
+                      "them",
+                      stream_.name(), in_words(column), words(Role::id)));
+    give(column, Role::id);
+  }
+
+  void force(const std::string& name, std::string_view what, ColumnKind kind) {
+    const Index column = place_of(what, name);
+    const auto at = static_cast<std::size_t>(column);
+    if (layout_.kind[at].is_forced || (layout_.role[at] != Role::feature && layout_.role[at] != Role::target))
+      throw InputError(fmt::format("{}: column {} is both a {} and a {}: it can be one of them",
+                                   stream_.name(), in_words(column), what,
+                                   layout_.kind[at].is_forced ? "category" : words(layout_.role[at])));
+    layout_.kind[at] = {.kind = kind, .is_forced = true};
+  }
+
+  // The columns of another table, by name where there are names, else by place; all others are passed over.
+  void take_those_of(const TableForm& like) {
+    std::map<std::string, std::size_t> field_of;
+    for (Index field = 0; field < layout_.columns; ++field)
+      if (Role& role = layout_.role[static_cast<std::size_t>(field)]; role == Role::feature) {
+        const std::size_t place = field_of.size();
+        field_of[layout_.names.empty() && place < like.columns.size() ? like.columns[place].name
+                                                                      : layout_.name_of(field)] =
+            static_cast<std::size_t>(field);
+        role = Role::ignored;
+      }
+    if (layout_.names.empty() && field_of.size() != like.columns.size())
+      throw InputError(fmt::format("{}: has {} columns without names, {} are needed: {}", stream_.name(),
+                                   field_of.size(), like.columns.size(), comma_separated(names_of(like))));
+    std::vector<std::string> absent;
+    for (const TableColumn& column : like.columns) {
+      const auto found = field_of.find(column.name);
+      if (found == field_of.end()) {
+        absent.push_back(in_quotes(column.name));
+        continue;
+      }
+      like_fields_.push_back(found->second);
+      layout_.role[found->second] = Role::feature;
+      layout_.kind[found->second] = {.kind = column.kind, .order = column.order};
+    }
+    if (!absent.empty())
+      throw InputError(fmt::format("{}: has no column {}, which the model was trained with", stream_.name(),
+                                   comma_separated(absent)));
+  }
+
+  static std::vector<std::string> names_of(const TableForm& form) {
+    std::vector<std::string> names;
+    for (const TableColumn& column : form.columns) names.push_back(column.name);
+    return names;
+  }
+
+  void begin_look() {
+    for (Index field = 0; field < layout_.columns; ++field) {
+      const auto at = static_cast<std::size_t>(field);
+      if (layout_.role[at] != Role::feature && layout_.role[at] != Role::target) continue;
+      columns_.push_back({.name = layout_.name_of(field),
+                          .field = at,
+                          .has_name = !layout_.names.empty(),
+                          .is_target = layout_.role[at] == Role::target,
+                          .is_forced = layout_.kind[at].is_forced,
+                          .kind = layout_.kind[at],
+                          .look = {}});
+    }
+    looks_.assign(static_cast<std::size_t>(layout_.columns), {});
+  }
+
+  using Looks = std::vector<ColumnLook>;  // by field
+
+  void look_at(const Record& record, Looks& looks, std::uint64_t lines_before) const {
+    layout_.for_each_field(record, [&](Index field, std::string_view text) {
+      if (field < layout_.columns && layout_.role[static_cast<std::size_t>(field)] != Role::ignored)
+        looks[static_cast<std::size_t>(field)].add(text, record.line + lines_before);
+    });
+  }
+
+  std::uint64_t look_at_all(std::string_view block, std::uint64_t lines_before) {
+    Records records(block, layout_.source, lines_before);
+    while (const auto record = records.next())
+      if (!layout_.is_blank_line(record->text)) look_at(*record, looks_, 0);
+    return records.lines_taken();
+  }
+
+  void look_at_block(std::string_view block) {
+    const std::vector<std::string_view> pieces = cut_to_pieces(block, quote);
+    const std::uint64_t before = stream_.lines_taken();
+    std::vector<Looks> looks(pieces.size(), Looks(looks_.size()));
+    std::vector<std::uint64_t> lines(pieces.size());
+    const auto look_at_piece = [&](std::size_t i) {
+      Records records(pieces[i], layout_.source, 0);
+      while (const auto record = records.next())
+        if (!layout_.is_blank_line(record->text)) look_at(*record, looks[i], 0);
+      lines[i] = records.lines_taken();
+      return true;
+    };
+    std::uint64_t taken = before;
+    if (pieces.size() > 1 && read_pieces(pieces, look_at_piece)) {
+      for (std::size_t i = 0; i < pieces.size(); ++i) {
+        for (std::size_t field = 0; field < looks_.size(); ++field)
+          looks_[field].append(looks[i][field], taken);
+        taken += lines[i];
+      }
+    } else {
+      taken = look_at_all(block, before);
+    }
+    stream_.skip_lines(block.size(), taken - before);
+  }
+
+  Looked decided() {
+    for (LookedAt& column : columns_) column.look = std::move(looks_[column.field]);
+    Looked looked{.kind = layout_.kind,
+                  .decimal = options_.decimal != '\0' ? options_.decimal : decimal_of(columns_)};
+    decide_kinds(columns_, layout_.source, looked.decimal, layout_.delimiter, options_.missing);
+    for (const LookedAt& column : columns_) {
+      looked.kind[column.field] = column.kind;
+      looked.has_text |= !column.is_target && (column.kind.kind != ColumnKind::number ||
+                                               column.kind.is_forced || !column.look.is_plain());
+    }
+    return looked;
+  }
+
+  void take(const Looked& known) {
+    layout_.kind = known.kind;
+    layout_.decimal = known.decimal;
+    has_text_ = known.has_text;
+  }
+
+  // Where the numbers of a row go, and the levels of its texts.
+  void lay_out() {
+    const auto columns = static_cast<std::size_t>(layout_.columns);
+    layout_.slot.assign(columns, -1);
+    layout_.place.assign(columns, -1);
+    Index place = 0;
+    for (std::size_t field = 0; field < columns; ++field) {
+      const Role role = layout_.role[field];
+      const bool is_text = layout_.kind[field].kind == ColumnKind::category;
+      if (role == Role::feature) layout_.place[field] = place++;
+      if ((role == Role::feature || role == Role::target) && is_text) {
+        layout_.slot[field] = static_cast<Index>(layout_.levels.size());
+        layout_.levels.push_back(given_levels(field));
+        has_text_ |= role == Role::feature;
+      }
+      layout_.is_all_numbers &= layout_.kind[field].kind == ColumnKind::number && role != Role::id;
+    }
+    layout_.is_all_numbers &= layout_.decimal != ',';
+    table_.levels = layout_.levels;
+  }
+
+  Levels given_levels(std::size_t field) const {
+    if (layout_.role[field] == Role::target)
+      return options_.like.classes.empty() ? Levels() : Levels(options_.like.classes);
+    const auto known = std::find(like_fields_.begin(), like_fields_.end(), field);
+    if (known == like_fields_.end()) return {};
+    return Levels(options_.like.columns[static_cast<std::size_t>(known - like_fields_.begin())].levels);
   }
 
   // The next records, whole unless the file ends within one; empty at its end.
@@ -458,6 +392,9 @@ class CsvReader {
 
   void read_block(std::string_view block) {
     if (!read_in_pieces(block)) read_in_order(block);
+    std::uint64_t bytes = 0;
+    for (const Levels& levels : table_.levels) bytes += levels.bytes();
+    if (bytes > 0) require_memory(bytes, "the levels of its categories", stream_.lines_taken());
   }
 
   // False where the block must be read in order: something in it is wrong, a line is blank, or memory may not
@@ -467,7 +404,10 @@ class CsvReader {
     const std::uint64_t at_most = layout_.bytes(table_.rows + 1) + sizeof(double) * block.size();
     const std::vector<std::string_view> pieces = cut_to_pieces(block, quote);
     if (pieces.size() == 1 || !blank_lines_.empty() || !stream_.limit().allows(at_most)) return false;
-    parts_.resize(std::max(parts_.size(), pieces.size()));
+    while (parts_.size() < pieces.size()) {
+      parts_.emplace_back();
+      parts_.back().table.levels = layout_.levels;
+    }
     const auto read_piece = [&](std::size_t i) {
       Part& part = parts_[i];
       part.table.clear();
@@ -483,7 +423,7 @@ class CsvReader {
     if (!read_pieces(pieces, read_piece)) return false;
     std::uint64_t lines = 0;
     for (std::size_t i = 0; i < pieces.size(); ++i) {
-      table_.append(parts_[i].table, layout_.features);
+      table_.append(parts_[i].table, layout_);
       lines += parts_[i].lines;
     }
     stream_.skip_lines(block.size(), lines);
@@ -522,18 +462,142 @@ class CsvReader {
 
   Dataset dataset() {
     Dataset data;
-    const auto values = table_.values.release(static_cast<std::size_t>(table_.rows * layout_.features));
-    data.x = dense_view(values.get(), table_.rows, layout_.features, layout_.features, values);
+    data.source = layout_.source;
+    data.weight_name = options_.weight;
+    sort_levels();
+    if (has_text_ || !options_.like.columns.empty()) {
+      add_features_of_text(data);
+    } else {
+      data.x = rows_as_read();
+      for (std::size_t field = 0; field < layout_.names.size(); ++field)
+        if (layout_.role[field] == Role::feature) data.feature_names.push_back(layout_.names[field]);
+    }
+    data.table.decimal = layout_.decimal == ',' ? ',' : '.';
+    if (layout_.decimal == ',' && options_.decimal == '\0' && options_.like.is_plain())
+      data.notes.emplace_back("numbers have decimal commas (--decimal ,)");
     data.y = as_vector(table_.y);
     data.weight = as_vector(table_.weight);
-    data.weight_name = options_.weight;
     data.fold = as_vector(table_.fold);
-    for (std::size_t field = 0; field < layout_.names.size(); ++field) {
-      if (layout_.role[field] == Role::target) data.target_name = layout_.names[field];
-      if (layout_.role[field] == Role::feature) data.feature_names.push_back(layout_.names[field]);
+    data.id = std::move(table_.id);
+    for (std::size_t field = 0; field < layout_.role.size(); ++field) {
+      const std::string name = layout_.names.empty() ? "" : layout_.names[field];
+      if (layout_.role[field] == Role::id) data.id_name = name.empty() ? "id" : name;
+      if (layout_.role[field] != Role::target) continue;
+      data.target_name = name;
+      if (const Levels* levels = levels_of(field)) data.table.classes = levels->texts();
     }
-    data.source = layout_.source;
     return data;
+  }
+
+  Design rows_as_read() {
+    const auto values = table_.values.release(static_cast<std::size_t>(table_.rows * layout_.features));
+    return dense_view(values.get(), table_.rows, layout_.features, layout_.features, values);
+  }
+
+  const Levels* levels_of(std::size_t field) const {
+    return layout_.slot[field] < 0 ? nullptr : &table_.levels[static_cast<std::size_t>(layout_.slot[field])];
+  }
+
+  // In rising order whichever came first, so that neither rows nor threads decide it.
+  void sort_levels() {
+    for (std::size_t field = 0; field < layout_.slot.size(); ++field) {
+      if (layout_.slot[field] < 0) continue;
+      Levels& levels = table_.levels[static_cast<std::size_t>(layout_.slot[field])];
+      if (levels.is_given()) continue;
+      const std::vector<double> number = levels.sort();
+      const auto renumber = [&](double& code) {
+        if (code >= 0.0) code = number[static_cast<std::size_t>(code)];
+      };
+      if (layout_.role[field] == Role::target) std::for_each(table_.y.begin(), table_.y.end(), renumber);
+      if (layout_.role[field] != Role::feature) continue;
+      double* const code = table_.values.data() + layout_.place[field];
+      for (Index row = 0; row < table_.rows; ++row) renumber(code[row * layout_.features]);
+    }
+  }
+
+  // Features of columns of which some are no plain numbers.
+  void add_features_of_text(Dataset& data) {
+    TableForm& form = data.table;
+    form.drop_first = options_.like.is_plain() ? options_.drop_first : options_.like.drop_first;
+    std::vector<std::size_t> fields = fields_in_order();
+    if (options_.like.columns.empty()) std::erase_if(fields, [&](std::size_t at) { return is_id(at, data); });
+    std::vector<ColumnToEncode> columns;
+    bool is_as_read = static_cast<Index>(fields.size()) == layout_.features;
+    for (const std::size_t field : fields) {
+      is_as_read &= layout_.slot[field] < 0 && layout_.place[field] == static_cast<Index>(columns.size());
+      TableColumn column{.name = layout_.name_of(static_cast<Index>(field)),
+                         .kind = layout_.kind[field].kind,
+                         .order = layout_.kind[field].order};
+      ColumnToEncode encode{
+          .place = layout_.place[field], .features = 1, .is_category = false, .drops_first = form.drop_first};
+      if (const Levels* levels = levels_of(field)) {
+        column.levels = levels->texts();
+        encode.is_category = true;
+        encode.features = static_cast<Index>(column.levels.size()) - (form.drop_first ? 1 : 0);
+        for (std::size_t k = form.drop_first ? 1 : 0; k < column.levels.size(); ++k)
+          data.feature_names.push_back(fmt::format("{}={}", column.name, column.levels[k]));
+        if (levels->unseen() > 0)
+          data.notes.push_back(
+              fmt::format("{} of {} fields of column {} have none of its {} levels (the first: {}), and are "
+                          "read as none of "
+                          "them; --unseen refuse refuses them",
+                          levels->unseen(), table_.rows, in_quotes(column.name), column.levels.size(),
+                          levels->first_unseen().empty() ? "empty" : in_quotes(levels->first_unseen())));
+      } else {
+        data.feature_names.push_back(column.name);
+      }
+      columns.push_back(encode);
+      form.columns.push_back(std::move(column));
+    }
+    if (options_.like.columns.empty()) add_notes(data);
+    data.x = is_as_read ? rows_as_read()
+                        : encoded(table_.values.data(), table_.rows, layout_.features, columns,
+                                  options_.dense, stream_.limit(), data.source);
+  }
+
+  // Of the features, as the file has them or as another table had them.
+  std::vector<std::size_t> fields_in_order() const {
+    if (!like_fields_.empty()) return like_fields_;
+    std::vector<std::size_t> fields;
+    for (std::size_t field = 0; field < layout_.role.size(); ++field)
+      if (layout_.role[field] == Role::feature) fields.push_back(field);
+    return fields;
+  }
+
+  // Text that hardly ever comes twice tells rows apart and nothing else: it is passed over, unless it was
+  // asked for.
+  bool is_id(std::size_t field, Dataset& data) {
+    const Levels* levels = levels_of(field);
+    if (levels == nullptr || layout_.kind[field].is_forced) return false;
+    const bool has_gaps = !levels->texts().empty() && levels->texts().front().empty();
+    const auto different = static_cast<Index>(levels->texts().size()) - (has_gaps ? 1 : 0);
+    Index present = 0;
+    const double* const code = table_.values.data() + layout_.place[field];
+    for (Index row = 0; row < table_.rows; ++row)
+      present += code[row * layout_.features] >= (has_gaps ? 1.0 : 0.0);
+    if (different <= 2 || 2 * different <= present) return false;
+    const std::string name = layout_.name_of(static_cast<Index>(field));
+    data.notes.push_back(
+        fmt::format("column {} is passed over: its {} texts are {} different ones (--categorical {} takes it "
+                    "all the same)",
+                    in_quotes(name), present, different, name));
+    return true;
+  }
+
+  // What became of columns that are no plain numbers.
+  static void add_notes(Dataset& data) {
+    std::vector<std::string> categories, dates;
+    for (const TableColumn& column : data.table.columns) {
+      if (column.kind == ColumnKind::category)
+        categories.push_back(fmt::format("{} ({})", column.name, column.levels.size()));
+      if (column.kind == ColumnKind::date) dates.push_back(column.name);
+    }
+    if (!categories.empty())
+      data.notes.push_back(
+          fmt::format("text becomes a feature for each of its levels: {}", comma_separated(categories)));
+    if (!dates.empty())
+      data.notes.push_back(fmt::format("dates are numbers of days since 1970-01-01, times parts of a day: {}",
+                                       comma_separated(dates)));
   }
 
   // What a thread read of a piece of a block.
@@ -544,8 +608,13 @@ class CsvReader {
 
   ByteStream& stream_;
   const ReadOptions& options_;
+  Separator separator_;
   std::size_t block_bytes_;
   Layout layout_;
+  std::vector<std::size_t> like_fields_;  // of the columns of another table
+  std::vector<LookedAt> columns_;
+  Looks looks_;
+  bool has_text_ = false;
   Table table_;
   std::vector<Part> parts_;
   std::vector<std::uint64_t> blank_lines_;  // behind the last row
@@ -553,8 +622,23 @@ class CsvReader {
 
 }  // namespace
 
-Dataset read_csv(ByteStream& stream, Separator separator, const ReadOptions& options) {
-  return CsvReader(stream, options).read(separator);
+Dataset read_csv(const std::filesystem::path& file, ByteStream& stream, Separator separator,
+                 const ReadOptions& options) {
+  if (options.decimal != '\0' && options.decimal != '.' && options.decimal != ',')
+    throw InputError(fmt::format("decimal = {}: must be . or ,", options.decimal));
+  if (!std::filesystem::is_regular_file(file))
+    return CsvReader(stream, options, separator).read(nullptr, true);
+  // A file of numbers is read once. Where something in it is none, all of it is looked at before a column is
+  // taken for text.
+  try {
+    return CsvReader(stream, options, separator).read(nullptr, false);
+  } catch (const UnexpectedText&) {
+    if (!options.like.is_plain()) throw;
+  }
+  ByteStream to_look = open_text(file, options.max_memory);
+  const Looked looked = CsvReader(to_look, options, separator).look();
+  ByteStream again = open_text(file, options.max_memory);
+  return CsvReader(again, options, separator).read(&looked, false);
 }
 
 }  // namespace yosida

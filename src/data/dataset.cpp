@@ -15,6 +15,8 @@ void require_whole(const Dataset& data) {
   require(static_cast<std::size_t>(data.y.size()), data.rows(), "targets", per_row);
   require(static_cast<std::size_t>(data.weight.size()), data.rows(), "weights", per_row);
   require(static_cast<std::size_t>(data.fold.size()), data.rows(), "folds of rows", per_row);
+  require(data.row_number.size(), data.rows(), "numbers of rows", per_row);
+  require(data.id.size(), data.rows(), "ids", per_row);
   require(data.feature_names.size(), data.features(), "names of features",
           "each feature needs one, or none has one");
 }

@@ -19,12 +19,17 @@ namespace yosida {
 
 /// How the fields of a line are told apart: by its format, or by the first line.
 enum class Separator { comma, tab, sniffed };
-Dataset read_csv(ByteStream& stream, Separator separator, const ReadOptions& options);
+/// `stream` has the bytes of `file`, which is opened again where text takes a closer look.
+Dataset read_csv(const std::filesystem::path& file, ByteStream& stream, Separator separator,
+                 const ReadOptions& options);
 Dataset read_libsvm(ByteStream& stream, const ReadOptions& options);
 Dataset read_npy(ByteStream& stream, const ReadOptions& options);
 /// `stream` has the first bytes of `file`, and all of them where it cannot be opened again.
 Dataset read_npz(const std::filesystem::path& file, ByteStream& stream, const ReadOptions& options);
 Dataset read_idx(ByteStream& stream, const ReadOptions& options);
+
+/// The bytes of a file behind its byte-order mark.
+ByteStream open_text(const std::filesystem::path& file, std::uint64_t max_memory);
 
 /// Whether a file starts like an array of NumPy, like an archive of them, like an IDX file, or like LIBSVM
 /// text.

@@ -12,27 +12,36 @@ namespace yosida {
 namespace {
 
 /// "0 and 1", "1, 2 and 3"; of many the first dozen.
-std::string in_words(const std::vector<double>& values) {
-  constexpr std::size_t most_shown = 12;
+std::string in_words(const Labels& labels) {
+  constexpr Index most_shown = 12;
   std::string text;
-  for (std::size_t i = 0; i < std::min(values.size(), most_shown); ++i)
-    text += fmt::format("{}{}", i == 0 ? "" : i + 1 == values.size() ? " and " : ", ", values[i]);
-  return values.size() > most_shown ? text + ", ..." : text;
+  for (Index i = 0; i < std::min(labels.classes(), most_shown); ++i)
+    text += fmt::format("{}{}", i == 0 ? "" : i + 1 == labels.classes() ? " and " : ", ", labels.name(i));
+  return labels.classes() > most_shown ? text + ", ..." : text;
 }
 
 }  // namespace
 
+std::string Labels::name(Index k) const {
+  const auto at = static_cast<std::size_t>(k);
+  return names.empty() ? fmt::format("{}", values[at]) : names[at];
+}
+
 Labels find_labels(const Dataset& train, ClassCode code) {
   if (train.y.size() == 0 || train.y.hasNaN())
     throw InputError(fmt::format("{}: each training row needs a target to find classes", train.source));
-  const std::vector<double> values = distinct_of(train.x, train.y);
+  Labels labels{.values = distinct_of(train.x, train.y)};
+  const std::vector<double>& values = labels.values;
+  if (!train.table.classes.empty())
+    for (const double place : values)
+      labels.names.push_back(train.table.classes.at(static_cast<std::size_t>(place)));
   if (values.size() == 1)
     throw InputError(fmt::format("{}: every training target is {}: classification needs two classes",
-                                 train.source, values[0]));
+                                 train.source, labels.name(0)));
   const auto many = [&](const char* rule) {
     return InputError(fmt::format("{}: the training target takes {} values ({}, {}, {}, ...) in {} rows: {}",
-                                  train.source, values.size(), values[0], values[1], values[2], train.rows(),
-                                  rule));
+                                  train.source, values.size(), labels.name(0), labels.name(1), labels.name(2),
+                                  train.rows(), rule));
   };
   if (code == ClassCode::signs && values.size() > 2)
     throw many(
@@ -41,15 +50,19 @@ Labels find_labels(const Dataset& train, ClassCode code) {
   // Most classes of one row: a measured quantity, not a class.
   if (code == ClassCode::indices && values.size() > 2 && 2 * static_cast<Index>(values.size()) > train.rows())
     throw many("softmax needs classes of several rows; for a numeric target use --model ridge");
-  return {.values = values};
+  return labels;
 }
 
 Dataset map_labels(const Labels& labels, ClassCode code, Dataset data) {
+  const std::vector<std::string>& classes = data.table.classes;
+  const auto name_of = [&](double y) {
+    return classes.empty() ? fmt::format("{}", y) : classes.at(static_cast<std::size_t>(y));
+  };
   for (double& y : data.y) {
     const auto found = std::lower_bound(labels.values.begin(), labels.values.end(), y);
     if (found == labels.values.end() || *found != y)
       throw InputError(fmt::format("{}: a row has target {}: must be one of the training labels {}",
-                                   data.source, y, in_words(labels.values)));
+                                   data.source, name_of(y), in_words(labels)));
     const auto index = static_cast<double>(found - labels.values.begin());
     y = code == ClassCode::indices ? index : 2.0 * index - 1.0;
   }

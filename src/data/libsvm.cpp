@@ -27,7 +27,7 @@ std::string_view take_word(std::string_view& line) {
 }
 
 struct Entry {
-  std::int32_t index = 0;
+  std::int32_t index = -1;  // -1: none
   double value = 0.0;
 };
 
@@ -52,8 +52,9 @@ Size size_of(const SparseRows& x) {
 }
 
 struct Table {
-  SparseRows x;
+  SparseRows x;  // columns are counted from 1 in the file: an index of 0 is column -1 here
   std::vector<double> y;
+  bool has_zero = false;  // an index
 
   void append(const Table& part) {
     const auto before = static_cast<std::int64_t>(x.value.size());
@@ -63,6 +64,13 @@ struct Table {
       x.row_start.push_back(before + part.x.row_start[i]);
     x.columns = std::max(x.columns, part.x.columns);
     y.insert(y.end(), part.y.begin(), part.y.end());
+    has_zero |= part.has_zero;
+  }
+
+  // Its indices count from 0.
+  void count_from_zero() {
+    for (std::int32_t& column : x.column) ++column;
+    ++x.columns;
   }
 
   void clear() {
@@ -71,6 +79,7 @@ struct Table {
     x.row_start.resize(1);
     x.columns = 0;
     y.clear();
+    has_zero = false;
   }
 };
 
@@ -85,30 +94,30 @@ class RowReader {
     const std::string_view label = take_word(words);
     if (label.empty()) return;
     table_.y.push_back(parse_label(label));
-    std::int32_t previous = 0;
-    for (Entry entry = take_entry(words, previous); entry.index > 0; entry = take_entry(words, previous)) {
+    std::int32_t previous = -1;
+    for (Entry entry = take_entry(words, previous); entry.index >= 0; entry = take_entry(words, previous)) {
       previous = entry.index;
+      table_.has_zero |= entry.index == 0;
       if (entry.value == 0.0) continue;
       table_.x.column.push_back(entry.index - 1);
       table_.x.value.push_back(entry.value);
     }
-    table_.x.columns = std::max<Index>(table_.x.columns, previous);
+    table_.x.columns = std::max<Index>(table_.x.columns, std::max<Index>(previous, 0));
     table_.x.row_start.push_back(static_cast<std::int64_t>(table_.x.value.size()));
   }
 
  private:
-  // Takes the next entry off the front of `words`; of index 0 at their end. The time of a large file goes
-  // here.
+  // Takes the next entry off the front of `words`; none at their end. The time of a large file goes here.
   Entry take_entry(std::string_view& words, std::int32_t previous) const {
     const char* const end = words.data() + words.size();
     const char* const begin = std::find_if_not(words.data(), end, is_blank);
     if (begin == end) return {};
     constexpr std::ptrdiff_t most_digits = 9;
-    Entry entry{};
+    Entry entry{.index = 0};
     const char* at = begin;
     while (at != end && decimal::is_digit(*at) && at - begin < most_digits)
       entry.index = 10 * entry.index + (*at++ - '0');
-    if (at != end && *at == ':' && entry.index > previous) {
+    if (at != end && at != begin && *at == ':' && entry.index > previous) {
       const char* const stop = decimal::read(at + 1, end, entry.value);
       if (stop != nullptr && (stop == end || is_blank(*stop))) {
         words = {stop, end};
@@ -140,7 +149,7 @@ class RowReader {
     if (error != std::errc{} || stop != word.data() + colon) {
       throw refusal(word, fmt::format("its index must be a whole number from 1 to {}", largest_index));
     }
-    if (entry.index < 1) throw refusal(word, "LIBSVM indices start at 1");
+    if (entry.index < 0) throw refusal(word, "LIBSVM indices start at 1, or at 0");
     if (entry.index <= previous) {
       throw refusal(word,
                     fmt::format("it follows index {}, but the indices of a line must ascend", previous));
@@ -166,12 +175,17 @@ class LibsvmReader {
  public:
   explicit LibsvmReader(ByteStream& stream) : stream_(stream) {}
 
-  Dataset read() {
+  // Indices count from 1, or from 0 where `from_zero` says so or there is one.
+  Dataset read(bool from_zero) {
     const std::size_t bytes = block_bytes(stream_.limit());
     for (auto block = next_block(bytes); !block.empty(); block = next_block(bytes))
       if (!read_in_pieces(block)) read_in_order(block);
     if (table_.y.empty()) throw InputError(fmt::format("{}: holds no rows", stream_.name()));
     Dataset data;
+    if (table_.has_zero && !from_zero)
+      data.notes.emplace_back("indices count from 0, as scikit-learn writes them");
+    data.table.from_zero = from_zero || table_.has_zero;
+    if (data.table.from_zero) table_.count_from_zero();
     data.x = std::move(table_.x);
     data.y = Eigen::Map<const Vector>(table_.y.data(), static_cast<Index>(table_.y.size()));
     data.source = stream_.name();
@@ -268,7 +282,7 @@ Dataset read_libsvm(ByteStream& stream, const ReadOptions& options) {
                     "so leave the target out",
                     stream.name(), in_quotes(options.target)));
   }
-  Dataset data = LibsvmReader(stream).read();
+  Dataset data = LibsvmReader(stream).read(options.like.from_zero);
   if (options.dense) {
     const auto bytes = sizeof(double) * static_cast<std::uint64_t>(data.rows()) *
                        static_cast<std::uint64_t>(data.features());

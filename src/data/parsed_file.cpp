@@ -108,9 +108,48 @@ std::shared_ptr<const char> mapped(const fs::path& path, std::size_t bytes) {
           [bytes](const char* at) { ::munmap(const_cast<char*>(at), bytes); }};
 }
 
+/// All texts that a form of a table is made of, in an order from which it can be made again.
+template <typename Take>
+void for_each_part(const TableForm& form, const Take& take) {
+  const auto take_all = [&](const std::vector<std::string>& texts) {
+    take(std::to_string(texts.size()));
+    for (const std::string& text : texts) take(text);
+  };
+  take(std::string{form.decimal, form.drop_first ? 'd' : '-', form.from_zero ? '0' : '1'});
+  take_all(form.classes);
+  take(std::to_string(form.columns.size()));
+  for (const TableColumn& column : form.columns) {
+    take(column.name);
+    take(fmt::format("{}{}", static_cast<int>(column.kind), static_cast<int>(column.order)));
+    take_all(column.levels);
+  }
+}
+
+/// The same back.
+TableForm take_form(Reader& reader) {
+  const auto take_all = [&] {
+    std::vector<std::string> texts;
+    for (std::uint64_t left = std::stoull(reader.take_text()); left > 0; --left)
+      texts.push_back(reader.take_text());
+    return texts;
+  };
+  const std::string flags = reader.take_text();
+  TableForm form{.drop_first = flags.at(1) == 'd', .decimal = flags.at(0), .from_zero = flags.at(2) == '0'};
+  form.classes = take_all();
+  for (std::uint64_t left = std::stoull(reader.take_text()); left > 0; --left) {
+    TableColumn column{.name = reader.take_text()};
+    const std::string kind = reader.take_text();
+    column.kind = static_cast<ColumnKind>(kind.at(0) - '0');
+    column.order = static_cast<DateOrder>(kind.at(1) - '0');
+    column.levels = take_all();
+    form.columns.push_back(std::move(column));
+  }
+  return form;
+}
+
 /// All that decides what a reader makes of a file, each part behind its length.
 std::string key_of(const std::string& digest, int format, const ReadOptions& options) {
-  constexpr int kVersion = 1;  // of these files, and of what readers make of a text
+  constexpr int kVersion = 2;  // of these files, and of what readers make of a text
   std::string key;
   const auto add = [&](std::string_view part) { key += fmt::format("{}:{},", part.size(), part); };
   const auto add_all = [&](const std::vector<std::string>& parts) {
@@ -126,6 +165,11 @@ std::string key_of(const std::string& digest, int format, const ReadOptions& opt
   add(options.fold);
   add_all(options.ignore);
   add_all(options.only);
+  add_all(options.categorical);
+  add_all(options.numeric);
+  add(options.id);
+  add(fmt::format("{} {} {}", static_cast<int>(options.decimal), options.drop_first, options.refuse_unseen));
+  for_each_part(options.like, add);
   return key;
 }
 
@@ -162,6 +206,10 @@ std::optional<Dataset> ParsedFile::read(const MemoryLimit& limit) const {
   data.weight_name = reader.take_text();
   for (std::uint64_t left = reader.take_number(); left > 0; --left)
     data.feature_names.push_back(reader.take_text());
+  for (std::uint64_t left = reader.take_number(); left > 0; --left) data.notes.push_back(reader.take_text());
+  for (std::uint64_t left = reader.take_number(); left > 0; --left) data.id.push_back(reader.take_text());
+  data.id_name = reader.take_text();
+  data.table = take_form(reader);
   data.y = reader.take_vector();
   data.weight = reader.take_vector();
   data.fold = reader.take_vector();
@@ -182,6 +230,12 @@ void ParsedFile::write(const Dataset& data) const {
   writer.put_text(data.weight_name);
   writer.put(std::uint64_t{data.feature_names.size()});
   for (const std::string& name : data.feature_names) writer.put_text(name);
+  for (const std::vector<std::string>* texts : {&data.notes, &data.id}) {
+    writer.put(std::uint64_t{texts->size()});
+    for (const std::string& text : *texts) writer.put_text(text);
+  }
+  writer.put_text(data.id_name);
+  for_each_part(data.table, [&](std::string_view text) { writer.put_text(text); });
   writer.put_vector(data.y);
   writer.put_vector(data.weight);
   writer.put_vector(data.fold);

@@ -71,8 +71,10 @@ FittedStep fit_step(const Dataset& train, XStep kind, ColumnRange& range) {
   } else {
     ColumnStatistics of = column_statistics(x, train.weight);
     range = std::move(of.range);
-    // Where zeros are not stored, standardising leaves them zeros.
-    if (kind == XStep::center || !x.omits_zeros()) step.shift = of.mean.cwiseQuotient(of.scale);
+    // Where zeros are not stored, standardising leaves them zeros; not of a table, whose columns are treated
+    // alike in whichever form it is kept.
+    if (kind == XStep::center || !x.omits_zeros() || !train.table.columns.empty())
+      step.shift = of.mean.cwiseQuotient(of.scale);
     if (kind == XStep::standardize) step.scale = of.deviation.cwiseQuotient(of.scale);
   }
   for (Index j = 0; j < step.scale.size(); ++j)
@@ -206,7 +208,8 @@ Pretreatment fit_pretreatment(const Dataset& train, const std::vector<XStep>& x_
         fmt::format("{}: {} rows of {} features and {} targets: pretreatment is fitted to at least 1 of each",
                     train.source, train.rows(), train.features(), train.y.size()));
   Pretreatment fitted;
-  if (fill_missing) fitted.missing_fill = means_for_missing(train);
+  if (fill_missing && (!train.x.omits_zeros() || !train.table.columns.empty()))
+    fitted.missing_fill = means_for_missing(train);
   Dataset treated = train;
   treated.x = filled(train, fitted.missing_fill);
   const Design before = treated.x;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <new>
+#include <numeric>
 
 #include "data/byte_stream.hpp"
 #include "data/formats.hpp"
@@ -18,11 +19,6 @@
 
 namespace yosida {
 namespace {
-
-void skip_byte_order_mark(ByteStream& stream) {
-  constexpr std::string_view mark = "\xef\xbb\xbf";
-  if (stream.peek(mark.size()) == mark) stream.skip(mark.size());
-}
 
 void require_no_columns_apart(const std::filesystem::path& file, const ReadOptions& options) {
   if (!options.weight.empty() || !options.fold.empty())
@@ -67,15 +63,18 @@ Dataset parse_file(const std::filesystem::path& file, ByteStream& stream, Format
   if (!is_table) {
     if (!options.ignore.empty())
       throw InputError(fmt::format("{}: columns can be ignored in CSV and TSV files only", file.string()));
+    if (!options.categorical.empty() || !options.numeric.empty() || !options.id.empty())
+      throw InputError(fmt::format(
+          "{}: categories, columns of numbers and ids are named in CSV and TSV files only", file.string()));
     require_no_columns_apart(file, options);
   }
   switch (format) {
     case Format::csv:
-      return read_csv(stream, Separator::comma, options);
+      return read_csv(file, stream, Separator::comma, options);
     case Format::tsv:
-      return read_csv(stream, Separator::tab, options);
+      return read_csv(file, stream, Separator::tab, options);
     case Format::separated:
-      return read_csv(stream, Separator::sniffed, options);
+      return read_csv(file, stream, Separator::sniffed, options);
     case Format::libsvm:
       return read_libsvm(stream, options);
     case Format::npy:
@@ -110,8 +109,7 @@ Dataset read_through_cache(const std::filesystem::path& file, ByteStream& stream
 }
 
 Dataset read_file(const std::filesystem::path& file, const ReadOptions& options) {
-  ByteStream stream(file, options.max_memory);
-  skip_byte_order_mark(stream);
+  ByteStream stream = open_text(file, options.max_memory);
   const Format format = format_of(file, stream);
   const bool is_text = format == Format::csv || format == Format::tsv || format == Format::separated ||
                        format == Format::libsvm;
@@ -127,6 +125,11 @@ void drop_incomplete_rows(Dataset& data) {
       if (column->size() > 0 && std::isnan((*column)[row])) return true;
     return false;
   });
+  if (static_cast<Index>(kept.size()) == data.rows()) return;
+  if (data.row_number.empty()) {
+    data.row_number.resize(static_cast<std::size_t>(data.rows()));
+    std::iota(data.row_number.begin(), data.row_number.end(), Index{0});
+  }
   data = select_rows(data, kept);
 }
 
@@ -189,6 +192,13 @@ Dataset read_dataset(const std::filesystem::path& file, const ReadOptions& optio
   throw MemoryError(fmt::format("{}: there is not enough memory to read it", file.string()));
 }
 
+ByteStream open_text(const std::filesystem::path& file, std::uint64_t max_memory) {
+  ByteStream stream(file, max_memory);
+  constexpr std::string_view mark = "\xef\xbb\xbf";
+  if (stream.peek(mark.size()) == mark) stream.skip(mark.size());
+  return stream;
+}
+
 std::optional<Index> target_column(const std::string& source, const ReadOptions& options, Index columns,
                                    const std::vector<std::string>& names) {
   if (options.target.empty()) return std::nullopt;
@@ -204,12 +214,14 @@ Index column_named(const std::string& source, std::string_view what, const std::
 }
 
 ReadOptions target_alone(const ReadOptions& options) {
-  return {.target = "0",
-          .target_file = {},
-          .missing = options.missing,
-          .max_memory = options.max_memory,
-          .cache = options.cache,
-          .tell = options.tell};
+  ReadOptions alone;
+  alone.target = "0";
+  alone.missing = options.missing;
+  alone.max_memory = options.max_memory;
+  alone.cache = options.cache;
+  alone.like.classes = options.like.classes;
+  alone.tell = options.tell;
+  return alone;
 }
 
 void join_target(Dataset& data, Dataset target) {
@@ -223,6 +235,7 @@ void join_target(Dataset& data, Dataset target) {
   }
   data.y = std::move(target.y);
   data.target_name = std::move(target.target_name);
+  data.table.classes = std::move(target.table.classes);
 }
 
 std::optional<double> parse_number(std::string_view text) {

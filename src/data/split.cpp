@@ -89,6 +89,13 @@ Dataset select_rows(const Dataset& data, std::span<const Index> rows) {
     for (Index i = 0; i < to.size(); ++i) to[i] = from[rows[static_cast<std::size_t>(i)]];
     return to;
   };
+  const auto chosen = [&](const auto& from) {
+    std::decay_t<decltype(from)> to;
+    if (from.empty()) return to;
+    to.reserve(rows.size());
+    for (const Index row : rows) to.push_back(from[static_cast<std::size_t>(row)]);
+    return to;
+  };
   return {.x = data.x.select_rows(rows),  // first: it refuses rows that are not there
           .y = taken(data.y),
           .feature_names = data.feature_names,
@@ -96,7 +103,12 @@ Dataset select_rows(const Dataset& data, std::span<const Index> rows) {
           .source = data.source,
           .weight = taken(data.weight),
           .weight_name = data.weight_name,
-          .fold = taken(data.fold)};
+          .fold = taken(data.fold),
+          .table = data.table,
+          .row_number = chosen(data.row_number),
+          .id = chosen(data.id),
+          .id_name = data.id_name,
+          .notes = data.notes};
 }
 
 Dataset in_order_of_contents(const Dataset& data) {
@@ -150,6 +162,8 @@ Dataset train_and_validation(const Split& split) {
                     "targets in both or in none",
                     split.train.source, split.validation.source));
   Dataset both = split.train;
+  both.row_number.clear();
+  both.id.clear();
   both.x = stack_rows(split.train.x, split.validation.x);
   both.y.resize(split.train.y.size() + split.validation.y.size());
   both.y << split.train.y, split.validation.y;

@@ -286,9 +286,19 @@ ColumnStatistics column_statistics(const Design& x, const Vector& weight) {
 }
 
 Vector means_of_present(const Design& x, const Vector& weight) {
-  if (x.omits_zeros()) return {};
   const Vector scale = column_range(x).unit_scales();
   Vector sum = Vector::Zero(x.cols());
+  if (reads_entries(x)) {
+    Vector present = Vector::Constant(x.cols(), total_weight(x, weight));  // zeros are values
+    for_each_entry(x, weight, [&](Index j, double value, double own) {
+      if (std::isnan(value)) {
+        present[j] -= own;
+      } else {
+        sum[j] += own * (scale[j] * value);
+      }
+    });
+    return sum.array() / present.array() / scale.array();
+  }
   Vector count = Vector::Zero(x.cols());
   for_each_row(x, [&](Index i, const double* row) {
     const double own = weight.size() == 0 ? 1.0 : weight[i];
@@ -304,7 +314,12 @@ Vector means_of_present(const Design& x, const Vector& weight) {
 std::vector<Index> complete_rows(const Design& x) {
   std::vector<Index> complete;
   if (x.omits_zeros()) {
-    for (Index i = 0; i < x.rows(); ++i) complete.push_back(i);
+    const RowsOf<SparseRow> rows(x);
+    for (Index i = 0; i < x.rows(); ++i) {
+      const SparseRow row = rows.row(i);
+      if (std::none_of(row.value, row.value + row.size, [](double value) { return std::isnan(value); }))
+        complete.push_back(i);
+    }
     return complete;
   }
   for_each_row(x, [&](Index i, const double* row) {

@@ -31,9 +31,9 @@ struct ColumnStatistics {
 };
 ColumnStatistics column_statistics(const Design& x, const Vector& weight = {});
 
-// NaN stands for a missing value. Where zeros are not stored, nothing is missing.
+// NaN stands for a missing value. A zero that is not stored is a value.
 
-/// Means over the values that are there; NaN for a column without any. Empty where nothing can be missing.
+/// Means over the values that are there; NaN for a column without any.
 Vector means_of_present(const Design& x, const Vector& weight = {});
 /// The rows without a missing value, rising.
 std::vector<Index> complete_rows(const Design& x);

@@ -391,11 +391,19 @@ Design Design::with_columns(std::span<const Index> columns) const {
 }
 
 Design Design::with_missing(const Vector& values) const {
-  if (omits_zeros()) return *this;
   if (values.size() != cols_)
     throw refused(std::to_string(values.size()) + " values for what is missing",
                   "must be one for each of the " + std::to_string(cols_) + " columns");
   bool any = false;
+  if (omits_zeros()) {
+    SparseRows filled = copied(RowsOf<SparseRow>(*this));
+    for (std::size_t k = 0; k < filled.value.size(); ++k) {
+      if (!std::isnan(filled.value[k])) continue;
+      filled.value[k] = values[filled.column[k]];
+      any = true;
+    }
+    return any ? Design(std::move(filled)) : *this;
+  }
   linalg::for_each_row(*this, [&](Index, const double* row) {
     any = any || std::any_of(row, row + cols_, [](double value) { return std::isnan(value); });
   });

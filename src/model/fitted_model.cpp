@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "csv_field.hpp"
 #include "yosida/error.hpp"
 #include "yosida/model/models.hpp"
 #include "yosida/whole_file.hpp"
@@ -17,8 +19,65 @@ namespace {
 
 using nlohmann::json;
 
-// Schema 1 knew one output, and wrote two labels as {"negative", "positive"}.
-constexpr int kSchema = 2;
+// Schema 1 knew one output, and wrote two labels as {"negative", "positive"}. Schema 3 has columns of text
+// and names of classes; a model without these is written as 2.
+constexpr int kPlainSchema = 2, kSchema = 3;
+constexpr std::array<std::string_view, 4> kKindNames = {"number", "boolean", "date", "category"};
+constexpr std::array<std::string_view, 3> kOrderNames = {"year-month-day", "day-month-year",
+                                                         "month-day-year"};
+
+template <typename Enum, std::size_t N>
+Enum by_name(const std::array<std::string_view, N>& names, const std::string& name, const char* field) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end())
+    throw InputError(
+        fmt::format("field \"{}\" is \"{}\": must be one of {}", field, name, fmt::join(names, ", ")));
+  return static_cast<Enum>(found - names.begin());
+}
+
+json to_object(const TableForm& table) {
+  json columns = json::array();
+  for (const TableColumn& column : table.columns) {
+    json one = {{"name", column.name}, {"kind", kKindNames[static_cast<std::size_t>(column.kind)]}};
+    if (column.kind == ColumnKind::category) one["levels"] = column.levels;
+    if (column.kind == ColumnKind::date) one["order"] = kOrderNames[static_cast<std::size_t>(column.order)];
+    columns.push_back(std::move(one));
+  }
+  return {{"columns", columns},
+          {"drop_first", table.drop_first},
+          {"decimal", std::string(1, table.decimal)},
+          {"from_zero", table.from_zero}};
+}
+
+TableForm to_table(const json& root) {
+  TableForm table;
+  for (const json& one : root.at("columns")) {
+    TableColumn column{.name = one.at("name"),
+                       .kind = by_name<ColumnKind>(kKindNames, one.at("kind"), "kind")};
+    if (column.kind == ColumnKind::category) column.levels = one.at("levels").get<std::vector<std::string>>();
+    if (column.kind == ColumnKind::date)
+      column.order = by_name<DateOrder>(kOrderNames, one.at("order"), "order");
+    table.columns.push_back(std::move(column));
+  }
+  table.drop_first = root.at("drop_first");
+  const std::string decimal = root.at("decimal");
+  if (decimal != "." && decimal != ",")
+    throw InputError(fmt::format("field \"decimal\" is \"{}\": must be . or ,", decimal));
+  table.decimal = decimal[0];
+  table.from_zero = root.at("from_zero");
+  return table;
+}
+
+/// What the features of a table are called, from its columns.
+std::vector<std::string> names_of_features(const TableForm& table) {
+  std::vector<std::string> names;
+  for (const TableColumn& column : table.columns) {
+    if (column.kind != ColumnKind::category) names.push_back(column.name);
+    for (std::size_t k = table.drop_first ? 1 : 0; k < column.levels.size(); ++k)
+      names.push_back(fmt::format("{}={}", column.name, column.levels[k]));
+  }
+  return names;
+}
 
 json to_array(const Vector& v) { return std::vector<double>(v.begin(), v.end()); }
 
@@ -52,6 +111,9 @@ Labels to_labels(const json& labels) {
   Labels result;
   if (labels.is_object()) {
     result.values = {labels.at("negative").get<double>(), labels.at("positive").get<double>()};
+  } else if (!labels.empty() && labels.at(0).is_string()) {
+    result.names = labels.get<std::vector<std::string>>();
+    for (std::size_t k = 0; k < result.names.size(); ++k) result.values.push_back(static_cast<double>(k));
   } else {
     result.values = labels.get<std::vector<double>>();
   }
@@ -92,6 +154,8 @@ void check_widths(const FittedModel& model) {
     if (step.kind == XStep::difference) --width;
   }
   require(model.weights.rows(), "weights");
+  if (!model.table.columns.empty() && names_of_features(model.table) != model.feature_names)
+    throw InputError("field \"feature_names\": must be those of the columns and levels of \"table\"");
   if (!model.feature_names.empty() && static_cast<Index>(model.feature_names.size()) != model.features)
     throw InputError(fmt::format("field \"feature_names\" has {} values: must be {}",
                                  model.feature_names.size(), model.features));
@@ -120,6 +184,39 @@ void check_finite(const FittedModel& model) {
   if (model.labels) require(model.labels->values, "labels");
 }
 
+/// The probabilities of two classes that are numbers are one column, that of the larger label.
+bool names_each_class(const FittedModel& model, Link link) {
+  return link == Link::softmax || (link == Link::probability && !model.labels->names.empty());
+}
+
+std::string header_of(const FittedModel& model, Link link) {
+  if (!model.labels) return "prediction";
+  std::string text = "label";
+  if (names_each_class(model, link)) {
+    for (Index k = 0; k < model.labels->classes(); ++k)
+      text += "," + csv_field("probability_" + model.labels->name(k));
+    return text;
+  }
+  return text + (link == Link::probability ? ",probability" : ",margin");
+}
+
+/// A line of predictions, without its end.
+std::string prediction_of(const FittedModel& model, Link link, const Vector& values) {
+  if (!model.labels) return fmt::format("{:.17g}", values[0]);
+  const Labels& labels = *model.labels;
+  if (link == Link::softmax) {
+    Index largest = 0;
+    values.maxCoeff(&largest);
+    std::string text = csv_field(labels.name(largest));
+    for (const double share : probabilities(values)) text += fmt::format(",{:.17g}", share);
+    return text;
+  }
+  const double margin = values[0];
+  std::string text = csv_field(labels.name(margin >= 0.0 ? 1 : 0));
+  if (names_each_class(model, link)) text += fmt::format(",{:.17g}", probability(-margin));
+  return text + fmt::format(",{:.17g}", link == Link::probability ? probability(margin) : margin);
+}
+
 /// Names the first row whose prediction is not finite, and its largest feature.
 void require_finite(const Matrix& predictions, const Dataset& data) {
   for (Index i = 0; i < predictions.rows(); ++i) {
@@ -141,6 +238,16 @@ void require_finite(const Matrix& predictions, const Dataset& data) {
 }
 
 }  // namespace
+
+ReadOptions FittedModel::reading() const {
+  ReadOptions options;
+  options.missing = pretreatment.missing_fill.size() > 0 ? Missing::mean : Missing::refuse;
+  options.like = table;
+  if (table.columns.empty())
+    for (const std::string& name : feature_names) options.like.columns.push_back({.name = name});
+  if (labels) options.like.classes = labels->names;
+  return options;
+}
 
 Link FittedModel::link() const { return yosida::model(model).loss(labels ? labels->classes() : 0)->link(); }
 
@@ -214,8 +321,9 @@ std::string to_json(const FittedModel& model) {
   for (const FittedStep& step : model.pretreatment.x)
     steps.push_back(
         {{"kind", to_string(step.kind)}, {"shift", to_array(step.shift)}, {"scale", to_array(step.scale)}});
+  const bool is_plain = model.table.is_plain() && (!model.labels || model.labels->names.empty());
   json root = {
-      {"schema", kSchema},
+      {"schema", is_plain ? kPlainSchema : kSchema},
       {"model", model.model},
       {"method", model.method},
       {"lambda", model.lambda},
@@ -230,6 +338,8 @@ std::string to_json(const FittedModel& model) {
       {"target_name", model.target_name},
   };
   if (model.labels) root["labels"] = model.labels->values;
+  if (model.labels && !model.labels->names.empty()) root["labels"] = model.labels->names;
+  if (!model.table.is_plain()) root["table"] = to_object(model.table);
   return root.dump(1);
 }
 
@@ -271,6 +381,7 @@ FittedModel read_model(std::istream& in, const std::string& source) {
     model.feature_names = root.at("feature_names").get<std::vector<std::string>>();
     model.target_name = root.at("target_name");
     if (root.contains("labels")) model.labels = to_labels(root["labels"]);
+    if (root.contains("table")) model.table = to_table(root["table"]);
     check_outputs(model);
     check_widths(model);
     check_finite(model);
@@ -283,33 +394,24 @@ FittedModel read_model(std::istream& in, const std::string& source) {
 }
 
 std::string predictions_csv(const FittedModel& model, const Matrix& values) {
-  std::string text;
-  if (!model.labels) {
-    text = "prediction\n";
-    for (Index i = 0; i < values.rows(); ++i) text += fmt::format("{:.17g}\n", values(i, 0));
-    return text;
-  }
-  const Labels& labels = *model.labels;
   const Link link = model.link();
-  if (link == Link::softmax) {
-    text = "label";
-    for (const double label : labels.values) text += fmt::format(",probability_{}", label);
-    text += "\n";
-    for (Index i = 0; i < values.rows(); ++i) {
-      Index largest = 0;
-      values.row(i).maxCoeff(&largest);
-      text += fmt::format("{}", labels.values[static_cast<std::size_t>(largest)]);
-      for (const double share : probabilities(values.row(i))) text += fmt::format(",{:.17g}", share);
-      text += "\n";
-    }
-    return text;
-  }
-  const bool has_probability = link == Link::probability;
-  text = has_probability ? "label,probability\n" : "label,margin\n";
+  std::string text = header_of(model, link) + "\n";
+  for (Index i = 0; i < values.rows(); ++i) text += prediction_of(model, link, values.row(i)) + "\n";
+  return text;
+}
+
+std::string predictions_csv(const FittedModel& model, const Matrix& values, const Dataset& rows) {
+  if (values.rows() != rows.rows())
+    throw InputError(fmt::format("{}: {} predictions of {} rows: each row needs one", rows.source,
+                                 values.rows(), rows.rows()));
+  const Link link = model.link();
+  const bool has_id = !rows.id.empty();
+  std::string text = "row," + (has_id ? csv_field(rows.id_name) + "," : "") + header_of(model, link) + "\n";
   for (Index i = 0; i < values.rows(); ++i) {
-    const double margin = values(i, 0);
-    text += fmt::format("{},{:.17g}\n", margin >= 0.0 ? labels.positive() : labels.negative(),
-                        has_probability ? probability(margin) : margin);
+    const auto at = static_cast<std::size_t>(i);
+    text += fmt::format("{},", 1 + (rows.row_number.empty() ? i : rows.row_number[at]));
+    if (has_id) text += csv_field(rows.id[at]) + ",";
+    text += prediction_of(model, link, values.row(i)) + "\n";
   }
   return text;
 }

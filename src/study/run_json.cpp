@@ -130,7 +130,12 @@ SortedJson data_json(const RunSpec& spec) {
                      {"class_weights", spec.options.class_weights},
                      {"missing", to_string(columns.missing)},
                      {"dense", columns.dense}};
-  if (columns.singles) data["float"] = true;  // runs without it keep the keys they had
+  // Runs without these keep the keys they had.
+  if (columns.singles) data["float"] = true;
+  if (!columns.categorical.empty()) data["categorical"] = columns.categorical;
+  if (!columns.numeric.empty()) data["numeric"] = columns.numeric;
+  if (columns.decimal != '\0') data["decimal"] = std::string(1, columns.decimal);
+  if (columns.drop_first) data["drop_first"] = true;
   return data;
 }
 
@@ -191,6 +196,10 @@ RunSpec spec_from(const json& root) {
   columns.weights = text_at(data, "weights");
   columns.dense = is_true_at(data, "dense");
   columns.singles = is_true_at(data, "float");
+  columns.categorical = texts_at(data, "categorical");
+  columns.numeric = texts_at(data, "numeric");
+  if (const std::string decimal = text_at(data, "decimal"); decimal.size() == 1) columns.decimal = decimal[0];
+  columns.drop_first = is_true_at(data, "drop_first");
   for (const Missing missing : {Missing::refuse, Missing::mean, Missing::drop})
     if (text_at(data, "missing") == to_string(missing)) columns.missing = missing;
   TuneOptions& options = spec.options;
@@ -519,7 +528,7 @@ std::string result_json(const TuneOptions& options, const TuneProblem& problem, 
   json root = {{"schema", kSchemaOfResult},
                {"yosida", version()},
                {kMethod, options.method},
-               {kModel, options.model},
+               {kModel, data.model->name},
                {"status", to_string(outcome.status)},
                {"message", run.message},
                {"lambda", run.best.lambda},

@@ -5,25 +5,38 @@
 #include <array>
 
 #include "yosida/data/catalog.hpp"
+#include "yosida/data/gtsrb.hpp"
 #include "yosida/data/spectra.hpp"
 #include "yosida/error.hpp"
 
 namespace yosida {
 namespace {
 
+constexpr const char* kSpectra = "spectra";
+constexpr const char* kGtsrb = "gtsrb";
 constexpr std::array<std::string_view, 3> kMissingNames = {"refuse", "mean", "drop"};
 
 [[noreturn]] void refuse(const char* flag, const char* why) {
   throw InputError(fmt::format("{}: {}", flag, why));
 }
 
+/// `like`: how the training rows were read, for all others.
 Dataset read_part(const DataFiles& files, const std::string& file, const std::string& target_file,
-                  const char* target_flag) {
+                  const char* target_flag, const TableForm* like = nullptr) {
   ReadOptions options;
   options.target = target_file.empty() ? files.target : "";
   options.target_file = target_file;
   options.missing = files.missing;
-  options.ignore = files.ignore;
+  if (like != nullptr) options.like = *like;
+  if (options.like.columns.empty()) {  // else it says what each column is
+    options.ignore = files.ignore;
+    options.categorical = files.categorical;
+    options.numeric = files.numeric;
+  }
+  options.decimal = files.decimal;
+  options.drop_first = files.drop_first;
+  options.refuse_unseen = files.refuse_unseen;
+  options.id = files.part_column;
   options.weight = files.weights;
   options.fold = files.fold_column;
   options.fold_optional = file != files.train;
@@ -39,11 +52,23 @@ Dataset read_part(const DataFiles& files, const std::string& file, const std::st
       throw InputError(fmt::format("{}: --float: {}", file, error.what()));
     }
   }
+  if (like != nullptr && data.table.from_zero && !like->from_zero)
+    throw InputError(fmt::format(
+        "{}: its indices count from 0, those of the training rows from 1: both must be written alike", file));
   if (data.y.size() == 0)
     throw InputError(
         fmt::format("{}: no target: name its column with --target (a name or an index), or its file with {}",
                     file, target_flag));
   return data;
+}
+
+/// Those whose id says so.
+void take_out_test_rows(Rows& rows) {
+  std::vector<Index> train, test;
+  for (Index i = 0; i < rows.train.rows(); ++i)
+    (rows.train.id[static_cast<std::size_t>(i)] == "test" ? test : train).push_back(i);
+  rows.test = select_rows(rows.train, test);
+  rows.train = select_rows(rows.train, train);
 }
 
 /// What belongs to files cannot be said of built-in rows.
@@ -57,6 +82,9 @@ void verify_built_in(const DataFiles& files, const ValidationOptions& validation
   if (validation.test_fraction != 0.0) refuse("--test-fraction", why);
   if (files.missing != Missing::refuse) refuse("--missing", why);
   if (!files.ignore.empty()) refuse("--ignore", why);
+  if (!files.categorical.empty()) refuse("--categorical", why);
+  if (!files.numeric.empty()) refuse("--numeric", why);
+  if (files.decimal != '\0') refuse("--decimal", why);
   if (files.dense) refuse("--dense", why);
   if (files.singles) refuse("--float", why);
   if (files.max_memory != 0) refuse("--max-memory", why);
@@ -100,8 +128,9 @@ std::string_view to_string(Missing missing) { return kMissingNames[static_cast<s
 
 void verify_files(const DataFiles& files, const ValidationOptions& validation) {
   if (files.built_in.empty() == files.train.empty())
-    throw InputError("give the data either as --train FILE or as --data NAME (a built-in data set: spectra)");
-  if (!files.built_in.empty()) verify_built_in(files, validation);
+    throw InputError(
+        "give the data either as --train FILE or as --data NAME (yosida data list shows the names)");
+  if (files.built_in == kSpectra) verify_built_in(files, validation);
   verify_folds(files, validation);
   if (!files.validation.empty() && validation.fraction)
     refuse("--valid-fraction", "does not go with --valid: the validation rows are given");
@@ -110,9 +139,40 @@ void verify_files(const DataFiles& files, const ValidationOptions& validation) {
   verify_targets(files);
 }
 
-Rows read_rows(const DataFiles& files, const TuneOptions& options) {
+DataFiles with_catalog(DataFiles files) {
+  if (files.built_in.empty() || !files.train.empty()) return files;
+  const CatalogEntry& entry = catalog_entry(files.built_in);
+  if (entry.name == kSpectra || entry.name == kGtsrb) return files;
+  const char* why = "goes with --train, not with --data";
+  if (!files.validation.empty()) refuse("--valid", why);
+  if (!files.test.empty()) refuse("--test", why);
+  if (!files.train_target.empty()) refuse("--train-target", why);
+  const std::vector<std::filesystem::path> paths = require_data(entry, data_folders(files.data_dir));
+  files.built_in.clear();
+  files.train = paths.at(0).string();
+  if (entry.name == "cookie") {
+    if (files.target.empty()) files.target = "fat";
+    files.part_column = "set";
+    for (const char* other : {"sample", "fat", "sucrose", "dry_flour", "water"})
+      if (files.target != other) files.ignore.emplace_back(other);
+    return files;
+  }
+  // Rows and targets of one part after the other, or files that hold both.
+  const bool has_targets = paths.size() == 4;
+  if (has_targets) {
+    files.train_target = paths[1].string();
+    files.test_target = paths[3].string();
+  }
+  files.test = paths.at(has_targets ? 2 : 1).string();
+  return files;
+}
+
+Rows read_rows(const DataFiles& given, const TuneOptions& options) {
   verify_model(options);
+  const DataFiles files = with_catalog(given);
   verify_files(files, options.validation);
+  if (files.built_in == kGtsrb)
+    return {.train = gtsrb_features(data_folders(files.data_dir), {}, files.tell).data};
   if (!files.built_in.empty()) {
     Split split = built_in(files.built_in, options.seed);
     if (options.validation.folds)
@@ -122,9 +182,12 @@ Rows read_rows(const DataFiles& files, const TuneOptions& options) {
             .test = std::move(split.test)};
   }
   Rows rows{.train = read_part(files, files.train, files.train_target, "--train-target")};
+  if (!files.part_column.empty()) take_out_test_rows(rows);
   if (!files.validation.empty())
-    rows.validation = read_part(files, files.validation, files.validation_target, "--valid-target");
-  if (!files.test.empty()) rows.test = read_part(files, files.test, files.test_target, "--test-target");
+    rows.validation =
+        read_part(files, files.validation, files.validation_target, "--valid-target", &rows.train.table);
+  if (!files.test.empty())
+    rows.test = read_part(files, files.test, files.test_target, "--test-target", &rows.train.table);
   return rows;
 }
 

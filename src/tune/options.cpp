@@ -15,7 +15,7 @@ namespace {
 /// Gradient steps never set a weight to 0, so a penalty with kinks needs a method that solves its inner
 /// problems.
 void require_method_fits(const Method& method, const SettingValues& settings, const std::string& model) {
-  if (yosida::model(model).penalty == PenaltyForm::l2) return;
+  if (model.empty() || yosida::model(model).penalty == PenaltyForm::l2) return;
   const auto steps = settings.find("train_steps");
   if (method.takes_kinks) {
     if (steps == settings.end() || steps->second == "exact") return;
@@ -39,21 +39,22 @@ void require_positive(const std::optional<T>& value, const char* name) {
 }  // namespace
 
 void verify_model(const TuneOptions& options) {
-  const Model& known = model(options.model);
+  const Model* const known = options.model.empty() ? nullptr : &model(options.model);
   const ValidationOptions& validation = options.validation;
   if (validation.folds && validation.fraction)
     throw InputError("--folds: does not go with --valid-fraction: every row is a validation row of one fold");
   if (validation.folds && *validation.folds < 2)
     throw InputError(fmt::format("folds = {}: must be >= 2", *validation.folds));
-  if (!options.class_weights.empty() && !known.code)
+  if (!options.class_weights.empty() && (known != nullptr ? !known->code : options.y.has_value()))
     throw InputError("--class-weights: is for classifications: --model logistic, softmax or svm");
   parse_x_steps(options.x);
-  const YStep y_step = options.y ? parse_y_step(*options.y) : known.y;
-  if (options.y && known.code)
+  if (options.y) parse_y_step(*options.y);
+  if (known == nullptr) return;
+  if (options.y && known->code)
     throw InputError(
         "--y: is for a target that is a number (ridge, lasso, elastic-net, huber); the labels of a "
         "classification are mapped to classes");
-  if (options.y && !known.y_may_change && y_step != YStep::raw)
+  if (options.y && !known->y_may_change && parse_y_step(*options.y) != YStep::raw)
     throw InputError(fmt::format("--y {}: the target of {} stays as it is: only raw is possible", *options.y,
                                  options.model));
 }

@@ -27,14 +27,25 @@ std::string_view trimmed(std::string_view text) {
 class Columns {
  public:
   explicit Columns(const Prepared& data) : names_(data.feature_names), count_(data.features) {
-    for (std::size_t j = 0; j < names_.size(); ++j) index_[names_[j]] = static_cast<Index>(j);
+    for (std::size_t j = 0; j < names_.size(); ++j) index_[names_[j]] = {static_cast<Index>(j)};
+    Index feature = 0;
+    for (const TableColumn& column : data.table.columns) {
+      if (column.kind != ColumnKind::category) {
+        ++feature;
+        continue;
+      }
+      std::vector<Index>& all = index_[column.name];
+      for (std::size_t k = data.table.drop_first ? 1 : 0; k < column.levels.size(); ++k)
+        all.push_back(feature++);
+    }
   }
-  Index find(const std::string& name, const std::string& where) const {
+  /// One feature, or those of all levels of a category.
+  std::vector<Index> find(const std::string& name, const std::string& where) const {
     if (const auto named = index_.find(name); named != index_.end()) return named->second;
     Index index = 0;
     const char* end = name.data() + name.size();
     const auto parsed = std::from_chars(name.data(), end, index);
-    if (parsed.ec == std::errc{} && parsed.ptr == end && index >= 0 && index < count_) return index;
+    if (parsed.ec == std::errc{} && parsed.ptr == end && index >= 0 && index < count_) return {index};
     const std::string near = nearest(name, names_);
     throw InputError(fmt::format("{}: there is no feature \"{}\"{}: must be {}an index from 0 to {}", where,
                                  name, near.empty() ? "" : fmt::format(" (did you mean {}?)", near),
@@ -47,7 +58,7 @@ class Columns {
  private:
   const std::vector<std::string>& names_;
   Index count_;
-  std::unordered_map<std::string, Index> index_;
+  std::unordered_map<std::string, std::vector<Index>> index_;
 };
 
 /// Which group each feature is in, as far as the user has said.
@@ -101,7 +112,7 @@ void read_groups(const std::string& file, const Columns& columns, Groups& groups
     if (number == 1 && column == "feature" && group == "group") continue;
     if (column.empty() || group.empty())
       throw InputError(fmt::format("{}: \"{}\" must be feature,group, neither of them empty", where, line));
-    groups.put(columns.find(column, where), column, group, where);
+    for (const Index feature : columns.find(column, where)) groups.put(feature, column, group, where);
     any = true;
   }
   if (!any) throw InputError(fmt::format("--groups {}: holds no groups", file));
@@ -121,7 +132,7 @@ void parse_group(const std::string& text, const Columns& columns, Groups& groups
   while (true) {
     const std::size_t comma = rest.find(',');
     const std::string column(trimmed(rest.substr(0, comma)));
-    groups.put(columns.find(column, where), column, name, where);
+    for (const Index feature : columns.find(column, where)) groups.put(feature, column, name, where);
     if (comma == std::string_view::npos) return;
     rest.remove_prefix(comma + 1);
   }
@@ -185,7 +196,7 @@ NamedPenalty make_penalty(const TuneOptions& options, const Prepared& data) {
         "--unpenalised: does not go with --lambda-per class: a class has one lambda for all columns");
   if (per == "class") {
     std::vector<std::string> names;
-    for (const double label : data.labels->values) names.push_back(fmt::format("{}", label));
+    for (Index k = 0; k < data.labels->classes(); ++k) names.push_back(data.labels->name(k));
     return {Penalty::per_class(train.features(), outputs), names};
   }
   if (given.unpenalised.empty() && per == "shared")
@@ -204,7 +215,8 @@ NamedPenalty make_penalty(const TuneOptions& options, const Prepared& data) {
   Groups groups;
   groups.of_feature.assign(static_cast<std::size_t>(train.features()), Groups::kUnsaid);
   for (const std::string& column : given.unpenalised)
-    groups.of_feature[static_cast<std::size_t>(columns.find(column, "--unpenalised"))] = Penalty::kNone;
+    for (const Index feature : columns.find(column, "--unpenalised"))
+      groups.of_feature[static_cast<std::size_t>(feature)] = Penalty::kNone;
   if (!given.groups_file.empty()) read_groups(given.groups_file, columns, groups);
   for (const std::string& text : given.groups) parse_group(text, columns, groups);
   for (std::size_t j = 0; j < groups.of_feature.size(); ++j) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
+#include <numeric>
 
 #include "tune/row_weights.hpp"
 #include "yosida/data/folds.hpp"
@@ -236,12 +238,78 @@ void pack_where_it_pays(Prepared& prepared, std::optional<double> most) {
     if (part->x.bytes_to_pack() > 0.0) part->x = part->x.packed();
 }
 
+std::string target_in_words(const Dataset& train) {
+  return train.target_name.empty() ? "" : fmt::format(" \"{}\"", train.target_name);
+}
+
+/// How many classes the target of no named model has; 0 where it is a number. `are_classes`: it is none.
+Index classes_of(const Dataset& train, bool are_classes) {
+  constexpr double kMost = 10.0, kShare = 4.0;
+  constexpr Index kLeastRows = 5;
+  std::map<double, Index> rows_of;  // by value
+  for (const double y : train.y) {
+    if (!are_classes && (std::isnan(y) || y != std::floor(y))) return 0;
+    ++rows_of[y];
+    if (!are_classes && static_cast<double>(rows_of.size()) > kMost) return 0;
+  }
+  const auto classes = static_cast<Index>(rows_of.size());
+  if (are_classes || classes == 2) return classes;
+  if (classes < 2) return 0;
+  const double low = rows_of.begin()->first, high = rows_of.rbegin()->first;
+  if ((low != 0.0 && low != 1.0) || high - low != static_cast<double>(classes - 1)) return 0;
+  const double least = static_cast<double>(train.rows()) / (kShare * static_cast<double>(classes));
+  for (const auto& [value, rows] : rows_of)
+    if (rows < kLeastRows || static_cast<double>(rows) < least) return 0;
+  return classes;
+}
+
+/// What was seen in the files, and what the target was taken for.
+void add_notes(std::vector<std::string>& notes, Rows& rows, const TuneOptions& given, const Model& model) {
+  for (const Dataset* part : parts_of(rows))
+    for (const std::string& note : part->notes)
+      notes.push_back(part == &rows.train ? note : fmt::format("{}: {}", part->source, note));
+  if (given.model.empty() && model.code)
+    notes.push_back(fmt::format(
+        "the target{} holds classes, so --model {} is taken{}", target_in_words(rows.train), model.name,
+        rows.train.table.classes.empty() ? "; --model ridge takes them for numbers" : ""));
+}
+
+void number_rows(Rows& rows) {
+  for (Dataset* part : parts_of(rows)) {
+    if (!part->row_number.empty()) continue;
+    part->row_number.resize(static_cast<std::size_t>(part->rows()));
+    std::iota(part->row_number.begin(), part->row_number.end(), Index{0});
+  }
+}
+
 }  // namespace
 
-Prepared prepare(Rows rows, const TuneOptions& options) {
+const Model& choose_model(const Dataset& train, const TuneOptions& options) {
+  const bool is_text = !train.table.classes.empty();
+  if (!options.model.empty()) {
+    const Model& named = model(options.model);
+    if (is_text && !named.code)
+      throw InputError(
+          fmt::format("{}: the target{} is text: --model {} wants a number; logistic, softmax and "
+                      "svm take classes",
+                      train.source, target_in_words(train), named.name));
+    return named;
+  }
+  const bool asks_for_classes = !options.class_weights.empty() || options.penalty.lambda_per == "class";
+  if (train.y.size() == 0 || (options.y && !is_text)) return model("ridge");
+  const Index classes = classes_of(train, is_text || asks_for_classes);
+  if (options.penalty.lambda_per == "class") return model("softmax");
+  return model(classes == 0 ? "ridge" : classes <= 2 ? "logistic" : "softmax");
+}
+
+Prepared prepare(Rows rows, const TuneOptions& given) {
+  TuneOptions options = given;
+  options.model = choose_model(rows.train, given).name;
   verify_model(options);
   Prepared prepared;
   prepared.model = &model(options.model);
+  add_notes(prepared.notes, rows, given, *prepared.model);
+  if (options.keep_rows) number_rows(rows);
   prepared.y_step = options.y ? parse_y_step(*options.y) : prepared.model->y;
   verify_rows(rows, options, *prepared.model);
   leave_out_weightless(rows);
@@ -260,10 +328,11 @@ Prepared prepare(Rows rows, const TuneOptions& options) {
   pretreat(prepared, options);
   pack_where_it_pays(prepared, options.copy_bytes);
   if (has_folds) prepared.split.validation = prepared.split.train;
-  if (train.x.omits_zeros() && options.x == "standardize")
-    prepared.note =
+  prepared.table = train.table;
+  if (train.x.omits_zeros() && options.x == "standardize" && train.table.columns.empty())
+    prepared.notes.emplace_back(
         "the sparse features are scaled without centring, so that zeros stay zeros; --x center,standardize "
-        "centres them too";
+        "centres them too");
   return prepared;
 }
 

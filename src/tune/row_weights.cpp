@@ -54,12 +54,18 @@ ClassWeights::ClassWeights(const std::string& text, Labels labels, ClassCode cod
     const std::size_t equals = item.find('=');
     double label = 0.0, weight = 0.0;
     const LowerLimit any{-std::numeric_limits<double>::infinity(), false};
-    if (equals == std::string_view::npos || !settings::parse_real(item.substr(0, equals), any, label))
+    const std::string_view name = item.substr(0, std::min(equals, item.size()));
+    const bool is_number = settings::parse_real(name, any, label);
+    if (equals == std::string_view::npos || (labels_.names.empty() && !is_number))
       refuse(item, "must be balanced or LABEL=W,LABEL=W,...");
-    const auto found = std::find(labels_.values.begin(), labels_.values.end(), label);
-    if (found == labels_.values.end())
-      refuse(item, fmt::format("no such label; they are {}", fmt::join(labels_.values, ", ")));
-    const auto k = static_cast<std::size_t>(found - labels_.values.begin());
+    std::vector<std::string> known;
+    std::size_t k = labels_.values.size();
+    for (Index each = 0; each < labels_.classes(); ++each) {
+      const auto at = static_cast<std::size_t>(each);
+      known.push_back(labels_.name(each));
+      if (labels_.names.empty() ? labels_.values[at] == label : labels_.names[at] == name) k = at;
+    }
+    if (k == known.size()) refuse(item, fmt::format("no such label; they are {}", fmt::join(known, ", ")));
     if (named[k]) refuse(item, "a label is named twice");
     if (!settings::parse_real(item.substr(equals + 1), LowerLimit::positive(), weight))
       refuse(item, "a weight must be a finite number > 0");

@@ -13,7 +13,7 @@ std::string sha256_of_files(const std::map<std::string, std::string>& files) {
 }
 
 StudyData::StudyData(DataFiles files, TuneOptions options)
-    : where_(std::move(files)), options_(std::move(options)) {
+    : where_(with_catalog(std::move(files))), options_(std::move(options)) {
   const std::pair<const char*, const std::string&> named[] = {{"train", where_.train},
                                                               {"valid", where_.validation},
                                                               {"test", where_.test},

@@ -82,7 +82,7 @@ FittedModel fitted_model(const TuneProblem& problem, const TuneOptions& options,
   const Prepared& data = problem.data();
   const Dataset& train = problem.split().train;
   const Index outputs = data.loss->outputs();
-  return {.model = options.model,
+  return {.model = std::string(data.model->name),
           .method = options.method,
           .lambda = {lambda.begin(), lambda.end()},
           .weights = Eigen::Map<const Matrix>(w.data(), train.features(), outputs),
@@ -91,7 +91,8 @@ FittedModel fitted_model(const TuneProblem& problem, const TuneOptions& options,
           .features = data.features,
           .feature_names = data.feature_names,
           .target_name = train.target_name,
-          .labels = data.labels};
+          .labels = data.labels,
+          .table = data.table};
 }
 
 Equivalents equivalents_on(const Dataset& rows, const TuneProblem& problem, const Vector& lambda) {

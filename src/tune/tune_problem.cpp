@@ -45,6 +45,8 @@ TuneProblem::TuneProblem(TuneProblem&&) noexcept = default;
 
 const Split& TuneProblem::split() const { return has_folds() ? data_.split : *problems_[0].split; }
 
+const Split& TuneProblem::fold(Index k) const { return *problems_.at(static_cast<std::size_t>(k)).split; }
+
 std::shared_ptr<const BilevelProblem> TuneProblem::bilevel(double iterations, Coordinates coordinates,
                                                            const StopToken& stop) const {
   std::vector<std::shared_ptr<const BilevelProblem>> all;

@@ -68,8 +68,8 @@ class Text(Cli):
                 self.assert_refused(f"{HEADER}{ROWS}1,2,{value}\n", [":8:", "field 3", '"y"', value, rule])
                 self.assert_refused(f"{ROWS}1,{value},3\n", [":7:", "field 2", value, rule], target="2")
 
-    def test_text_categories_say_the_way_on(self):
-        self.assert_refused(f"{HEADER}{ROWS}1,red,3\n", ["encode"])
+    def test_text_among_numbers_says_the_way_on(self):
+        self.assert_refused(f"{HEADER}{ROWS}1,red,3\n", ["--numeric b", "--categorical b", "--ignore b"])
 
     def test_missing_values(self):
         for value in ["", " ", "NA", "?", '""']:

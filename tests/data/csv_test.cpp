@@ -104,7 +104,7 @@ TEST_F(Csv, QuotedFields) {
 }
 
 TEST_F(Csv, LineNumbersCountTheLinesInQuotes) {
-  expect_error("\"a\nb\",c\n1,2\nx,4\n", {}, {"bad.csv:4: field 1", "is \"x\""});
+  expect_error("\"a\nb\",c\n1,2\nx,4\n5,6\n", {}, {"bad.csv:4: field 1", "is \"x\""});
 }
 
 TEST_F(Csv, ByteOrderMarkBlankEndAndSpaces) {
@@ -171,12 +171,13 @@ TEST_F(Csv, NumbersOutsideTheRangeOfADouble) {
   expect_error("1,2\n3,1e400\n", {}, {"bad.csv:2: field 2 is \"1e400\"", "finite"});
 }
 
-TEST_F(Csv, TextIsRefused) {
+TEST_F(Csv, TextAmongNumbersIsRefused) {
   expect_error(
       "name,age\n1,2\n3,tall\n", {},
-      {"bad.csv:3: field 2 (\"age\") is \"tall\"", "must be a number", "encode text categories as numbers"});
+      {"bad.csv:3: field 2 (\"age\") is \"tall\"", "must be a number", "--numeric age", "--categorical age"});
   expect_error("1,2\n3,4x\n", {}, {"bad.csv:2: field 2 is \"4x\"", "must be a number"});
-  expect_error("a,b\n\"1\",\"0x10\"\n", {}, {"bad.csv:2: field 2 (\"b\") is \"0x10\"", "must be a number"});
+  expect_error("a,b\n\"1\",\"2\"\n3,\"0x10\"\n", {},
+               {"bad.csv:3: field 2 (\"b\") is \"0x10\"", "must be a number"});
   expect_error("1,2\n3,+-4\n", {}, {"is \"+-4\"", "must be a number"});
 }
 

@@ -5,6 +5,7 @@
 
 #include "commands.hpp"
 #include "flags.hpp"
+#include "output.hpp"
 #include "yosida/error.hpp"
 #include "yosida/tune/tune_problem.hpp"
 
@@ -24,9 +25,9 @@ int run_check(const CheckFlags& flags) {
     throw InputError(fmt::format("lambda = {}: must be finite", flags.lambda));
   const TuneProblem problem(read_rows(flags.files, flags.options), flags.options);
   const Prepared& data = problem.data();
-  fmt::print("{} on {}: relative error against finite differences (at most {:g} is ok)\n",
-             flags.options.model, problem.split().train.source, kTolerance);
-  if (!data.note.empty()) fmt::print("note: {}\n", data.note);
+  fmt::print("{} on {}: relative error against finite differences (at most {:g} is ok)\n", data.model->name,
+             problem.split().train.source, kTolerance);
+  for (const std::string& note : data.notes) fmt::print("note: {}\n", printable(note));
   bool good = true;
   for (const auto& [form, checks] : problem.check_gradients(flags.lambda, flags.options.seed))
     for (const GradientCheck& check : checks) {

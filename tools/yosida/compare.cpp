@@ -119,6 +119,7 @@ int run_compare(CompareFlags flags) {
   if (!flags.study.empty())
     require_writable({{"--study", flags.study}}, input_paths(flags.files, flags.options.penalty));
 
+  flags.files = with_catalog(std::move(flags.files));
   StudyData data(flags.files, flags.options);
   std::optional<TuneOptions> oracle;
   if (flags.options.oracle) {
@@ -131,6 +132,9 @@ int run_compare(CompareFlags flags) {
   const auto first = problems.of(flags.seed);
   const Prepared& prepared = first->problem.data();
   require_measure(flags.measure, *prepared.loss, prepared.model->name);
+  flags.options.model = prepared.model->name;
+  for (const std::string& note : prepared.notes)
+    if (!flags.quiet) say("yosida: {}\n", printable(note));
   entries = able_to_start(entries, flags, first->problem);
 
   std::vector<WantedRun> wanted;

@@ -39,6 +39,14 @@ CLI::Option* add_max_memory(CLI::App& command, std::uint64_t& bytes) {
       ->check(CLI::PositiveNumber);
 }
 
+CLI::Option* add_unseen(CLI::App& command, bool& refuse) {
+  return command
+      .add_option_function<std::string>(
+          "--unseen", [&](const std::string& text) { refuse = text == "refuse"; },
+          "a level that the training file does not have: zeros (none of the features) or refuse [zeros]")
+      ->check(CLI::IsMember({"zeros", "refuse"}));
+}
+
 void add_data_flags(CLI::App& command, DataFiles& files, TuneOptions& options) {
   const std::string group = "Data";
   command
@@ -52,9 +60,21 @@ void add_data_flags(CLI::App& command, DataFiles& files, TuneOptions& options) {
       .add_option("--target", files.target,
                   "the target's column: a name, or an index from 0 (-1 is the last)")
       ->group(group);
-  command.add_option("--ignore", files.ignore, "columns of a CSV file to pass over: NAME,NAME,...")
-      ->delimiter(',')
+  const auto add_columns = [&](const char* flag, std::vector<std::string>& names, const char* meaning) {
+    command.add_option(flag, names, fmt::format("columns of a CSV file {}: NAME,NAME,...", meaning))
+        ->delimiter(',')
+        ->group(group);
+  };
+  add_columns("--ignore", files.ignore, "to pass over");
+  add_columns("--categorical", files.categorical, "that are categories, whatever they look like");
+  add_columns("--numeric", files.numeric, "that are numbers; other text in them is a missing value");
+  command
+      .add_option("--decimal", files.decimal, "the decimal mark of a CSV file, . or , [seen from the file]")
+      ->check(CLI::IsMember({".", ","}))
       ->group(group);
+  command.add_flag("--drop-first", files.drop_first, "the first level of each category gets no feature")
+      ->group(group);
+  add_unseen(command, files.refuse_unseen)->group(group);
   command
       .add_option("--train-target", files.train_target,
                   "file of the training targets, where they stand apart (IDX, NPY)")
@@ -62,7 +82,9 @@ void add_data_flags(CLI::App& command, DataFiles& files, TuneOptions& options) {
   command.add_option("--valid-target", files.validation_target, "file of the validation targets")
       ->group(group);
   command.add_option("--test-target", files.test_target, "file of the test targets")->group(group);
-  command.add_option("--data", files.built_in, "a built-in data set instead of files: spectra")->group(group);
+  command.add_option("--data", files.built_in, "a data set by name instead of files; see: yosida data list")
+      ->group(group);
+  command.add_option("--data-dir", files.data_dir, "where --data is looked for first")->group(group);
   command
       .add_option("--valid-fraction", options.validation.fraction,
                   "share of --train drawn as validation rows [0.25]")
@@ -102,7 +124,8 @@ void add_data_flags(CLI::App& command, DataFiles& files, TuneOptions& options) {
   std::string known;
   for (const Model& each : models())
     known += fmt::format("{}{} ({})", known.empty() ? "" : ", ", each.name, each.meaning);
-  command.add_option("--model", options.model, known + " [ridge]")->group(model_group);
+  command.add_option("--model", options.model, known + " [ridge; of classes logistic or softmax]")
+      ->group(model_group);
   command
       .add_option("--x", options.x,
                   "features: raw, center, standardize, minmax, difference or a chain such as "

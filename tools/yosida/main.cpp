@@ -175,6 +175,10 @@ int main(int argc, char** argv) {
   use_fast_blas_kernels();
   try {
     return cli::run(argc, argv);
+  } catch (const TableError& error) {
+    cli::say("yosida: {}\n  {} {}\n", cli::printable(error.what(), true), cli::this_command(),
+             error.correction);
+    return cli::kBadInput;
   } catch (const InputError& error) {
     cli::say("yosida: {}\n", cli::printable(error.what()));
     return cli::kBadInput;

@@ -5,6 +5,7 @@
 #include "commands.hpp"
 #include "flags.hpp"
 #include "output.hpp"
+#include "say.hpp"
 #include "yosida/data/reader.hpp"
 #include "yosida/model/fitted_model.hpp"
 
@@ -12,19 +13,24 @@ namespace yosida::cli {
 namespace {
 
 struct PredictFlags {
-  std::string from, data, out = "-", target;
+  std::string from, data, out = "-", target, id;
+  bool rows = false, refuse_unseen = false;
   std::uint64_t max_memory = 0;
 };
 
 int run_predict(const PredictFlags& flags) {
   require_writable({{"--out", flags.out}}, {flags.from, flags.data});
   const FittedModel model = load_model(flags.from);
-  ReadOptions options;
+  ReadOptions options = model.reading();
   options.target = flags.target;
-  options.only = model.feature_names;
-  options.missing = model.pretreatment.missing_fill.size() > 0 ? Missing::mean : Missing::refuse;
+  options.id = flags.id;
+  options.refuse_unseen = flags.refuse_unseen;
   options.max_memory = flags.max_memory;
-  write_file(flags.out, predictions_csv(model, model.predict(read_dataset(flags.data, options))));
+  const Dataset rows = read_dataset(flags.data, options);
+  for (const std::string& note : rows.notes) say("yosida: {}: {}\n", printable(flags.data), printable(note));
+  const Matrix values = model.predict(rows);
+  const bool names_rows = flags.rows || !flags.id.empty();
+  write_file(flags.out, names_rows ? predictions_csv(model, values, rows) : predictions_csv(model, values));
   return kOk;
 }
 
@@ -38,7 +44,11 @@ void add_predict(CLI::App& app, int& exit_code) {
       ->required();
   command->add_option("--out", flags->out,
                       "a CSV file: prediction; label and probability of the larger label (logistic), margin "
-                      "(svm) or the probability of each class (softmax) [-]");
+                      "(svm) or the probability of each class (softmax, classes with names) [-]");
+  command->add_option("--id", flags->id,
+                      "a column of the rows to write before each prediction, behind its row");
+  command->add_flag("--rows", flags->rows, "write the number of each row, the first being 1, before it");
+  add_unseen(*command, flags->refuse_unseen);
   command->add_option(
       "--target", flags->target,
       "a column to leave out, where columns have no names; with names the model reads only those it knows");

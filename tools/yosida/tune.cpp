@@ -12,6 +12,7 @@
 #include "yosida/error.hpp"
 #include "yosida/linalg/threads.hpp"
 #include "yosida/study/run_outcome.hpp"
+#include "yosida/tune/split_csv.hpp"
 #include "yosida/tune/trace_csv.hpp"
 
 namespace yosida::cli {
@@ -59,9 +60,12 @@ int run_tune(const TuneFlags& flags) {
   verify_run(options);
   if (flags.trace_every < 1)
     throw InputError(fmt::format("trace-every = {}: must be >= 1", flags.trace_every));
+  options.keep_rows = !flags.split_file.empty();
   options.trace_every = flags.trace_file.empty() ? 0 : flags.trace_every;
-  const std::vector<OutputFile> outputs = {
-      {"--json", flags.json_file}, {"--trace", flags.trace_file}, {"--save", flags.save_file}};
+  const std::vector<OutputFile> outputs = {{"--json", flags.json_file},
+                                           {"--trace", flags.trace_file},
+                                           {"--save", flags.save_file},
+                                           {"--save-split", flags.split_file}};
   require_writable(outputs, input_paths(flags.files, options.penalty));
   if (flags.threads) set_threads(*flags.threads);
 
@@ -80,6 +84,7 @@ int run_tune(const TuneFlags& flags) {
   if (flags.explain) print_forms(file_on_stdout ? stderr : stdout, {*again, options}, options);
   write_all({{flags.json_file, [&] { return study::result_json(options, problem, tuned); }},
              {flags.trace_file, [&] { return trace_csv(tuned.outcome.trace, tuned.lambda_names); }},
+             {flags.split_file, [&] { return split_csv(problem); }},
              {flags.save_file, [&] {
                 if (!tuned.model)
                   throw OutputError("there is no model to save: the refit on all rows failed");
@@ -131,6 +136,7 @@ void add_tune(CLI::App& app, int& exit_code) {
       ->group(output);
   command->add_option("--save", flags->save_file, "the model, for yosida predict and coefficients")
       ->group(output);
+  command->add_option("--save-split", flags->split_file, "which row went where, as CSV")->group(output);
   for (const char* name :
        {"--train", "--test", "--target", "--model", "--folds", "--method", "--oracle", "--save", "--measure"})
     command->get_option(name)->group("Most used");
@@ -138,6 +144,7 @@ void add_tune(CLI::App& app, int& exit_code) {
       "Examples:\n"
       "  yosida tune --data spectra --oracle\n"
       "  yosida tune --train train.csv --target price --test test.csv --save model.json\n"
+      "  yosida tune --data mnist --time-limit 60\n"
       "  yosida tune --train train.csv --target kind --model softmax --lambda-per class --folds 5\n"
       "  yosida tune --train a9a --valid a9a.t --model logistic --max-iterations 500\n"
       "  yosida tune --train x.npy --train-target y.npy --method my-hpo-c --alpha 0.01 --json -\n"

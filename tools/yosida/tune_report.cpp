@@ -122,9 +122,9 @@ void print_result(std::FILE* file, const TuneOptions& options, const TuneProblem
   const Split& split = problem.split();
   const Outcome& outcome = tuned.outcome;
   Lines out;
-  out.add("{} with {} on {}: {}, {} features\n", options.model, options.method, printable(split.train.source),
+  out.add("{} with {} on {}: {}, {} features\n", data.model->name, options.method, printable(split.train.source),
           rows_in_words(problem), split.train.features());
-  if (!data.note.empty()) out.add("note: {}\n", printable(data.note));
+  for (const std::string& note : data.notes) out.add("note: {}\n", printable(note));
   print_lambda(out, tuned);
   if (!tuned.equivalents.empty())
     out.add("  {:<14} {}\n  {:<14} (for the pretreated training rows: x {}{})\n", "the same as",

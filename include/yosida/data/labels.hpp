@@ -14,10 +14,13 @@ enum class ClassCode { signs, indices };
 /// The values a classification target takes in the user's files, in rising order.
 struct Labels {
   std::vector<double> values;
+  std::vector<std::string> names = {};  // of each, where the target is text; empty where it is a number
 
   Index classes() const { return static_cast<Index>(values.size()); }
   double negative() const { return values.front(); }
   double positive() const { return values.back(); }
+  /// As a person calls it.
+  std::string name(Index k) const;
 };
 
 /// The labels of the training rows. Throws InputError where there is one only, where there are not two

@@ -14,8 +14,8 @@ namespace YOSIDA_EXPORT yosida {
 enum class XStep {
   raw,          ///< nothing
   center,       ///< x − mean
-  standardize,  ///< (x − mean) / population standard deviation; a sparse design is scaled without centring:
-                ///< "center,standardize" does both
+  standardize,  ///< (x − mean) / population standard deviation; a sparse design that was read as such
+                ///< is scaled without centring: "center,standardize" does both
   minmax,       ///< (x − min) / (max − min)
   difference,   ///< x_{j+1} − x_j: first differences along the row, one column fewer
 };

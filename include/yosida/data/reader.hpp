@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "yosida/data/dataset.hpp"
+#include "yosida/error.hpp"
 #include "yosida/export.hpp"
 
 namespace YOSIDA_EXPORT yosida {
@@ -51,6 +52,23 @@ struct ReadOptions {
   /// the same options maps what is kept. Empty: nothing is kept. Whoever makes a kept file shorter while the
   /// data is used ends the program by SIGBUS.
   std::filesystem::path cache = {};
+  /// Columns of a CSV file that are categories, whatever they look like, and columns that are numbers: a
+  /// field of these that is none is a missing value. By name or index as the target is. Where neither says,
+  /// the file does; see docs/data.md.
+  std::vector<std::string> categorical = {}, numeric = {};
+  /// The decimal mark of a CSV file, '.' or ','; the other one, spaces and apostrophes may then separate
+  /// thousands. 0: seen from the file.
+  char decimal = '\0';
+  /// The first level of each category gets no feature.
+  bool drop_first = false;
+  /// How a table was read that this one is to be read like (Dataset::table): the same columns, found by name
+  /// in any order, others passed over, and the same levels. Plain: as this file says itself.
+  TableForm like = {};
+  /// A level that `like` does not have is an error; else its row has none of the features of that column, and
+  /// a note counts it.
+  bool refuse_unseen = false;
+  /// The column of a CSV file whose fields are to be kept as they stand (Dataset::id).
+  std::string id = {};
   /// Hears why a kept file could not be used or written, in a sentence; the data file is read all the same.
   std::function<void(const std::string&)> tell = {};
 };
@@ -59,6 +77,14 @@ struct ReadOptions {
 /// exit code 1, as it does std::bad_alloc.
 struct MemoryError : std::runtime_error {
   using std::runtime_error::runtime_error;
+};
+
+/// Columns of a table cannot be read as they are; `correction` holds the flags with which they are passed
+/// over or read otherwise, as the command line has them: "--ignore id,sold".
+struct TableError : InputError {
+  TableError(const std::string& message, std::string flags)
+      : InputError(message), correction(std::move(flags)) {}
+  std::string correction;
 };
 
 /// Reads a data file, its format told by its ending: .csv; .tsv, .tab; .txt, .dat (the delimiter is seen from

@@ -83,8 +83,8 @@ class Design {
   Design packed() const;
   /// A packed copy of the columns named, in that order.
   Design with_columns(std::span<const Index> columns) const;
-  /// With values[j] for each NaN of column j; as it is where there is none, and where zeros are not stored.
-  /// Before any step. Throws InputError where there are not cols() values.
+  /// With values[j] for each NaN of column j; as it is where there is none. A zero that is not stored is
+  /// none. Before any step. Throws InputError where there are not cols() values.
   Design with_missing(const Vector& values) const;
 
   // Products may have several outputs: then w is a matrix of cols() × outputs numbers, row-major, a row has

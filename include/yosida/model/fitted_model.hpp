@@ -8,6 +8,7 @@
 
 #include "yosida/data/labels.hpp"
 #include "yosida/data/pretreatment.hpp"
+#include "yosida/data/reader.hpp"
 #include "yosida/export.hpp"
 #include "yosida/model/loss.hpp"
 
@@ -34,7 +35,11 @@ struct FittedModel {
   std::vector<std::string> feature_names;  // of these; empty where they have none
   std::string target_name;
   std::optional<Labels> labels;  // classification
+  TableForm table = {};          // how columns of text became features
 
+  /// How to read a file of rows that it is to predict: its columns by name, its levels, and missing values as
+  /// it was trained with them.
+  ReadOptions reading() const;
   /// What its margins say of the target.
   Link link() const;
   /// One row per row of `data` (which is used up), one column per output: the margins xᵀw + b of a
@@ -64,6 +69,8 @@ FittedModel read_model(std::istream& in, const std::string& source);
 /// What a model predicts as the text of a CSV file, one line per row: `values` are those of predict(). Of
 /// classes the label of the largest margin, and the probability or else the margin.
 std::string predictions_csv(const FittedModel& model, const Matrix& values);
+/// The same behind the number of each row in its file (the first is 1) and its id, where `rows` has them.
+std::string predictions_csv(const FittedModel& model, const Matrix& values, const Dataset& rows);
 
 /// 1 / (1 + e^{−m}): the probability of the positive label at margin m.
 double probability(double margin);

@@ -14,13 +14,18 @@ namespace YOSIDA_EXPORT yosida {
 
 /// Where the rows are. Targets, columns, missing values and memory as ReadOptions has them.
 struct DataFiles {
-  std::string built_in = {};  ///< a built-in data set instead of files
+  std::string built_in = {};  ///< a data set of the catalog instead of files
+  std::string data_dir = {};  ///< where that is looked for first
   std::string train = {}, validation = {}, test = {};
   /// Files of the targets, where these stand apart.
   std::string train_target = {}, validation_target = {}, test_target = {};
   std::string target = {};
-  std::vector<std::string> ignore = {};
-  std::string weights = {};      ///< the column of row weights
+  std::vector<std::string> ignore = {}, categorical = {}, numeric = {};
+  char decimal = '\0';
+  bool drop_first = false, refuse_unseen = false;
+  std::string weights = {};  ///< the column of row weights
+  /// The column that says of each training row whether it is a test row ("test"); empty: none is.
+  std::string part_column = {};
   std::string fold_column = {};  ///< the column of folds: with it, rows are cross-validated by these
   Missing missing = Missing::refuse;
   bool dense = false;
@@ -39,6 +44,10 @@ struct DataFiles {
 /// "refuse", "mean" or "drop", and back. Throws InputError.
 Missing parse_missing(std::string_view text);
 std::string_view to_string(Missing missing);
+
+/// The files, target and columns of a data set of the catalog in the place of its name; as it is where there
+/// is none, or that has no files of rows. Throws InputError where one is not here, with how to get it.
+DataFiles with_catalog(DataFiles files);
 
 /// Throws InputError where they do not fit each other, or not the way that rows are to be validated. Reads
 /// nothing.

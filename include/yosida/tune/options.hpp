@@ -45,7 +45,8 @@ struct RunLimits {
 /// What one asks of tune(), each as `yosida tune` has it by default.
 struct TuneOptions {
   // The model and its data.
-  std::string model = "ridge";  ///< as models() names it
+  /// As models() names it. Empty: as the target says, see choose_model.
+  std::string model = {};
   std::string x =
       "standardize";  ///< pretreatment of the features: a step of XStep, or a chain "difference,minmax"
   std::optional<std::string> y = {};  ///< of a target that is a number: a step of YStep; else the model's own
@@ -72,6 +73,7 @@ struct TuneOptions {
   StopToken stop = {};
 
   // What is done with the λ found.
+  bool keep_rows = false;  ///< parts know the numbers of their rows, see split_csv
   bool refit =
       false;  ///< train it on training and validation rows at the end; with folds that is always done
   bool oracle = false;  ///< also search the best λ there is, and say how far this one is from it; for one λ

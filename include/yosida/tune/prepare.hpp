@@ -43,8 +43,16 @@ struct Prepared {
   std::optional<Labels> labels;
   Index features = 0;                      // as given
   std::vector<std::string> feature_names;  // as given
-  std::string note;                        // what a person should know of the pretreatment
+  TableForm table;                         // how columns of text became these
+  std::vector<std::string> notes;          // what a person should know of all this, a sentence each
 };
+
+/// The model that options.model names. Where it names none, the one that the target asks for: logistic where
+/// it is text or a whole number of two values, or classes are asked for otherwise (class weights, a λ per
+/// class); softmax where there are more of these classes: text, or 3 to 10 whole numbers that count from 0 or
+/// 1 without a gap, each in 5 rows and in a fourth of an equal share of all rows; ridge for any other number.
+/// Throws InputError where the name is unknown, or the target is text and the model wants a number.
+const Model& choose_model(const Dataset& train, const TuneOptions& options);
 
 /// The numbers of the rows are only read: parts are views of them, or copies where these pay. Rows of weight
 /// 0 are left out. Throws InputError, naming option, value and rule, where options and rows do not fit each

@@ -51,6 +51,8 @@ class TuneProblem {
   Index hyperparameters() const { return static_cast<Index>(penalty_.names.size()); }
   /// All rows with folds, else the split that is tuned on.
   const Split& split() const;
+  /// The parts of a fold, of those there are.
+  const Split& fold(Index k) const;
   /// Wall time of the constructor.
   double seconds() const { return seconds_; }
 

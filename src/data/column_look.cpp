@@ -1,0 +1,188 @@
+#include "data/column_look.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "data/field.hpp"
+#include "data/formats.hpp"
+
+namespace yosida {
+namespace {
+
+constexpr std::array<DateOrder, 3> kOrders = {DateOrder::year_month_day, DateOrder::day_month_year,
+                                              DateOrder::month_day_year};
+
+/// A column that cannot be read as it is.
+struct BadColumn {
+  const LookedAt* column;
+  ColumnLook::Example example;
+  std::string rule;
+  std::string flags;  // what else goes on than passing over it; empty: nothing
+};
+
+/// A name as a word of a list NAME,NAME of the shell.
+std::string as_word(const std::string& name) {
+  const bool is_simple = std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' ||
+           c == '-' || c == '.' || static_cast<unsigned char>(c) >= 0x80;
+  });
+  return is_simple ? name : "'" + name + "'";
+}
+
+/// All of them in one message: the first in full, the others by name, place and value.
+TableError refusal_of(std::vector<BadColumn> bad, const std::string& source) {
+  std::stable_sort(bad.begin(), bad.end(), [](const BadColumn& a, const BadColumn& b) {
+    return std::tuple(a.example.line, a.column->field) < std::tuple(b.example.line, b.column->field);
+  });
+  const BadColumn& first = bad.front();
+  const auto name_of = [](const LookedAt& column) { return column.has_name ? column.name : ""; };
+  std::string message = refused_field(source, first.example.line, first.column->field, name_of(*first.column),
+                                      first.example.text, first.rule);
+  constexpr std::size_t kMostShown = 12;
+  for (std::size_t i = 1; i < std::min(bad.size(), kMostShown); ++i)
+    message += fmt::format("{}{} (line {}: {})", i == 1 ? "\n  and so are the columns: " : ", ",
+                           in_quotes(bad[i].column->name), bad[i].example.line,
+                           bad[i].example.text.empty() ? "empty" : in_quotes(bad[i].example.text));
+  if (bad.size() > kMostShown) message += fmt::format(" and {} more", bad.size() - kMostShown);
+  std::string ignored;
+  std::vector<std::string> flags;
+  for (const BadColumn& each : bad) {
+    if (each.flags.empty()) {
+      ignored += (ignored.empty() ? "--ignore " : ",") + as_word(each.column->name);
+    } else if (std::find(flags.begin(), flags.end(), each.flags) == flags.end()) {
+      flags.push_back(each.flags);
+    }
+  }
+  // Rows without a target can only be left out, which leaves out other gaps with them.
+  if (std::find(flags.begin(), flags.end(), "--missing drop") != flags.end())
+    std::erase(flags, "--missing mean");
+  if (!ignored.empty()) flags.insert(flags.begin(), ignored);
+  const std::string correction = fmt::format("{}", fmt::join(flags, " "));
+  return {fmt::format("{}\n  it can be read with {}", message, correction), correction};
+}
+
+/// What is wrong with a column, if anything; sets its kind where nothing is.
+std::optional<BadColumn> decide(LookedAt& column, char decimal, char delimiter) {
+  const ColumnLook& look = column.look;
+  FieldKind& kind = column.kind;
+  if (column.is_forced || !look.has_values() || look.is_number(decimal)) return {};
+  const std::string name = as_word(column.name);
+  if (look.is_number('.') || look.is_number(','))
+    return BadColumn{.column = &column,
+                     .example = look.first_text(),
+                     .rule =
+                         "must be a number: is its comma a decimal mark (--decimal ,), or does it separate "
+                         "thousands (--decimal .)?",
+                     .flags = delimiter == ';' ? "--decimal ," : "--decimal ."};
+  if (look.is_boolean() && !column.is_target) {
+    kind.kind = ColumnKind::boolean;
+    return {};
+  }
+  std::vector<DateOrder> orders;
+  for (const DateOrder order : kOrders)
+    if (look.is_date(order)) orders.push_back(order);
+  if (orders.size() == 2)
+    return BadColumn{.column = &column,
+                     .example = look.first_text(),
+                     .rule =
+                         "must be a number or a date that says what is its day and what its month, as "
+                         "2024-01-31 does",
+                     .flags = ""};
+  if (!orders.empty()) {
+    kind = {.kind = ColumnKind::date, .order = orders.front()};
+    return {};
+  }
+  if (look.is_mostly_numbers())
+    return BadColumn{
+        .column = &column,
+        .example = look.first_text(),
+        .rule = fmt::format("must be a number, as most of its column are; --numeric {0} reads such text as a "
+                            "missing value, --categorical {0} takes all of it for text",
+                            name),
+        .flags = column.is_target ? fmt::format("--numeric {} --missing drop", name) : ""};
+  kind.kind = ColumnKind::category;
+  return {};
+}
+
+}  // namespace
+
+void ColumnLook::add(std::string_view text, std::uint64_t line) {
+  const auto plain = parse_number(text);
+  if (field::is_missing(text) || (plain && std::isnan(*plain))) {
+    if (gaps_++ == 0) first_gap_ = {.text = std::string(text), .line = line};
+    return;
+  }
+  ++values_;
+  plain_ += plain.has_value();
+  const bool has_marks = text.find_first_of(".,' \xc2\xe2") != std::string_view::npos;
+  dot_ += plain || (has_marks && field::number(text, '.'));
+  comma_ += has_marks ? field::number(text, ',').has_value() : plain.has_value();
+  if (plain) return;
+  if (first_text_.line == 0) first_text_ = {.text = std::string(text), .line = line};
+  boolean_ += field::boolean(text).has_value();
+  for (const DateOrder order : kOrders)
+    date_[static_cast<std::size_t>(order)] += field::date(text, order).has_value();
+}
+
+void ColumnLook::append(const ColumnLook& behind, std::uint64_t lines_before) {
+  const auto take = [&](Example& own, const Example& other) {
+    if (own.line == 0 && other.line > 0) own = {.text = other.text, .line = other.line + lines_before};
+  };
+  take(first_gap_, behind.first_gap_);
+  take(first_text_, behind.first_text_);
+  values_ += behind.values_;
+  gaps_ += behind.gaps_;
+  plain_ += behind.plain_;
+  comma_ += behind.comma_;
+  dot_ += behind.dot_;
+  boolean_ += behind.boolean_;
+  for (std::size_t i = 0; i < date_.size(); ++i) date_[i] += behind.date_[i];
+}
+
+char decimal_of(const std::vector<LookedAt>& columns) {
+  bool wants_comma = false, wants_dot = false;
+  for (const auto& [name, field, has_name, is_target, is_forced, kind, look] : columns) {
+    if (!look.has_values() || is_forced) continue;
+    const bool dot = look.is_number('.'), comma = look.is_number(',');
+    wants_comma |= comma && !dot;
+    wants_dot |= dot && !comma;
+  }
+  // "1,234" alone decides nothing: it stays text, for a message.
+  if (wants_comma == wants_dot) return wants_comma ? '.' : '\0';
+  return wants_comma ? ',' : '.';
+}
+
+void decide_kinds(std::vector<LookedAt>& columns, const std::string& source, char decimal, char delimiter,
+                  Missing missing) {
+  std::vector<BadColumn> bad;
+  for (LookedAt& column : columns) {
+    if (auto found = decide(column, decimal, delimiter)) {
+      bad.push_back(std::move(*found));
+      continue;
+    }
+    const ColumnLook& look = column.look;
+    const bool is_level = column.kind.kind == ColumnKind::category && !column.is_target;
+    if (!look.has_gaps() || is_level || (column.is_forced && column.kind.kind == ColumnKind::number))
+      continue;
+    const double gap = std::nan("");
+    const std::string_view rule = broken_rule(gap, column.is_target, missing);
+    if (!rule.empty())
+      bad.push_back({.column = &column,
+                     .example = look.first_gap(),
+                     .rule = std::string(rule),
+                     .flags = column.is_target ? "--missing drop" : "--missing mean"});
+  }
+  if (!bad.empty()) throw refusal_of(std::move(bad), source);
+}
+
+std::string refused_field(const std::string& source, std::uint64_t line, std::size_t field,
+                          const std::string& name, std::string_view text, std::string_view rule) {
+  return fmt::format("{}:{}: field {}{} is {}: {}", source, line, field + 1,
+                     name.empty() ? "" : fmt::format(" ({})", in_quotes(name)),
+                     text.empty() ? "empty" : in_quotes(text), rule);
+}
+
+}  // namespace yosida

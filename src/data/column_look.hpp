@@ -1,0 +1,78 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "yosida/data/reader.hpp"
+
+namespace yosida {
+
+/// What the fields of one column look like, all of them together.
+class ColumnLook {
+ public:
+  void add(std::string_view text, std::uint64_t line);
+  /// Those of the rows behind, whose lines are counted from 0.
+  void append(const ColumnLook& behind, std::uint64_t lines_before);
+
+  bool has_values() const { return values_ > 0; }
+  bool has_gaps() const { return gaps_ > 0; }
+  bool is_plain() const { return plain_ == values_; }
+  /// With this decimal mark and what separates thousands beside it; 0: plain.
+  bool is_number(char decimal) const {
+    return (decimal == '.' ? dot_ : decimal == ',' ? comma_ : plain_) == values_;
+  }
+  bool is_boolean() const { return boolean_ == values_; }
+  bool is_date(DateOrder order) const { return date_[static_cast<std::size_t>(order)] == values_; }
+  /// At least half of its fields are numbers.
+  bool is_mostly_numbers() const { return 2 * plain_ >= values_; }
+
+  /// A field of it, and where it stands.
+  struct Example {
+    std::string text;
+    std::uint64_t line = 0;  // 0: there is none
+  };
+  const Example& first_gap() const { return first_gap_; }
+  /// The first field that is no plain number.
+  const Example& first_text() const { return first_text_; }
+
+ private:
+  std::int64_t values_ = 0, gaps_ = 0;  // fields that are there, and that are missing
+  std::int64_t plain_ = 0, comma_ = 0, dot_ = 0, boolean_ = 0;
+  std::array<std::int64_t, 3> date_{};
+  Example first_gap_, first_text_;
+};
+
+/// What a field of the file is taken for.
+struct FieldKind {
+  ColumnKind kind = ColumnKind::number;
+  DateOrder order = DateOrder::year_month_day;
+  bool is_forced = false;  // by the options: text in a column of numbers is a missing value
+};
+
+/// A column as messages and options call it, and what is known of it.
+struct LookedAt {
+  std::string name;   // or its index from 0
+  std::size_t field;  // from 0
+  bool has_name;
+  bool is_target;
+  bool is_forced;  // the options say what it is
+  FieldKind kind;
+  ColumnLook look;
+};
+
+/// The decimal mark of the file; 0 where nothing says so, and only plain numbers are any.
+char decimal_of(const std::vector<LookedAt>& columns);
+
+/// Sets the kind of each column that the options leave open. Throws TableError, with all columns that cannot
+/// be read as they are, and the flags that go on.
+void decide_kinds(std::vector<LookedAt>& columns, const std::string& source, char decimal, char delimiter,
+                  Missing missing);
+
+/// "bad.csv:3: field 2 ("age") is "tall": must be a number"
+std::string refused_field(const std::string& source, std::uint64_t line, std::size_t field,
+                          const std::string& name, std::string_view text, std::string_view rule);
+
+}  // namespace yosida

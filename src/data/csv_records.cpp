@@ -1,0 +1,102 @@
+#include "data/csv_records.hpp"
+
+#include <fmt/format.h>
+
+#include "yosida/error.hpp"
+
+namespace yosida::csv {
+namespace {
+
+bool has_open_quote(std::string_view text) { return std::count(text.begin(), text.end(), quote) % 2 == 1; }
+
+/// The first of `candidates` that occurs in the line outside quotes.
+char sniff_delimiter(std::string_view line, std::string_view candidates, char otherwise) {
+  std::string bare;
+  bool inside = false;
+  for (const char c : line) {
+    inside ^= c == quote;
+    if (!inside) bare += c;
+  }
+  for (const char candidate : candidates) {
+    if (bare.find(candidate) != std::string::npos) return candidate;
+  }
+  return otherwise;
+}
+
+InputError unclosed_quote(std::string_view source, std::uint64_t line) {
+  return InputError(fmt::format("{}:{}: a quoted field is opened but not closed", source, line));
+}
+
+}  // namespace
+
+char delimiter_of(std::string_view first_line, Separator separator) {
+  switch (separator) {
+    case Separator::comma:
+      return sniff_delimiter(first_line, ";\t,", ',');
+    case Separator::tab:
+      return '\t';
+    case Separator::sniffed:
+      break;
+  }
+  return sniff_delimiter(trimmed(first_line), "\t;,", whitespace);
+}
+
+std::optional<Record> Records::next() {
+  const auto line = lines_.next();
+  if (!line) return std::nullopt;
+  Record record{.text = *line, .line = lines_.taken()};
+  if (!has_quotes_ || line->find(quote) == std::string_view::npos) return record;
+  record.has_quotes = true;
+  for (bool is_open = has_open_quote(*line); is_open;) {
+    const auto next = lines_.next();
+    if (!next) throw unclosed_quote(source_, record.line);
+    record.text = {record.text.begin(), next->end()};
+    is_open = !has_open_quote(*next);
+  }
+  return record;
+}
+
+std::vector<std::string> Dialect::split(const Record& record) const {
+  std::vector<std::string> fields;
+  std::string_view rest = delimiter == whitespace ? trimmed(record.text) : record.text;
+  for (;;) {
+    while (!rest.empty() && is_blank(rest.front()) && rest.front() != delimiter) rest.remove_prefix(1);
+    fields.push_back(rest.starts_with(quote) ? take_quoted(rest, record.line) : take_plain(rest));
+    if (rest.empty()) return fields;
+    rest.remove_prefix(1);
+    while (delimiter == whitespace && is_blank(rest.front())) rest.remove_prefix(1);
+  }
+}
+
+std::string Dialect::take_plain(std::string_view& rest) const {
+  const auto end = std::find_if(rest.begin(), rest.end(), [this](char c) { return is_delimiter(c); });
+  std::string field(trimmed({rest.begin(), end}));
+  rest = {end, rest.end()};
+  return field;
+}
+
+std::string Dialect::take_quoted(std::string_view& rest, std::uint64_t line) const {
+  std::string field;
+  rest.remove_prefix(1);
+  for (;;) {
+    const std::size_t end = rest.find(quote);
+    if (end == std::string_view::npos) throw unclosed_quote(source, line);
+    field += rest.substr(0, end);
+    rest.remove_prefix(end + 1);
+    if (!rest.starts_with(quote)) break;
+    field += quote;
+    rest.remove_prefix(1);
+  }
+  for (std::size_t at = field.find("\r\n"); at != std::string::npos; at = field.find("\r\n", at))
+    field.erase(at, 1);
+  while (!rest.empty() && !is_delimiter(rest.front())) {
+    if (!is_blank(rest.front())) {
+      throw InputError(
+          fmt::format("{}:{}: text follows the closing quote of field {}", source, line, in_quotes(field)));
+    }
+    rest.remove_prefix(1);
+  }
+  return field;
+}
+
+}  // namespace yosida::csv

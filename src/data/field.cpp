@@ -1,0 +1,188 @@
+#include "data/field.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <string>
+
+#include "data/decimal.hpp"
+#include "data/formats.hpp"
+
+namespace yosida::field {
+namespace {
+
+/// Takes one of these texts off the front and returns its length; 0 where none is there.
+std::size_t length_of_separator(std::string_view text, char decimal) {
+  const std::string_view other = decimal == '.' ? "," : ".";
+  for (const std::string_view separator : {other, std::string_view(" "), std::string_view("'"),
+                                           std::string_view("\xc2\xa0"), std::string_view("\xe2\x80\xaf")})
+    if (text.starts_with(separator)) return separator.size();
+  return 0;
+}
+
+std::size_t digits_at_front(std::string_view text) {
+  const auto end = std::find_if_not(text.begin(), text.end(), [](char c) { return decimal::is_digit(c); });
+  return static_cast<std::size_t>(end - text.begin());
+}
+
+/// The digits of 1,234,567 without what separates them, taken off the front of `text`; false where groups
+/// are not of three digits.
+bool take_groups(std::string_view& text, char decimal, std::string& digits) {
+  constexpr std::size_t kGroup = 3;
+  const std::size_t first = digits_at_front(text);
+  digits += text.substr(0, first);
+  text.remove_prefix(first);
+  std::string_view separator;
+  while (const std::size_t length = length_of_separator(text, decimal)) {
+    if (first == 0 || first > kGroup) return false;
+    if (!separator.empty() && !text.starts_with(separator)) return false;
+    separator = text.substr(0, length);
+    text.remove_prefix(length);
+    if (digits_at_front(text) != kGroup) return false;
+    digits += text.substr(0, kGroup);
+    text.remove_prefix(kGroup);
+  }
+  return true;
+}
+
+/// A whole number of `least` to `most` digits, taken off the front.
+std::optional<int> take_whole(std::string_view& text, std::size_t least, std::size_t most) {
+  const std::size_t count = digits_at_front(text);
+  if (count < least || count > most) return {};
+  int value = 0;
+  for (const char c : text.substr(0, count)) value = 10 * value + (c - '0');
+  text.remove_prefix(count);
+  return value;
+}
+
+bool take(std::string_view& text, char c) {
+  if (!text.starts_with(c)) return false;
+  text.remove_prefix(1);
+  return true;
+}
+
+constexpr double kHours = 24.0, kMinutes = 60.0, kSeconds = 60.0;
+
+/// 13:45, 13:45:07 or 13:45:07.25 as a part of a day, taken off the front.
+std::optional<double> take_time(std::string_view& text) {
+  const auto hour = take_whole(text, 1, 2);
+  if (!hour || !take(text, ':')) return {};
+  const auto minute = take_whole(text, 2, 2);
+  if (!minute || *hour > 24 || *minute > 59) return {};
+  double seconds = 0.0;
+  if (take(text, ':')) {
+    const auto whole = take_whole(text, 2, 2);
+    if (!whole || *whole > 60) return {};
+    seconds = *whole;
+    if (text.starts_with('.')) {
+      const std::size_t length = 1 + digits_at_front(text.substr(1));
+      seconds += parse_number("0" + std::string(text.substr(0, length))).value_or(0.0);
+      text.remove_prefix(length);
+    }
+  }
+  return (*hour + (*minute + seconds / kSeconds) / kMinutes) / kHours;
+}
+
+/// Z, +02:00 or -0530 as a part of a day, taken off the front; 0 where there is none.
+std::optional<double> take_zone(std::string_view& text) {
+  if (take(text, 'Z') || take(text, 'z') || text.empty()) return 0.0;
+  if (text == "UTC" || text == "GMT") {
+    text = {};
+    return 0.0;
+  }
+  const bool is_behind = text.starts_with('-');
+  if (!take(text, '+') && !take(text, '-')) return {};
+  const bool has_colon = text.find(':') != std::string_view::npos;
+  auto hours = take_whole(text, 2, has_colon ? 2 : 4);
+  if (!hours) return {};
+  int minutes = 0;
+  if (has_colon) {
+    if (!take(text, ':')) return {};
+    const auto taken = take_whole(text, 2, 2);
+    if (!taken) return {};
+    minutes = *taken;
+  } else if (*hours > 99) {
+    minutes = *hours % 100;
+    hours = *hours / 100;
+  }
+  const double ahead = (*hours + minutes / kMinutes) / kHours;
+  return is_behind ? -ahead : ahead;
+}
+
+/// The days from 1970-01-01 to a date, taken off the front.
+std::optional<double> take_date(std::string_view& text, DateOrder order) {
+  const bool year_first = order == DateOrder::year_month_day;
+  const auto first = year_first ? take_whole(text, 4, 4) : take_whole(text, 1, 2);
+  if (!first || text.empty()) return {};
+  const char separator = text.front();
+  if (separator != '-' && separator != '/' && separator != '.') return {};
+  text.remove_prefix(1);
+  const auto second = take_whole(text, 1, 2);
+  if (!second || !take(text, separator)) return {};
+  const auto third = year_first ? take_whole(text, 1, 2) : take_whole(text, 4, 4);
+  if (!third) return {};
+  const int year = year_first ? *first : *third;
+  const int month = order == DateOrder::month_day_year ? *first : *second;
+  const int day = year_first ? *third : order == DateOrder::day_month_year ? *first : *second;
+  const std::chrono::year_month_day date{std::chrono::year(year),
+                                         std::chrono::month(static_cast<unsigned>(month)),
+                                         std::chrono::day(static_cast<unsigned>(day))};
+  if (!date.ok()) return {};
+  return static_cast<double>(std::chrono::sys_days(date).time_since_epoch().count());
+}
+
+bool equals_ignoring_case(std::string_view text, std::string_view lower) {
+  return std::equal(text.begin(), text.end(), lower.begin(), lower.end(), [](char a, char b) {
+    return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
+  });
+}
+
+}  // namespace
+
+bool is_missing(std::string_view text) {
+  constexpr std::array<std::string_view, 10> kMarkers = {"",    "?",    "NA",   "na",   "N/A",
+                                                         "n/a", "#N/A", "NULL", "null", "None"};
+  return std::find(kMarkers.begin(), kMarkers.end(), text) != kMarkers.end();
+}
+
+std::optional<double> number(std::string_view text, char decimal) {
+  std::string plain;
+  if (text.starts_with('-') || text.starts_with('+')) {
+    if (text.front() == '-') plain += '-';
+    text.remove_prefix(1);
+  }
+  if (text.find_first_of("0123456789") == std::string_view::npos) return {};
+  if (!take_groups(text, decimal, plain)) return {};
+  if (take(text, decimal)) {
+    plain += '.';
+    const std::size_t count = digits_at_front(text);
+    plain += text.substr(0, count);
+    text.remove_prefix(count);
+  }
+  if (!text.empty() && text.front() != 'e' && text.front() != 'E') return {};
+  return parse_number(plain += text);
+}
+
+std::optional<double> boolean(std::string_view text) {
+  if (equals_ignoring_case(text, "true")) return 1.0;
+  if (equals_ignoring_case(text, "false")) return 0.0;
+  return {};
+}
+
+std::optional<double> date(std::string_view text, DateOrder order) {
+  std::string_view rest = text;
+  if (const auto time = take_time(rest); time && rest.empty()) return time;
+  rest = text;
+  auto days = take_date(rest, order);
+  if (!days) return {};
+  if (rest.empty()) return days;
+  if (!take(rest, 'T') && !take(rest, ' ')) return {};
+  const auto time = take_time(rest);
+  if (!time) return {};
+  take(rest, ' ');
+  const auto zone = take_zone(rest);
+  if (!zone || !rest.empty()) return {};
+  return *days + *time - *zone;
+}
+
+}  // namespace yosida::field
