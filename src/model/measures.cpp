@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "yosida/model/metrics.hpp"
+#include "model/metrics.hpp"
 
 namespace yosida {
 namespace {
@@ -26,7 +26,7 @@ constexpr Measure kMeasures[] = {
      .exists = [](const Loss& loss) { return loss.is_quadratic(); },
      .value =
          [](const Predicted& rows) {
-           const double spread = variance(rows.data.y, rows.data.weight);
+           const double spread = variance(rows.data.x, rows.data.y, rows.data.weight);
            return spread > 0.0 ? std::optional(rows.mean_loss / spread) : std::nullopt;
          }},
     {.name = "r_squared",
@@ -37,7 +37,8 @@ constexpr Measure kMeasures[] = {
      .exists = has_numbers,
      .value =
          [](const Predicted& rows) {
-           return r_squared(rows.data.y, expected_target(rows.loss.link(), rows.margins), rows.data.weight);
+           return r_squared(rows.data.x, rows.data.y, expected_target(rows.loss.link(), rows.margins),
+                            rows.data.weight);
          }},
     {.name = "accuracy",
      .title = "accuracy",
@@ -48,8 +49,8 @@ constexpr Measure kMeasures[] = {
      .value =
          [](const Predicted& rows) {
            const Index outputs = rows.loss.outputs();
-           return std::optional(outputs > 1 ? accuracy(rows.data.y, rows.margins, outputs)
-                                            : accuracy(rows.data.y, rows.margins));
+           return std::optional(outputs > 1 ? accuracy(rows.data.x, rows.data.y, rows.margins, outputs)
+                                            : accuracy(rows.data.x, rows.data.y, rows.margins));
          }},
     {.name = "area_under_roc",
      .title = "area under ROC",
@@ -57,7 +58,7 @@ constexpr Measure kMeasures[] = {
      .larger_is_better = true,
      .leads = false,
      .exists = has_two_classes,
-     .value = [](const Predicted& rows) { return area_under_roc(rows.data.y, rows.margins); }},
+     .value = [](const Predicted& rows) { return area_under_roc(rows.data.x, rows.data.y, rows.margins); }},
 };
 
 }  // namespace

@@ -1,61 +1,57 @@
-#include "yosida/model/metrics.hpp"
+#include "model/metrics.hpp"
 
-#include <algorithm>
-#include <numeric>
-#include <vector>
-
+#include "linalg/row_numbers.hpp"
 #include "linalg/unit_scale.hpp"
 
 namespace yosida {
+namespace {
 
-double variance(const Vector& y, const Vector& weight) {
-  if (weight.size() == 0) return (y.array() - y.mean()).square().mean();
-  const double mean = weight.dot(y) / weight.sum();
-  return ((y.array() - mean).square() * weight.array()).sum() / weight.sum();
+double share_of(const Design& x, FunctionRef<bool(Index row)> holds) {
+  return static_cast<double>(count_of(x, holds)) / static_cast<double>(x.rows());
 }
 
-std::optional<double> r_squared(const Vector& y, const Vector& m, const Vector& weight) {
+}  // namespace
+
+double variance(const Design& x, const Vector& y, const Vector& weight) {
+  return mean_of(x, (y.array() - mean_of(x, y, weight)).square(), weight);
+}
+
+std::optional<double> r_squared(const Design& x, const Vector& y, const Vector& m, const Vector& weight) {
   // Its squares may overflow or vanish though it does not: by a power of 2 nothing is rounded.
-  const double scale = unit_scale(y.size() > 0 ? y.cwiseAbs().maxCoeff() : 0.0);
-  const double spread = variance(scale * y, weight);
+  const double scale = unit_scale(largest_of(x, y));
+  const double spread = variance(x, scale * y, weight);
   if (!(spread > 0.0)) return std::nullopt;
-  const Vector error = scale * y - scale * m;
-  if (weight.size() == 0) return 1.0 - error.squaredNorm() / (spread * static_cast<double>(y.size()));
-  return 1.0 - weight.dot(error.cwiseAbs2()) / (spread * weight.sum());
+  const Vector square = (scale * y - scale * m).cwiseAbs2();
+  const double total = weight.size() == 0 ? sum_of(x, square) : dot_of(x, weight, square);
+  return 1.0 - total / (spread * total_weight(x, weight));
 }
 
-double accuracy(const Vector& y, const Vector& m) {
-  Index hits = 0;
-  for (Index i = 0; i < y.size(); ++i) hits += (m[i] >= 0.0) == (y[i] > 0.0) ? 1 : 0;
-  return static_cast<double>(hits) / static_cast<double>(y.size());
+double accuracy(const Design& x, const Vector& y, const Vector& m) {
+  return share_of(x, [&](Index i) { return (m[i] >= 0.0) == (y[i] > 0.0); });
 }
 
-double accuracy(const Vector& y, const Vector& m, Index classes) {
-  Index hits = 0;
-  for (Index i = 0; i < y.size(); ++i) {
+double accuracy(const Design& x, const Vector& y, const Vector& m, Index classes) {
+  return share_of(x, [&](Index i) {
     Index largest = 0;
     m.segment(i * classes, classes).maxCoeff(&largest);
-    hits += static_cast<double>(largest) == y[i] ? 1 : 0;
-  }
-  return static_cast<double>(hits) / static_cast<double>(y.size());
+    return static_cast<double>(largest) == y[i];
+  });
 }
 
-std::optional<double> area_under_roc(const Vector& y, const Vector& m) {
-  std::vector<Index> order(static_cast<std::size_t>(y.size()));
-  std::iota(order.begin(), order.end(), Index{0});
-  std::sort(order.begin(), order.end(), [&](Index a, Index b) { return m[a] < m[b]; });
+std::optional<double> area_under_roc(const Design& x, const Vector& y, const Vector& m) {
+  const auto rows = in_order_of(x, m, y);
   double positives = 0.0;
   double rank_sum = 0.0;  // of the positives, ties given their mean rank
-  for (std::size_t i = 0; i < order.size();) {
+  for (std::size_t i = 0; i < rows.size();) {
     std::size_t end = i;
     double tied_positives = 0.0;
-    while (end < order.size() && m[order[end]] == m[order[i]])
-      tied_positives += y[order[end++]] > 0.0 ? 1.0 : 0.0;
+    while (end < rows.size() && rows[end].first == rows[i].first)
+      tied_positives += rows[end++].second > 0.0 ? 1.0 : 0.0;
     rank_sum += tied_positives * 0.5 * static_cast<double>(i + 1 + end);
     positives += tied_positives;
     i = end;
   }
-  const double negatives = static_cast<double>(order.size()) - positives;
+  const double negatives = static_cast<double>(rows.size()) - positives;
   if (positives == 0.0 || negatives == 0.0) return std::nullopt;
   return (rank_sum - 0.5 * positives * (positives + 1.0)) / (positives * negatives);
 }
