@@ -11,7 +11,6 @@
 
 #include "yosida/data/reader.hpp"
 #include "yosida/error.hpp"
-#include "yosida/model/metrics.hpp"
 #include "yosida/problem/cleaning_problem.hpp"
 #include "yosida/problem/linear_problem.hpp"
 #include "yosida/random.hpp"

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "linalg/row_numbers.hpp"
 #include "yosida/error.hpp"
 #include "yosida/random.hpp"
 
@@ -39,12 +40,13 @@ std::vector<Index> given_folds(const Dataset& data) {
   if (data.fold.size() == 0 || data.fold.hasNaN())
     throw InputError(
         fmt::format("{}: each of the {} rows needs a fold, which is a number", data.source, data.rows()));
-  const std::set<double> values(data.fold.begin(), data.fold.end());
+  const std::vector<double> values = distinct_of(data.x, data.fold);
   if (values.size() < 2)
-    throw InputError(fmt::format("{}: every row is in fold {}: at least 2 folds are needed", data.source,
-                                 *values.begin()));
+    throw InputError(
+        fmt::format("{}: every row is in fold {}: at least 2 folds are needed", data.source, values[0]));
   std::vector<Index> fold;
-  for (const double value : data.fold) fold.push_back(std::distance(values.begin(), values.find(value)));
+  for (const double value : data.fold)
+    fold.push_back(std::distance(values.begin(), std::lower_bound(values.begin(), values.end(), value)));
   return fold;
 }
 

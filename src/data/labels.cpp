@@ -82,7 +82,7 @@ Split map_labels(const Labels& labels, ClassCode code, Split split) {
 
 void require_varying_target(const Dataset& train) {
   if (train.y.size() == 0) throw InputError(fmt::format("{}: there is no training target", train.source));
-  if ((train.y.array() == train.y[0]).all())
+  if (is_constant(train.x, train.y))
     throw InputError(fmt::format("{}: every training target is {}: a constant target cannot be learned",
                                  train.source, train.y[0]));
 }

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "linalg/over_rows.hpp"
+#include "linalg/row_numbers.hpp"
 #include "linalg/rows.hpp"
 #include "linalg/tasks.hpp"
 #include "linalg/unit_scale.hpp"
@@ -20,11 +21,6 @@ using linalg::SparseRow;
 
 /// Whether the columns can be read entry by entry: zeros are not stored, and stay one number each.
 bool reads_entries(const Design& x) { return x.omits_zeros() && Access::map(x).is_diagonal(); }
-
-/// What all rows weigh together; each weighs 1 where no weights are given.
-double total_weight(const Design& x, const Vector& weight) {
-  return weight.size() == 0 ? static_cast<double>(x.rows()) : weight.sum();
-}
 
 /// Calls visit(column, number, weight of the row) for each entry that is stored. Returns what those of each
 /// column weigh.
@@ -105,7 +101,7 @@ ColumnRange empty_range(Index columns) {
           Vector::Constant(columns, -std::numeric_limits<double>::infinity())};
 }
 
-/// Of dense rows; nothing where a number is NaN.
+/// The range of dense rows; returns nothing where a number is NaN.
 std::optional<ColumnRange> range_without_nan(const Design& x) {
   struct Held {
     ColumnRange range;

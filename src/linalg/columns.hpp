@@ -19,7 +19,7 @@ struct ColumnRange {
 ColumnRange column_range(const Design& x);
 /// The largest |number| of each column; NaN where there is one.
 Vector largest_magnitudes(const Design& x);
-/// Of the columns times `scale`.
+/// Takes the columns times `scale`.
 Vector column_means(const Design& x, const Vector& scale, const Vector& weight = {});
 /// Population standard deviations of the columns times `scale`, `mean` being the means of these.
 Vector column_deviations(const Design& x, const Vector& scale, const Vector& mean, const Vector& weight = {});

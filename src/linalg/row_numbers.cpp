@@ -1,5 +1,6 @@
 #include "linalg/row_numbers.hpp"
 
+#include <algorithm>
 #include <set>
 
 namespace yosida {
@@ -15,6 +16,14 @@ double dot_of(const Design& x, const Vector& a, const Vector& b) {
   });
 }
 
+double total_weight(const Design& x, const Vector& weight) {
+  return weight.size() == 0 ? static_cast<double>(x.rows()) : sum_of(x, weight);
+}
+
+double mean_of(const Design& x, const Vector& numbers, const Vector& weight) {
+  return (weight.size() == 0 ? sum_of(x, numbers) : dot_of(x, weight, numbers)) / total_weight(x, weight);
+}
+
 double largest_of(const Design& x, const Vector& numbers) {
   return x.rows() == 0 ? 0.0 : numbers.cwiseAbs().maxCoeff<Eigen::PropagateNaN>();
 }
@@ -22,6 +31,38 @@ double largest_of(const Design& x, const Vector& numbers) {
 std::vector<double> distinct_of(const Design&, const Vector& numbers) {
   const std::set<double> values(numbers.begin(), numbers.end());
   return {values.begin(), values.end()};
+}
+
+bool is_constant(const Design& x, const Vector& numbers) {
+  return x.rows() == 0 || (numbers.array() == numbers[0]).all();
+}
+
+std::vector<Index> counts_of(const Design& x, Index kinds, KindOfRow kind) {
+  std::vector<double> counts(static_cast<std::size_t>(kinds), 0.0);
+  x.sum_rows(
+      1,
+      [&](Index first, Index count, double* sums) {
+        for (Index i = first; i < first + count; ++i) sums[kind(i)] += 1.0;
+        return 0.0;
+      },
+      counts);
+  return {counts.begin(), counts.end()};
+}
+
+Index count_of(const Design& x, FunctionRef<bool(Index row)> holds) {
+  return static_cast<Index>(x.sum_rows(1, [&](Index first, Index count, double*) {
+    Index held = 0;
+    for (Index i = first; i < first + count; ++i) held += holds(i) ? 1 : 0;
+    return static_cast<double>(held);
+  }));
+}
+
+std::vector<std::pair<double, double>> in_order_of(const Design& x, const Vector& key, const Vector& value) {
+  std::vector<std::pair<double, double>> rows;
+  rows.reserve(static_cast<std::size_t>(x.rows()));
+  for (Index i = 0; i < x.rows(); ++i) rows.emplace_back(key[i], value[i]);
+  std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  return rows;
 }
 
 }  // namespace yosida

@@ -2,15 +2,15 @@
 
 #include <cmath>
 
-#include "yosida/model/metrics.hpp"
+#include "linalg/row_numbers.hpp"
+#include "model/metrics.hpp"
 
 namespace yosida {
 namespace {
 
 /// What glmnet divides y by.
 double glmnet_scale(const Dataset& train, bool intercept) {
-  return intercept ? std::sqrt(variance(train.y))
-                   : std::sqrt(train.y.squaredNorm() / static_cast<double>(train.rows()));
+  return intercept ? std::sqrt(variance(train.x, train.y)) : std::sqrt(mean_of(train.x, train.y.cwiseAbs2()));
 }
 
 /// The penalty with its ½, of one λ.

@@ -6,8 +6,9 @@
 #include <cmath>
 #include <string>
 
+#include "linalg/row_numbers.hpp"
+#include "model/metrics.hpp"
 #include "yosida/error.hpp"
-#include "yosida/model/metrics.hpp"
 #include "yosida/nearest.hpp"
 
 namespace yosida {
@@ -28,15 +29,15 @@ Vector expected(const Predicted& rows) { return expected_target(rows.loss.link()
 
 /// The margins of the best constant prediction, those of each output.
 Vector constant_margins(const Predicted& rows) {
-  const Vector& y = rows.data.y;
-  const Vector s = rows.data.weight.size() > 0 ? rows.data.weight : Vector::Ones(y.size());
-  const Index outputs = rows.loss.outputs();
+  const Design& x = rows.data.x;
+  const Vector &y = rows.data.y, &weight = rows.data.weight;
   if (rows.loss.link() == Link::softmax) {
-    Vector share = Vector::Zero(outputs);
-    for (Index i = 0; i < y.size(); ++i) share[static_cast<Index>(y[i])] += s[i] / s.sum();
+    Vector share(rows.loss.outputs());
+    for (Index k = 0; k < share.size(); ++k)
+      share[k] = mean_of(x, (y.array() == static_cast<double>(k)).cast<double>(), weight);
     return share.array().max(1e-300).log();  // a class without rows costs nothing
   }
-  const double mean = s.dot(y) / s.sum();
+  const double mean = mean_of(x, y, weight);
   switch (rows.loss.link()) {
     case Link::probability:
       return Vector::Constant(1, std::log1p(mean) - std::log1p(-mean));
@@ -49,17 +50,15 @@ Vector constant_margins(const Predicted& rows) {
 
 /// 1 − the loss over that of the best constant prediction of these rows.
 std::optional<double> deviance_explained(const Predicted& rows) {
-  if (rows.loss.is_quadratic()) return r_squared(rows.data.y, rows.margins, rows.data.weight);
+  const Vector &y = rows.data.y, &weight = rows.data.weight;
+  if (rows.loss.is_quadratic()) return r_squared(rows.data.x, y, rows.margins, weight);
   const Vector constant = constant_margins(rows);
   if (!constant.allFinite()) return std::nullopt;
-  const Index count = rows.data.y.size();
-  const Vector margins = constant.replicate(count, 1);
-  Vector values(count);
-  rows.loss.values({margins.data(), static_cast<std::size_t>(margins.size())},
-                   {rows.data.y.data(), static_cast<std::size_t>(count)},
-                   {values.data(), static_cast<std::size_t>(count)});
-  if (rows.data.weight.size() > 0) values = values.cwiseProduct(rows.data.weight);
-  const double of_constant = values.mean();
+  const Vector margins = constant.replicate(y.size(), 1);
+  Vector values(y.size());
+  rows.loss.values(as_span(margins), as_span(y), as_span(values));
+  if (weight.size() > 0) values = values.cwiseProduct(weight);
+  const double of_constant = mean_of(rows.data.x, values);
   return of_constant > 0.0 ? std::optional(1.0 - rows.mean_loss / of_constant) : std::nullopt;
 }
 
@@ -81,7 +80,7 @@ constexpr Measure kMeasures[] = {
      .exists = [](const Loss& loss) { return loss.is_quadratic(); },
      .value =
          [](const Predicted& rows) {
-           const double spread = variance(rows.data.y, rows.data.weight);
+           const double spread = variance(rows.data.x, rows.data.y, rows.data.weight);
            return spread > 0.0 ? std::optional(rows.mean_loss / spread) : std::nullopt;
          }},
     {.name = "r_squared",
@@ -91,7 +90,7 @@ constexpr Measure kMeasures[] = {
      .is_usual = true,
      .leads = false,
      .exists = has_numbers,
-     .value = [](const Predicted& rows) { return r_squared(rows.data.y, expected(rows), rows.data.weight); }},
+     .value = [](const Predicted& rows) { return r_squared(rows.data.x, rows.data.y, expected(rows), rows.data.weight); }},
     {.name = "rmse",
      .title = "RMSE",
      .meaning = "root of the mean squared error",
@@ -102,7 +101,7 @@ constexpr Measure kMeasures[] = {
      .value =
          [](const Predicted& rows) {
            return std::optional(rows.y_scale *
-                                root_mean_squared_error(rows.data.y, expected(rows), rows.data.weight));
+                                root_mean_squared_error(rows.data.x, rows.data.y, expected(rows), rows.data.weight));
          }},
     {.name = "mae",
      .title = "MAE",
@@ -114,7 +113,7 @@ constexpr Measure kMeasures[] = {
      .value =
          [](const Predicted& rows) {
            return std::optional(rows.y_scale *
-                                mean_absolute_error(rows.data.y, expected(rows), rows.data.weight));
+                                mean_absolute_error(rows.data.x, rows.data.y, expected(rows), rows.data.weight));
          }},
     {.name = "accuracy",
      .title = "accuracy",
@@ -126,8 +125,8 @@ constexpr Measure kMeasures[] = {
      .value =
          [](const Predicted& rows) {
            const Index outputs = rows.loss.outputs();
-           return std::optional(outputs > 1 ? accuracy(rows.data.y, rows.margins, outputs)
-                                            : accuracy(rows.data.y, rows.margins));
+           return std::optional(outputs > 1 ? accuracy(rows.data.x, rows.data.y, rows.margins, outputs)
+                                            : accuracy(rows.data.x, rows.data.y, rows.margins));
          }},
     {.name = "balanced_accuracy",
      .title = "balanced acc.",
@@ -168,7 +167,7 @@ constexpr Measure kMeasures[] = {
      .is_usual = true,
      .leads = false,
      .exists = has_two_classes,
-     .value = [](const Predicted& rows) { return area_under_roc(rows.data.y, rows.margins); }},
+     .value = [](const Predicted& rows) { return area_under_roc(rows.data.x, rows.data.y, rows.margins); }},
     {.name = "log_loss",
      .title = "log loss",
      .meaning = "log loss",
@@ -235,7 +234,7 @@ std::vector<std::size_t> parse_measures(const std::vector<std::string>& names, c
 }
 
 Matrix confusion_of(const Predicted& rows) {
-  return confusion_matrix(rows.data.y, rows.margins, std::max<Index>(2, rows.loss.outputs()));
+  return confusion_matrix(rows.data.x, rows.data.y, rows.margins, std::max<Index>(2, rows.loss.outputs()));
 }
 
 }  // namespace yosida

@@ -1,61 +1,17 @@
-#include "yosida/model/metrics.hpp"
+#include "model/metrics.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <vector>
 
+#include "linalg/row_numbers.hpp"
 #include "linalg/unit_scale.hpp"
 
 namespace yosida {
-
-double variance(const Vector& y, const Vector& weight) {
-  if (weight.size() == 0) return (y.array() - y.mean()).square().mean();
-  const double mean = weight.dot(y) / weight.sum();
-  return ((y.array() - mean).square() * weight.array()).sum() / weight.sum();
-}
-
-std::optional<double> r_squared(const Vector& y, const Vector& m, const Vector& weight) {
-  // Its squares may overflow or vanish though it does not: by a power of 2 nothing is rounded.
-  const double scale = unit_scale(y.size() > 0 ? y.cwiseAbs().maxCoeff() : 0.0);
-  const double spread = variance(scale * y, weight);
-  if (!(spread > 0.0)) return std::nullopt;
-  const Vector error = scale * y - scale * m;
-  if (weight.size() == 0) return 1.0 - error.squaredNorm() / (spread * static_cast<double>(y.size()));
-  return 1.0 - weight.dot(error.cwiseAbs2()) / (spread * weight.sum());
-}
-
-double accuracy(const Vector& y, const Vector& m) {
-  Index hits = 0;
-  for (Index i = 0; i < y.size(); ++i) hits += (m[i] >= 0.0) == (y[i] > 0.0) ? 1 : 0;
-  return static_cast<double>(hits) / static_cast<double>(y.size());
-}
-
-double accuracy(const Vector& y, const Vector& m, Index classes) {
-  Index hits = 0;
-  for (Index i = 0; i < y.size(); ++i) {
-    Index largest = 0;
-    m.segment(i * classes, classes).maxCoeff(&largest);
-    hits += static_cast<double>(largest) == y[i] ? 1 : 0;
-  }
-  return static_cast<double>(hits) / static_cast<double>(y.size());
-}
-
-Matrix confusion_matrix(const Vector& y, const Vector& m, Index classes) {
-  Matrix counts = Matrix::Zero(classes, classes);
-  for (Index i = 0; i < y.size(); ++i) {
-    Index truth = y[i] > 0.0 ? 1 : 0;
-    Index said = classes == 2 && m.size() == y.size() && m[i] >= 0.0 ? 1 : 0;
-    if (m.size() != y.size()) {
-      truth = static_cast<Index>(y[i]);
-      m.segment(i * classes, classes).maxCoeff(&said);
-    }
-    counts(truth, said) += 1.0;
-  }
-  return counts;
-}
-
 namespace {
+
+double share_of(const Design& x, FunctionRef<bool(Index row)> holds) {
+  return static_cast<double>(count_of(x, holds)) / static_cast<double>(x.rows());
+}
 
 /// hits(k) / all(k) of the second of two classes, or the mean over classes that are there.
 template <typename Hits, typename All>
@@ -72,6 +28,50 @@ std::optional<double> of_classes(const Matrix& confusion, Hits hits, All all) {
 }
 
 }  // namespace
+
+double variance(const Design& x, const Vector& y, const Vector& weight) {
+  return mean_of(x, (y.array() - mean_of(x, y, weight)).square(), weight);
+}
+
+std::optional<double> r_squared(const Design& x, const Vector& y, const Vector& m, const Vector& weight) {
+  // Its squares may overflow or vanish though it does not: by a power of 2 nothing is rounded.
+  const double scale = unit_scale(largest_of(x, y));
+  const double spread = variance(x, scale * y, weight);
+  if (!(spread > 0.0)) return std::nullopt;
+  const Vector square = (scale * y - scale * m).cwiseAbs2();
+  const double total = weight.size() == 0 ? sum_of(x, square) : dot_of(x, weight, square);
+  return 1.0 - total / (spread * total_weight(x, weight));
+}
+
+double accuracy(const Design& x, const Vector& y, const Vector& m) {
+  return share_of(x, [&](Index i) { return (m[i] >= 0.0) == (y[i] > 0.0); });
+}
+
+double accuracy(const Design& x, const Vector& y, const Vector& m, Index classes) {
+  return share_of(x, [&](Index i) {
+    Index largest = 0;
+    m.segment(i * classes, classes).maxCoeff(&largest);
+    return static_cast<double>(largest) == y[i];
+  });
+}
+
+Matrix confusion_matrix(const Design& x, const Vector& y, const Vector& m, Index classes) {
+  const bool has_signs = m.size() == y.size();  // one margin a row, and y ∈ {−1, +1}
+  const auto pair_of = [&](Index i) {
+    Index truth = y[i] > 0.0 ? 1 : 0;
+    Index said = has_signs && m[i] >= 0.0 ? 1 : 0;
+    if (!has_signs) {
+      truth = static_cast<Index>(y[i]);
+      m.segment(i * classes, classes).maxCoeff(&said);
+    }
+    return truth * classes + said;
+  };
+  const std::vector<Index> counts = counts_of(x, classes * classes, pair_of);
+  Matrix confusion(classes, classes);
+  for (Index i = 0; i < confusion.size(); ++i)
+    confusion.data()[i] = static_cast<double>(counts[static_cast<std::size_t>(i)]);
+  return confusion;
+}
 
 std::optional<double> precision(const Matrix& confusion) {
   return of_classes(
@@ -101,33 +101,31 @@ std::optional<double> balanced_accuracy(const Matrix& confusion) {
   return there > 0 ? std::optional(sum / static_cast<double>(there)) : std::nullopt;
 }
 
-double mean_absolute_error(const Vector& y, const Vector& m, const Vector& weight) {
-  if (weight.size() == 0) return (y - m).cwiseAbs().mean();
-  return weight.dot((y - m).cwiseAbs()) / weight.sum();
+double mean_absolute_error(const Design& x, const Vector& y, const Vector& m, const Vector& weight) {
+  return mean_of(x, (y - m).cwiseAbs(), weight);
 }
 
-double root_mean_squared_error(const Vector& y, const Vector& m, const Vector& weight) {
+double root_mean_squared_error(const Design& x, const Vector& y, const Vector& m, const Vector& weight) {
+  // Squares may overflow or vanish though errors do not.
   const Vector error = y - m;
-  if (weight.size() == 0) return error.stableNorm() / std::sqrt(static_cast<double>(y.size()));
-  return weight.cwiseSqrt().cwiseProduct(error).stableNorm() / std::sqrt(weight.sum());
+  const double scale = unit_scale(largest_of(x, error));
+  return std::sqrt(mean_of(x, (scale * error).cwiseAbs2(), weight)) / scale;
 }
 
-std::optional<double> area_under_roc(const Vector& y, const Vector& m) {
-  std::vector<Index> order(static_cast<std::size_t>(y.size()));
-  std::iota(order.begin(), order.end(), Index{0});
-  std::sort(order.begin(), order.end(), [&](Index a, Index b) { return m[a] < m[b]; });
+std::optional<double> area_under_roc(const Design& x, const Vector& y, const Vector& m) {
+  const auto rows = in_order_of(x, m, y);
   double positives = 0.0;
   double rank_sum = 0.0;  // of the positives, ties given their mean rank
-  for (std::size_t i = 0; i < order.size();) {
+  for (std::size_t i = 0; i < rows.size();) {
     std::size_t end = i;
     double tied_positives = 0.0;
-    while (end < order.size() && m[order[end]] == m[order[i]])
-      tied_positives += y[order[end++]] > 0.0 ? 1.0 : 0.0;
+    while (end < rows.size() && rows[end].first == rows[i].first)
+      tied_positives += rows[end++].second > 0.0 ? 1.0 : 0.0;
     rank_sum += tied_positives * 0.5 * static_cast<double>(i + 1 + end);
     positives += tied_positives;
     i = end;
   }
-  const double negatives = static_cast<double>(order.size()) - positives;
+  const double negatives = static_cast<double>(rows.size()) - positives;
   if (positives == 0.0 || negatives == 0.0) return std::nullopt;
   return (rank_sum - 0.5 * positives * (positives + 1.0)) / (positives * negatives);
 }

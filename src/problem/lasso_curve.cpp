@@ -6,12 +6,13 @@
 #include <numeric>
 
 #include "linalg/gram.hpp"
+#include "linalg/row_numbers.hpp"
 #include "problem/newton.hpp"
 
 namespace yosida {
 namespace {
 
-/// Of so many columns at most the whole Gram matrix is computed.
+/// With at most so many columns the whole Gram matrix is computed.
 constexpr Index kAllColumns = kMaxCholesky;
 /// A working set begins with so many, or as many for each row; it grows by as many, to at most so many.
 constexpr Index kFewest = 500;
@@ -45,9 +46,9 @@ void LassoCurves::prepare(const StopToken* stop) {
   y_ = train.y;
   x_ = train.x;
   if (intercept_) {
-    const Vector share = weight_ / weight_.sum();
+    const Vector share = weight_ / sum_of(train.x, weight_);
     train.x.add_transposed(as_span(share), as_span(mean_));
-    y_mean_ = share.dot(train.y);
+    y_mean_ = dot_of(train.x, share, train.y);
     y_.array() -= y_mean_;
     x_ = train.x.mapped({.shift = mean_});
   }
@@ -169,7 +170,7 @@ void LassoCurves::add_pieces(const LassoKinks& kinks, std::size_t first,
 
 double LassoCurves::train_loss(const LassoKinks& kinks, std::size_t kink, double ridge) const {
   const auto [column, value] = kinks.weights(kink);
-  double sum = (weight_.array() * y_.array().square()).sum();
+  double sum = dot_of(x_, weight_, y_.cwiseAbs2());
   for (std::size_t i = 0; i < column.size(); ++i)
     sum -= value[i] * slope_[column[i]] + kinks.c[kink] * std::abs(value[i]) + ridge * value[i] * value[i];
   return 0.5 * sum;
@@ -180,7 +181,7 @@ Matrix LassoCurves::hessian() {
   prepare(nullptr);
   if (!intercept_) return gram_;
   const Index d = gram_.rows();
-  const double total = weight_.sum();
+  const double total = sum_of(x_, weight_);
   Matrix h(d + 1, d + 1);
   h.topLeftCorner(d, d) = gram_;
   h.topLeftCorner(d, d).noalias() += (total * mean_) * mean_.transpose();

@@ -71,14 +71,16 @@ void check(const Dataset& data, const Dataset& train, const Loss& loss, const ch
     throw InputError(name + ": " + std::to_string(data.features()) + " features, the training rows have " +
                      std::to_string(train.features()) + "; they must be the same");
   check_magnitudes(data, loss, &data == &train, name);
-  if (!std::all_of(data.y.begin(), data.y.end(), [&](double y) { return loss.accepts(y); }))
+  if (count_of(data.x, [&](Index i) { return !loss.accepts(data.y[i]); }) > 0)
     throw InputError(name + ": targets must be " + loss.targets() + " for a " + std::string(loss.name()) +
                      " problem");
   if (data.weight.size() > 0 && data.weight.size() != data.rows())
     throw InputError(name + ": " + std::to_string(data.rows()) + " rows but " +
                      std::to_string(data.weight.size()) + " weights; each row needs one");
-  if (data.weight.size() > 0 &&
-      !((data.weight.array() >= 0.0).all() && data.weight.sum() > 0.0 && std::isfinite(data.weight.sum())))
+  if (data.weight.size() == 0) return;
+  const double sum = sum_of(data.x, data.weight);
+  if (count_of(data.x, [&](Index i) { return !(data.weight[i] >= 0.0); }) > 0 || !(sum > 0.0) ||
+      !std::isfinite(sum))
     throw InputError(name + ": row weights must be numbers >= 0, not all of them 0, with a finite sum");
 }
 
@@ -492,7 +494,7 @@ bool LinearProblem::factors_cheaply() const {
   const DataTerm data = train_term();
   const auto n = static_cast<double>(split_.train.rows());
   const auto d = static_cast<double>(features());
-  // In row space: the orthogonal factors once, then a system of n unknowns.
+  // Row space needs the orthogonal factors once, then a system of n unknowns.
   const bool instant = 4.0 * d * n * n <= 10.0 * kInstantFlops && 1.4 * n * n * n <= kInstantFlops;
   const bool few_rows = solves_in_row_space() && (n <= kCheapFactor || instant);
   const HessianSystem hessian{data, traits_.ones, traits_.ones, gradient_flops()};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "linalg/row_numbers.hpp"
 #include "linalg/unit_scale.hpp"
 #include "yosida/error.hpp"
 #include "yosida/settings.hpp"
@@ -16,7 +17,7 @@ double weigh(Dataset& data, const char* part, const ClassWeights* classes,
              const std::vector<double>& weight_of_class) {
   // Neither the products nor the sum of weights as large, or as small, as numbers can be may leave their
   // range.
-  const double scale = data.weight.size() > 0 ? unit_scale(data.weight.maxCoeff()) : 1.0;
+  const double scale = data.weight.size() > 0 ? unit_scale(largest_of(data.x, data.weight)) : 1.0;
   if (data.weight.size() > 0) data.weight *= scale;
   if (classes != nullptr) {
     if (data.weight.size() == 0) data.weight = Vector::Ones(data.rows());
@@ -24,11 +25,11 @@ double weigh(Dataset& data, const char* part, const ClassWeights* classes,
       data.weight[i] *= weight_of_class[static_cast<std::size_t>(classes->class_of(data.y[i]))];
   }
   if (data.weight.size() == 0) return 1.0;
-  if (const double first = data.weight[0]; first > 0.0 && (data.weight.array() == first).all()) {
+  if (const double first = data.weight[0]; first > 0.0 && is_constant(data.x, data.weight)) {
     data.weight.resize(0);  // as if there were none
     return first / scale;
   }
-  const double sum = data.weight.sum();
+  const double sum = sum_of(data.x, data.weight);
   if (!(sum > 0.0))
     throw InputError(fmt::format("{}: {}the weights of all {} {} rows are 0: one must be > 0", data.source,
                                  data.weight_name.empty() ? "" : fmt::format("column {}: ", data.weight_name),
@@ -80,10 +81,11 @@ Index ClassWeights::class_of(double mapped) const {
 
 std::vector<double> ClassWeights::of(const Dataset& train) const {
   if (!given_.empty()) return given_;
-  std::vector<double> weight(labels_.values.size(), 0.0);
-  for (const double y : train.y) weight[static_cast<std::size_t>(class_of(y))] += 1.0;
-  for (double& each : weight)
-    each = static_cast<double>(train.rows()) / (static_cast<double>(weight.size()) * each);
+  std::vector<double> weight;
+  for (const Index rows :
+       counts_of(train.x, labels_.classes(), [&](Index i) { return class_of(train.y[i]); }))
+    weight.push_back(static_cast<double>(train.rows()) /
+                     (static_cast<double>(labels_.classes()) * static_cast<double>(rows)));
   return weight;
 }
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <new>
 
+#include "linalg/row_numbers.hpp"
 #include "problem/counted_problem.hpp"
 #include "tune/solve_options.hpp"
 #include "tune/start_and_bounds.hpp"
@@ -39,12 +40,12 @@ struct ReadyRun {
   SolveOptions options;
   std::shared_ptr<const BilevelProblem> problem;
 
-  /// In the form that the problem takes, or in this one.
+  /// Takes the problem in the form that is cheapest, or in this one.
   ReadyRun(const TuneProblem& tuned, const TuneOptions& wanted, std::optional<Form> form = {})
       : method(yosida::method(wanted.method)),
         solver(method.make(wanted.settings)),
         options(solve_options(wanted)) {
-    // The same start and bounds for every λ.
+    // Every λ has the same start and bounds.
     Start& start = options.start;
     start.lambda = Vector::Constant(tuned.hyperparameters(), start.lambda[0]);
     if (start.is_bounded()) start.bound(start.low[0], start.high[0]);
@@ -115,7 +116,7 @@ Dataset refit_rows(const TuneProblem& problem) {
   if (both.weight.size() == 0 && validation_weight != 1.0) both.weight = Vector::Ones(both.rows());
   if (both.weight.size() == 0) return both;
   both.weight.tail(split.validation.rows()) *= validation_weight;
-  both.weight /= both.weight.mean();
+  both.weight /= mean_of(both.x, both.weight);
   return both;
 }
 
