@@ -1,5 +1,7 @@
 #include "yosida/utf8.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace yosida::utf8 {
@@ -49,6 +51,24 @@ std::string_view first(std::string_view text, std::size_t count) {
   std::size_t end = 0;
   for (; count > 0 && end < text.size(); --count) end += step(text.substr(end));
   return text.substr(0, end);
+}
+
+std::string printable(std::string_view text, bool keep_newlines) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t length = character_length(text.substr(i));
+    const std::string_view character = text.substr(i, step(text.substr(i)));
+    const auto first = static_cast<unsigned char>(character[0]);
+    const bool is_control = (length == 1 && (first < 0x20 || first == 0x7f)) ||
+                            (first == 0xc2 && static_cast<unsigned char>(character.back()) < 0xa0);
+    if (length == 0 || (is_control && !(keep_newlines && first == '\n'))) {
+      for (const char c : character) result += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    } else {
+      result += character;
+    }
+    i += character.size();
+  }
+  return result;
 }
 
 }  // namespace yosida::utf8

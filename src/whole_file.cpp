@@ -39,7 +39,7 @@ bool is_at(int file, const fs::path& path) {
 
 /// Nobody who writes to it leaves it unlocked.
 void remove_if_left_over(const fs::path& side) {
-  // Not to wait for the other end, should it be a pipe.
+  // It must not wait for the other end, should it be a pipe.
   const int file = ::open(side.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
   if (file < 0) return;
   if (::flock(file, LOCK_EX | LOCK_NB) == 0 && is_at(file, side)) ::unlink(side.c_str());

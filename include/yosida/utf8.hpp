@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 #include "yosida/export.hpp"
@@ -18,6 +19,8 @@ bool is_valid(std::string_view text);
 std::size_t characters(std::string_view text);
 /// The first so many characters of a text, counted in the same way.
 std::string_view first(std::string_view text, std::size_t count);
+/// For a person's eyes: what would steer a terminal, or is no UTF-8, as \x1b.
+std::string printable(std::string_view text, bool keep_newlines = false);
 
 }  // namespace utf8
 }  // namespace yosida

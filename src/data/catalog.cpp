@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "yosida/data/sha256.hpp"
+#include "data/sha256.hpp"
 #include "yosida/error.hpp"
 #include "yosida/nearest.hpp"
 

@@ -12,8 +12,8 @@
 #include <system_error>
 #include <utility>
 
+#include "data/sha256.hpp"
 #include "yosida/data/reader.hpp"
-#include "yosida/data/sha256.hpp"
 #include "yosida/error.hpp"
 #include "yosida/whole_file.hpp"
 

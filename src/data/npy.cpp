@@ -189,7 +189,7 @@ class ArrayReader {
     }
   }
 
-  // By the bits of their exponents, which many are compared with at a time.
+  // The bits of their exponents tell, and many of these are compared at a time.
   template <typename Number>
   static bool all_finite(std::span<const Number> numbers) {
     using Bits = std::conditional_t<sizeof(Number) == sizeof(double), std::uint64_t, std::uint32_t>;

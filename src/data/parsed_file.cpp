@@ -11,8 +11,8 @@
 #include <system_error>
 
 #include "data/digest.hpp"
+#include "data/sha256.hpp"
 #include "linalg/design_bytes.hpp"
-#include "yosida/data/sha256.hpp"
 #include "yosida/error.hpp"
 #include "yosida/version.hpp"
 #include "yosida/whole_file.hpp"

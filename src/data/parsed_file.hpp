@@ -15,7 +15,7 @@ namespace yosida {
 /// ends with a digest of its own.
 class ParsedFile {
  public:
-  /// Of a regular file in this format. Throws InputError where it cannot be read.
+  /// Knows a regular file in this format. Throws InputError where it cannot be read.
   ParsedFile(const std::filesystem::path& file, int format, const ReadOptions& options);
 
   /// Nothing where none is kept, and where memory would not allow it. Throws InputError where what is kept is

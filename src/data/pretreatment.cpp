@@ -23,7 +23,8 @@ template <typename Enum, std::size_t N>
 Enum parse_name(std::string_view text, const std::array<std::string_view, N>& names, const char* flag) {
   for (std::size_t i = 0; i < N; ++i)
     if (names[i] == text) return static_cast<Enum>(i);
-  refuse_unknown(flag, text, {names.begin(), names.end()}, fmt::format("must be one of {}", fmt::join(names, ", ")));
+  refuse_unknown(flag, text, {names.begin(), names.end()},
+                 fmt::format("must be one of {}", fmt::join(names, ", ")));
 }
 
 /// A view adds up numbers as they are stored and subtracts the shifts from the sum: what is left has lost as
@@ -48,7 +49,7 @@ void require_held(const FittedStep& step, const Dataset& train) {
       refuse(j, "varies by less than 2.3e-308, the least number that has all its digits: rescale it");
 }
 
-/// To the training rows, all steps before this one done; their `range` is that before it.
+/// Fits a step to training rows that all steps before it have changed; `range` is theirs before it.
 FittedStep fit_step(const Dataset& train, XStep kind, ColumnRange& range) {
   const Design& x = train.x;
   FittedStep step{.kind = kind, .shift = {}, .scale = {}};

@@ -29,7 +29,7 @@ void require_no_columns_apart(const std::filesystem::path& file, const ReadOptio
 
 enum class Format { csv, tsv, separated, libsvm, npy, npz, idx };
 
-// By the ending of the name; by the first bytes where that tells nothing, as of a pipe.
+// The ending of the name decides; where it tells nothing, as that of a pipe, the first bytes do.
 Format format_of(const std::filesystem::path& file, ByteStream& stream) {
   const std::filesystem::path name = unpacked_name(file);
   const std::string stem = name.stem().string();

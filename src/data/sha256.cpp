@@ -1,4 +1,4 @@
-#include "yosida/data/sha256.hpp"
+#include "data/sha256.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -31,7 +31,7 @@ InputError unreadable(const std::string& path, int error) {
   return InputError(fmt::format("{}: cannot be read: {}", path, std::generic_category().message(error)));
 }
 
-/// Of `bytes` of a file from `begin` on.
+/// Hashes `bytes` of a file from `begin` on.
 std::string digest_of_piece(std::FILE* file, const std::string& path, std::uint64_t begin,
                             std::uint64_t bytes) {
   Digest digest;

@@ -44,7 +44,7 @@ std::ptrdiff_t map_buffers(rlim_t limit) {
   return std::ssize(taken);
 }
 
-/// As many calls at a time as there are buffers; nothing where there is no limit.
+/// Lets in as many calls at a time as there are buffers; null where there is no limit.
 std::counting_semaphore<>* gate() {
   static const rlim_t limit = mapping_limit();
   if (limit == RLIM_INFINITY) return nullptr;

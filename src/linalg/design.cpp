@@ -105,6 +105,7 @@ std::shared_ptr<Storage> sparse_storage(std::span<const std::int64_t> row_start,
 }
 
 std::shared_ptr<Storage> storage_of(std::shared_ptr<const Matrix> values) {
+  if (!values) throw InputError("design: there is no matrix: a pointer to one is null");
   const Matrix& numbers = *values;
   return dense_storage(numbers.data(), numbers.rows(), numbers.cols(), numbers.cols(), std::move(values));
 }

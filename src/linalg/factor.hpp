@@ -55,7 +55,7 @@ struct Eigensystem {
 };
 Eigensystem symmetric_eigen(const Matrix& a);
 
-/// In single precision.
+/// The same in single precision.
 using RoughMatrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 /// gram += AᵀA, its lower triangle.

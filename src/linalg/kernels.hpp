@@ -5,7 +5,7 @@
 
 namespace yosida::linalg {
 
-/// Of rows of numbers of one kind; every sum is in double precision.
+/// The kernels for rows of numbers of one kind. They sum in double precision.
 template <typename Number>
 struct RowKernels {
   // x[i] is the first number of row i: rows lie wherever they are, and none is copied for a pass.

@@ -33,7 +33,7 @@ Index block_rows(Index numbers_of_row, Index outputs) {
   const Index fit = kBlockBytes / (8 * std::max<Index>(numbers_of_row, 1));
   return std::clamp<Index>(fit / 4 * 4, 4, kMaxBlockRows);
 }
-/// As many of single numbers as of double ones, so that the same numbers give the same sums.
+/// A block has as many rows of single numbers as of double ones: the same numbers give the same sums.
 template <typename Number>
 Index block_rows(const RowsOf<const Number*>& x, Index outputs) {
   return block_rows(x.cols(), outputs);
@@ -242,7 +242,7 @@ class Sums {
   }
   std::span<double> place() const { return place_; }
   bool wants_rows() const { return !out_.empty(); }
-  /// Where in the place Σ r_i belongs; nothing where nobody wants it.
+  /// Says where Σ r_i belongs in the result; null where nobody wants it.
   bool wants_sums() const { return wants_rows() && (has_intercepts_ || !map_.is_identity()); }
   Index sums_at() const { return stored_ * outputs_; }
   void finish() const {
@@ -365,7 +365,7 @@ double pass(const RowsOf<Row>& x, const Factor (&factors)[N], const Map& map, co
   return all;
 }
 
-/// Of a row as it is stored: r_i x_i² into out, r_i x_i into first where that is not null.
+/// Adds r_i x_i² of a stored row to out, and r_i x_i to first where that is not null.
 void add_sparse_squares(const SparseRow& row, const double* r, Index outputs, double* out, double* first) {
   for (Index k = 0; k < row.size; ++k)
     for (Index o = 0; o < outputs; ++o) {
@@ -416,7 +416,7 @@ void Design::add_transposed_squares(std::span<const double> r, std::span<double>
   const bool has_intercepts = holds_intercepts(*this, out.size(), outputs);
   const Index size = cols() * outputs;
   if (omits_zeros() && map.is_diagonal()) {
-    // Of a x + z the square is a² x² + 2az x + z²: the sums of x², of x and of 1.
+    // (a x + z)² is a² x² + 2az x + z²: this needs the sums of x², of x and of 1.
     const RowsOf<linalg::SparseRow> x(*this);
     const bool is_mapped = !map.is_identity();
     const Index sums_at = is_mapped ? 2 * size : size;

@@ -10,7 +10,7 @@ struct Rates {
   double vectors;   ///< of singular vectors
   double bytes;     ///< read a second in a pass over rows
 };
-/// By the kernels that BLAS computes with.
+/// The rates of the kernels that BLAS computes with.
 Rates rates();
 
 }  // namespace yosida

@@ -14,7 +14,7 @@ namespace yosida::linalg {
 
 /// Rows as they lie in memory, in pieces of one kind. Written once, by whoever made them.
 struct Storage {
-  /// Of one kind of numbers: the other pointer is null.
+  /// It holds numbers of one kind: the other pointer is null.
   struct Dense {
     const double* doubles;
     const float* singles;
@@ -49,9 +49,9 @@ class ColumnMap {
   bool is_identity() const { return steps_ == nullptr || steps_->empty(); }
   /// No differences: each column has its own x ↦ a x + z.
   bool is_diagonal() const;
-  /// To one row, in place; it comes with the columns that are stored.
+  /// Changes one row in place; it comes with the columns that are stored.
   void apply(double* row, Index stored) const;
-  /// To one number of a column, without differences.
+  /// Changes one number of a column, where there are no differences.
   double apply(Index column, double value) const;
   /// The same without shifts: a x.
   double scaled(Index column, double value) const;
@@ -66,7 +66,7 @@ class ColumnMap {
   const std::vector<ColumnStep>* steps_;
 };
 
-/// What of a Design linalg needs to see.
+/// Shows linalg the parts of a Design that it needs.
 class Access {
  public:
   static const Storage& storage(const Design& x) { return *x.storage_; }

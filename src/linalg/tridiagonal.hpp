@@ -8,7 +8,7 @@ namespace yosida {
 /// is as cheap as a diagonal one for any number c.
 class Tridiagonal {
  public:
-  /// Of the matrix whose lower triangle is given; it is used up.
+  /// Reduces the matrix whose lower triangle is given, and uses it up.
   explicit Tridiagonal(Matrix lower);
 
   Index size() const { return diagonal_.size(); }

@@ -90,7 +90,10 @@ constexpr Measure kMeasures[] = {
      .is_usual = true,
      .leads = false,
      .exists = has_numbers,
-     .value = [](const Predicted& rows) { return r_squared(rows.data.x, rows.data.y, expected(rows), rows.data.weight); }},
+     .value =
+         [](const Predicted& rows) {
+           return r_squared(rows.data.x, rows.data.y, expected(rows), rows.data.weight);
+         }},
     {.name = "rmse",
      .title = "RMSE",
      .meaning = "root of the mean squared error",
@@ -100,8 +103,8 @@ constexpr Measure kMeasures[] = {
      .exists = has_numbers,
      .value =
          [](const Predicted& rows) {
-           return std::optional(rows.y_scale *
-                                root_mean_squared_error(rows.data.x, rows.data.y, expected(rows), rows.data.weight));
+           return std::optional(rows.y_scale * root_mean_squared_error(rows.data.x, rows.data.y,
+                                                                       expected(rows), rows.data.weight));
          }},
     {.name = "mae",
      .title = "MAE",
@@ -112,8 +115,8 @@ constexpr Measure kMeasures[] = {
      .exists = has_numbers,
      .value =
          [](const Predicted& rows) {
-           return std::optional(rows.y_scale *
-                                mean_absolute_error(rows.data.x, rows.data.y, expected(rows), rows.data.weight));
+           return std::optional(rows.y_scale * mean_absolute_error(rows.data.x, rows.data.y, expected(rows),
+                                                                   rows.data.weight));
          }},
     {.name = "accuracy",
      .title = "accuracy",

@@ -47,7 +47,7 @@ class CollapsedLeastSquares final : public BilevelProblem {
                              const LinearOptions& options, Vector& x) const override;
   void certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const override;
   void closed_forms(std::span<const double> lambdas, std::span<CurvePoint> points) const override;
-  /// From the smallest singular value that is more than rounding.
+  /// They come from the smallest singular value that is more than rounding.
   std::optional<Vector> least_curvatures() const override;
   void fit_intercept(Vector& w) const override;
   Vector expand(const Vector& w) const override;

@@ -273,7 +273,7 @@ Matrix DataTerm::hessian_on(const Vector& state, const std::vector<Index>& set) 
 }
 
 double DataTerm::hessian_on_flops(std::size_t size) const {
-  // Of a sparse row only the pairs of its own columns count: its share of non-zeros, twice.
+  // A sparse row adds only the pairs of its own columns: its share of non-zeros, twice.
   const double dense = 2.0 * rows() * static_cast<double>(x_.cols());
   const double columns = x_.product_flops() / dense * static_cast<double>(size);
   return rows() * columns * columns;

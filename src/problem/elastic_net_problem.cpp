@@ -22,7 +22,7 @@ namespace {
 /// on.
 constexpr double kUnitsBelow = 14.0;
 constexpr double kJustBelow = 0.999;
-/// Of the gradient at 0: no inner solve is asked for more than rounding allows.
+/// A share of the gradient at 0: no inner solve is asked for more than rounding allows.
 constexpr double kRounding = 1e-14;
 /// Beyond this, relative to the gradient at 0, a solve is tight whatever e^λ₁ is.
 constexpr double kTight = 1e-11;

@@ -23,7 +23,7 @@ constexpr double kStage = 0.15;
 constexpr std::size_t kFewest = 100;
 /// A factorisation may cost so many gradients; correlated columns would need as many products.
 constexpr double kAffordableFactor = 500.0;
-/// Of the tolerance: models are minimised more exactly than asked for, which reads no data.
+/// A share of the tolerance: models are minimised more exactly than asked for, which reads no data.
 constexpr double kModelShare = 0.01;
 /// Products with the Hessian that first estimate its largest curvature.
 constexpr int kPowerIterations = 4;
@@ -33,7 +33,7 @@ constexpr int kMaxDampings = 12;
 /// Newton's steps in the space of few rows, and those that then take out rounding.
 constexpr int kMaxRowSteps = 60;
 constexpr int kMaxRefinements = 4;
-/// Of φ: a step that promises no more than this is the last.
+/// A share of φ: a step that promises no more than this is the last.
 constexpr double kLastStep = 1e-14;
 constexpr double kShortestStep = 1e-10;
 

@@ -72,7 +72,7 @@ class LassoPath {
   void refactor();
   Next next_event() const;
   void pack(Index column);
-  /// Of its correlation.
+  /// How far rounding may take its correlation.
   double rounding_of(Index column) const;
   Index columns() const { return slope_.size(); }
 

@@ -57,7 +57,7 @@ Matrix ValidationSquare::along(const Eigen::MatrixXd& a) const {
   if (has_products()) {
     const Index d = x_.cols();
     const auto right = right_.head(d).transpose();
-    // As matrices of rows: BLAS then reads the products once for all columns.
+    // They are taken as matrices of rows: BLAS then reads the products once for all columns.
     const Matrix w = a.transpose();
     const Matrix products = product(w, gram_.topLeftCorner(d, d));
     for (Index k = 0; k < count; ++k) {

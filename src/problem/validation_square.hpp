@@ -10,7 +10,7 @@ namespace yosida {
 class ValidationSquare {
  public:
   ValidationSquare() = default;
-  /// Of some rows only where `stop` says so on the way.
+  /// It sums some rows only where `stop` says so on the way.
   ValidationSquare(Design x, Vector z, bool intercept, const StopToken* stop = nullptr);
 
   /// S(p), and g = Xᵀ(X p − z).

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "yosida/data/sha256.hpp"
+#include "data/sha256.hpp"
 #include "yosida/report/palette.hpp"
 
 namespace yosida::embedded {

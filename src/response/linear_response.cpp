@@ -1,7 +1,7 @@
 #include "yosida/response/linear_response.hpp"
 
+#include "response/mean_anchored.hpp"
 #include "response/tangent.hpp"
-#include "yosida/response/mean_anchored.hpp"
 
 namespace yosida {
 namespace {

@@ -1,4 +1,4 @@
-#include "yosida/response/mean_anchored.hpp"
+#include "response/mean_anchored.hpp"
 
 #include <cmath>
 

@@ -7,7 +7,7 @@
 namespace yosida::search {
 namespace {
 
-/// By key, then by age.
+/// Orders trials by key, then by age.
 auto order_of(const std::vector<double>& keys) {
   return [&keys](Index a, Index b) {
     const double key_a = keys[static_cast<std::size_t>(a)], key_b = keys[static_cast<std::size_t>(b)];

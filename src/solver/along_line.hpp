@@ -60,7 +60,7 @@ class AlongLine final : public ForwardingProblem {
   }
   void validation_curvature(const Vector& w, const Vector& t, const Matrix& phi1,
                             Eigen::MatrixXd& out) const override {
-    // By the products above: what the forwarding class would call knows of no line.
+    // This uses the products above: what the forwarding class would call knows of no line.
     BilevelProblem::validation_curvature(w, t, phi1, out);  // NOLINT(bugprone-parent-virtual-call)
   }
   Losses losses(const Vector& w, const Vector& t) const override { return problem_.losses(w, at(t[0])); }

@@ -108,7 +108,7 @@ class Search final : public Run {
  private:
   void train(const search::Proposal& proposal) {
     if (settings_.train_steps > 0) return descend(proposal);
-    // From the last trial's weights, which are near where λ is; from 0 where they are no use.
+    // It starts from the last trial's weights, which are near; from 0 where they are no use.
     if (!w_.allFinite()) w_ = untrained_;
     if (!problem_.inner_solve(proposal.x, {}, w_).converged) ++best_.inexact_solves;
   }

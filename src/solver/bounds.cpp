@@ -32,7 +32,7 @@ double largest_curvature(const BilevelProblem& problem, const Vector& lambda, So
   const Vector w = starting_weights(problem);
   Vector direction(problem.weights());
   Vector product(problem.weights());
-  // With intercepts: of L_T with these refitted, the Schur complement of their columns.
+  // With intercepts, L_T is that with these refitted: the Schur complement of their columns.
   const Index intercepts = problem.intercepts();
   const Index penalised = problem.weights() - intercepts;
   Matrix columns(problem.weights(), intercepts);

@@ -13,7 +13,7 @@ constexpr int kMaxExtensions = 5;
 constexpr double kWorthwhile = 1e-6;
 /// L_V of so small a share of that at w = 0 is none.
 constexpr double kNoLoss = 1e-9;
-/// Of L_V: by how much the curve and an inner solve may differ.
+/// The share of L_V by which the curve and an inner solve may differ.
 constexpr double kAgrees = 1e-7;
 /// A curve that ends at so many times its least has left nothing but overfitting below.
 constexpr double kFarAbove = 1.2;

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "response/mean_anchored.hpp"
 #include "solver/direct_term.hpp"
 #include "solver/one_lambda.hpp"
 #include "solver/residuals.hpp"
 #include "solver/simplified.hpp"
 #include "yosida/linalg/function_ref.hpp"
-#include "yosida/response/mean_anchored.hpp"
 
 namespace yosida {
 namespace {

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "response/mean_anchored.hpp"
 #include "solver/direct_term.hpp"
 #include "solver/one_lambda.hpp"
 #include "solver/residuals.hpp"
 #include "solver/simplified.hpp"
-#include "yosida/response/mean_anchored.hpp"
 
 namespace yosida {
 

@@ -168,7 +168,7 @@ void check(const SolveOptions& options, const BilevelProblem& problem) {
   }
 }
 
-/// What is not said: a start, and a limit.
+/// Adds a start and a limit where the caller gives none.
 SolveOptions completed(SolveOptions options, const Solver& solver, const BilevelProblem& problem) {
   if (options.start.lambda.size() == 0) {
     options.start.lambda = default_start(problem);

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "data/sha256.hpp"
 #include "problem/work_columns.hpp"
-#include "yosida/data/sha256.hpp"
 #include "yosida/study/run_outcome.hpp"
 #include "yosida/study/run_spec.hpp"
 #include "yosida/tune/method_text.hpp"

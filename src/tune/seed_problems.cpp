@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "yosida/data/sha256.hpp"
+#include "data/sha256.hpp"
 
 namespace yosida {
 

@@ -29,6 +29,7 @@ COMMON_MAY_USE = ["linalg/types.hpp"]
 # The table of methods and what an observer is shown; no solver, no problem, no factorisation.
 TOOLS_MAY_NOT_USE = ["problem/", "response/", "solver/", "linalg/factor.hpp"]
 TOOLS_MAY_USE = ["solver/methods.hpp", "solver/solve.hpp"]
+TOOLS_LINES = 4142
 
 
 def files_below(*folders):
@@ -98,6 +99,22 @@ class Includes(unittest.TestCase):
                     self.assertTrue(inner in TOOLS_MAY_USE or not inner.startswith(tuple(TOOLS_MAY_NOT_USE)))
                     if "/" in name:
                         self.assertTrue(name.startswith("yosida/"), "a private header")
+
+    def test_the_command_line_stays_small(self):
+        """Parse, call, print: what grows beyond that belongs to the library."""
+        lines = sum(path.read_text(encoding="utf-8").count("\n") for path in files_below("tools/yosida"))
+        self.assertLess(lines, TOOLS_LINES)
+
+    def test_a_public_header_is_one_that_somebody_outside_needs(self):
+        """The command line, Python, the examples and the umbrella, or a header that these need."""
+        needed, to_read = set(), list(files_below("tools", "python", "examples")) + [ROOT / "include/yosida/yosida.hpp"]
+        while to_read:
+            for name in includes(to_read.pop()):
+                if name.startswith("yosida/") and name not in needed:
+                    needed.add(name)
+                    to_read.append(ROOT / "include" / name)
+        public = {path.relative_to(ROOT / "include").as_posix() for path in files_below("include")}
+        self.assertEqual(public - needed - {"yosida/yosida.hpp"}, set())
 
     def test_examples_see_public_headers_only(self):
         for path in files_below("examples"):

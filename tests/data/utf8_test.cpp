@@ -46,5 +46,16 @@ TEST(Utf8, CharactersAreCountedAndCutWhole) {
   EXPECT_EQ(first("ab", 0), "");
 }
 
+TEST(Utf8, WhatWouldSteerATerminalIsShownByItsBytes) {
+  EXPECT_EQ(printable("größe λ 😀"), "größe λ 😀");
+  EXPECT_EQ(printable("a\x1b[1m\x7f"), "a\\x1b[1m\\x7f");
+  EXPECT_EQ(printable("\xff\xc2\x9b"
+                      "z"),
+            "\\xff\\xc2\\x9bz")
+      << "the last is a control of two bytes";
+  EXPECT_EQ(printable("a\nb"), "a\\x0ab");
+  EXPECT_EQ(printable("a\nb\t", true), "a\nb\\x09");
+}
+
 }  // namespace
 }  // namespace yosida::utf8

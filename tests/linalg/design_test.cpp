@@ -37,6 +37,10 @@ TEST(Design, SharesAMatrix) {
   EXPECT_EQ(to_matrix(x)(2, 1), -1.0);
 }
 
+TEST(Design, RefusesAMatrixThatIsNotThere) {
+  EXPECT_THROW(Design(std::shared_ptr<const Matrix>()), InputError);
+}
+
 TEST(Design, KnowsItsShapeAndCost) {
   Random random(2);
   const Design dense = random_design(6, 4, 1.0, random);
@@ -84,6 +88,7 @@ TEST(DenseView, RefusesWhatWouldBeReadOutOfBounds) {
   EXPECT_THROW(dense_view(m.data(), 10, 3, 2, nullptr), InputError);
   EXPECT_THROW(dense_view(m.data(), 10, 3, -3, nullptr), InputError);
   EXPECT_THROW(dense_view(static_cast<const double*>(nullptr), 10, 3, 3, nullptr), InputError);
+  EXPECT_THROW(dense_view(static_cast<const float*>(nullptr), 10, 3, 3, nullptr), InputError);
   EXPECT_THROW(dense_view(m.data(), std::numeric_limits<Index>::max() / 4, 3, 3, nullptr), InputError);
   EXPECT_EQ(dense_view(static_cast<const double*>(nullptr), 0, 3, 3, nullptr).cols(), 3);
   EXPECT_EQ(dense_view(static_cast<const double*>(nullptr), 4, 0, 0, nullptr).rows(), 4);
@@ -233,6 +238,7 @@ TEST(StackRows, RefusesPiecesThatDoNotFit) {
   const Csr csr;
   EXPECT_THROW(stack_rows(x, Design(Matrix::Ones(2, 2))), InputError);
   EXPECT_THROW(stack_rows(x, csr.view()), InputError);
+  EXPECT_THROW(stack_rows(x, Design()), InputError) << "a piece that was never made has no columns";
   EXPECT_THROW(stack_rows(x, x.mapped({.shift = Vector::Ones(3)})), InputError);
   EXPECT_THROW(stack_rows(x, x.mapped({.differences = true})), InputError);
   EXPECT_NO_THROW(stack_rows(x.mapped({.shift = Vector::Ones(3)}), x.mapped({.shift = Vector::Ones(3)})));

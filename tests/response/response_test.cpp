@@ -1,11 +1,11 @@
 #include <gtest/gtest.h>
 
+#include "response/mean_anchored.hpp"
 #include "response/tangent.hpp"
 #include "support/compare.hpp"
 #include "support/own_problem.hpp"
 #include "support/problem_case.hpp"
 #include "yosida/response/linear_response.hpp"
-#include "yosida/response/mean_anchored.hpp"
 
 namespace yosida {
 namespace {

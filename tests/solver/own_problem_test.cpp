@@ -221,6 +221,21 @@ TEST_P(EveryMethod, EndsWhereGradientsAreNotNumbers) {
   EXPECT_NE(outcome.status, StopReason::converged) << outcome.message;
 }
 
+struct NotANumberWhereItIsJudged : OwnProblem {
+  NotANumberWhereItIsJudged() : OwnProblem(4, 1, 0.0) {}
+  double validation_gradient(const Vector& w, const Vector& lambda, Vector& g) const override {
+    const double loss = OwnProblem::validation_gradient(w, lambda, g);
+    g.setConstant(std::nan(""));
+    return loss;
+  }
+};
+
+TEST_P(EveryMethod, EndsWhereGradientsOfTheValidationLossAreNotNumbers) {
+  const NotANumberWhereItIsJudged problem;
+  const Outcome outcome = solve(*method(GetParam()).make({}), problem, from(lambda_of(-1.0)));
+  expect_finite(outcome);
+}
+
 /// A problem whose every gradient takes its time.
 struct Slow : OwnProblem {
   Slow() : OwnProblem(4, 1, 0.0) {}

@@ -1,4 +1,4 @@
-#include "yosida/data/sha256.hpp"
+#include "data/sha256.hpp"
 
 #include <fstream>
 

@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "yosida/error.hpp"
-#include "yosida/utf8.hpp"
 
 namespace yosida::cli {
 namespace {
@@ -134,24 +133,6 @@ void flush_standard_output() {
   if (!is_out)
     throw OutputError(
         fmt::format("standard output: {}", errno != 0 ? std::strerror(errno) : "cannot be written"));
-}
-
-std::string printable(std::string_view text, bool keep_newlines) {
-  std::string result;
-  for (std::size_t i = 0; i < text.size();) {
-    const std::size_t length = utf8::character_length(text.substr(i));
-    const std::string_view character = text.substr(i, std::max<std::size_t>(length, 1));
-    const auto first = static_cast<unsigned char>(character[0]);
-    const bool is_control = (length == 1 && (first < 0x20 || first == 0x7f)) ||
-                            (first == 0xc2 && static_cast<unsigned char>(character.back()) < 0xa0);
-    if (length == 0 || (is_control && !(keep_newlines && first == '\n'))) {
-      for (const char c : character) result += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    } else {
-      result += character;
-    }
-    i += character.size();
-  }
-  return result;
 }
 
 std::string shell_word(const std::string& text) {

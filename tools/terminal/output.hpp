@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "yosida/utf8.hpp"
 #include "yosida/whole_file.hpp"
 
 namespace yosida::cli {
@@ -51,7 +52,7 @@ void write_file(const std::string& path, const std::string& text);
 void flush_standard_output();
 
 /// For a person's eyes: what would steer a terminal, or is no UTF-8, as \x1b.
-std::string printable(std::string_view text, bool keep_newlines = false);
+using utf8::printable;
 /// As a word of a command for the shell.
 std::string shell_word(const std::string& text);
 

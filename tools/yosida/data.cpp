@@ -4,11 +4,11 @@
 #include <filesystem>
 
 #include "commands.hpp"
-#include "fetch.hpp"
 #include "output.hpp"
 #include "say.hpp"
 #include "table.hpp"
 #include "yosida/data/catalog.hpp"
+#include "yosida/data/fetch.hpp"
 #include "yosida/data/gtsrb.hpp"
 #include "yosida/data/spectra.hpp"
 #include "yosida/error.hpp"

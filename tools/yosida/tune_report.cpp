@@ -122,8 +122,8 @@ void print_result(std::FILE* file, const TuneOptions& options, const TuneProblem
   const Split& split = problem.split();
   const Outcome& outcome = tuned.outcome;
   Lines out;
-  out.add("{} with {} on {}: {}, {} features\n", data.model->name, options.method, printable(split.train.source),
-          rows_in_words(problem), split.train.features());
+  out.add("{} with {} on {}: {}, {} features\n", data.model->name, options.method,
+          printable(split.train.source), rows_in_words(problem), split.train.features());
   for (const std::string& note : data.notes) out.add("note: {}\n", printable(note));
   print_lambda(out, tuned);
   if (!tuned.equivalents.empty())

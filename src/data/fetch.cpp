@@ -1,4 +1,4 @@
-#include "fetch.hpp"
+#include "yosida/data/fetch.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -13,11 +13,11 @@
 #include <map>
 #include <utility>
 
-#include "output.hpp"
 #include "yosida/error.hpp"
+#include "yosida/utf8.hpp"
 #include "yosida/whole_file.hpp"
 
-namespace yosida::cli {
+namespace yosida {
 namespace {
 
 namespace fs = std::filesystem;
@@ -49,7 +49,7 @@ std::string last_lines(const fs::path& log) {
   std::string line, last, before;
   while (std::getline(stream, line))
     if (!line.empty()) before = std::exchange(last, line);
-  return printable(before.empty() ? last : before + " / " + last);
+  return utf8::printable(before.empty() ? last : before + " / " + last);
 }
 
 /// Runs a program in a folder; what it prints goes to a log there.
@@ -95,7 +95,7 @@ void unpack_package(const CatalogEntry& entry, const fs::path& folder) {
   }
 }
 
-/// What a fetch that was killed has left, once it is old enough to be nobody's.
+/// Removes what a fetch that was killed has left, once it is old enough to be nobody's.
 void remove_left_over(const fs::path& target) {
   const auto old = fs::file_time_type::clock::now() - std::chrono::hours(1);
   std::error_code error;
@@ -136,4 +136,4 @@ void fetch(const CatalogEntry& entry, const fs::path& to) {
   sync_to_disk(target);
 }
 
-}  // namespace yosida::cli
+}  // namespace yosida

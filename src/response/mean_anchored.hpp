@@ -1,9 +1,8 @@
 #pragma once
 
-#include "yosida/export.hpp"
 #include "yosida/response/linear_response.hpp"
 
-namespace YOSIDA_EXPORT yosida {
+namespace yosida {
 
 /// The paper's best response G_φ(λ) = λ φ₁ + φ₀, anchored at the mean of v (its eq. for Step 1):
 ///   φ₀ = v̄ 1,  φ₁ = (v − φ₀) / λ,  so that G_φ(λ) = v.
