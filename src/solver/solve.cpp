@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "problem/counted_problem.hpp"
+#include "solver/solve_for_report.hpp"
 #include "yosida/error.hpp"
 #include "yosida/solver/bounds.hpp"
 
@@ -37,6 +38,12 @@ class Stopwatch {
   double seconds_ = 0.0;
 };
 
+Losses validation_only(double value) {
+  Losses losses;
+  losses.validation = value;
+  return losses;
+}
+
 /// A finite iterate, in the problem's own coordinates.
 struct Snapshot {
   Vector lambda;
@@ -50,11 +57,11 @@ struct Snapshot {
     validation = loss;
     iteration = at;
   }
-  Solution solution(const BilevelProblem& problem) const {
+  Solution solution(const BilevelProblem& problem, bool reads_losses) const {
     return {.lambda = lambda,
             .w = problem.expand(w),
             .point = w,
-            .loss = problem.losses(w, lambda),
+            .loss = reads_losses ? problem.losses(w, lambda) : validation_only(validation),
             .iteration = iteration};
   }
 };
@@ -63,12 +70,6 @@ struct Snapshot {
 bool is_usable(const Iterate& iterate) {
   return iterate.status != SolverStatus::failed && iterate.lambda.allFinite() && iterate.w.allFinite() &&
          !std::isinf(iterate.primal_residual) && !std::isinf(iterate.dual_residual);
-}
-
-Losses validation_only(double value) {
-  Losses losses;
-  losses.validation = value;
-  return losses;
 }
 
 StopReason stop_reason(const RunEnded& ended) {
@@ -187,9 +188,10 @@ SolveOptions completed(SolveOptions options, const Solver& solver, const Bilevel
 /// One run, from the start of the solver to its outcome.
 class Loop {
  public:
-  Loop(const Solver& solver, const BilevelProblem& problem, const SolveOptions& options)
+  Loop(const Solver& solver, const BilevelProblem& problem, const SolveOptions& options, bool reads_losses)
       : problem_(problem),
         options_(options),
+        reads_losses_(reads_losses || options.trace_every > 0),
         counted_(problem, options.budget.gradients),
         last_is_answer_(solver.last_is_answer()) {
     const Vector& lambda = options.start.lambda;
@@ -334,9 +336,10 @@ class Loop {
     if (loss_of_zero_ > 0.0 && last_.validation > kDivergedFactor * loss_of_zero_)
       outcome_.status = StopReason::diverged;
     if (outcome_.status != StopReason::diverged && last_is_answer_) best_ = last_;
-    outcome_.best = best_.solution(problem_);
+    outcome_.best = best_.solution(problem_, reads_losses_);
     // Losses read all rows, and whoever stops a run waits for them.
-    outcome_.final = last_.iteration == best_.iteration ? outcome_.best : last_.solution(problem_);
+    outcome_.final =
+        last_.iteration == best_.iteration ? outcome_.best : last_.solution(problem_, reads_losses_);
     if (options_.trace_every > 0 && outcome_.trace.back().iteration != outcome_.iterations)
       outcome_.trace.push_back(last_point(outcome_.final.loss));
     outcome_.work = counted_.work();
@@ -350,6 +353,7 @@ class Loop {
 
   const BilevelProblem& problem_;
   const SolveOptions& options_;
+  bool reads_losses_;
   CountedProblem counted_;
   bool last_is_answer_;
   std::unique_ptr<Run> run_;
@@ -395,7 +399,13 @@ std::string_view to_string(StopReason reason) {
 Outcome solve(const Solver& solver, const BilevelProblem& problem, const SolveOptions& options) {
   const SolveOptions all = completed(options, solver, problem);
   check(all, problem);
-  return Loop(solver, problem, all).run();
+  return Loop(solver, problem, all, true).run();
+}
+
+Outcome solve_for_report(const Solver& solver, const BilevelProblem& problem, const SolveOptions& options) {
+  const SolveOptions all = completed(options, solver, problem);
+  check(all, problem);
+  return Loop(solver, problem, all, false).run();
 }
 
 }  // namespace yosida

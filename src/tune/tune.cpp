@@ -9,6 +9,7 @@
 
 #include "linalg/row_numbers.hpp"
 #include "problem/counted_problem.hpp"
+#include "solver/solve_for_report.hpp"
 #include "tune/solve_options.hpp"
 #include "tune/start_and_bounds.hpp"
 #include "yosida/linalg/function_ref.hpp"
@@ -65,6 +66,13 @@ StopToken stop_of_certificate(const Outcome& outcome, const TuneOptions& options
   constexpr std::chrono::milliseconds kMoment{150};
   return outcome.status == StopReason::time_limit ? options.stop.with_deadline(Clock::now() + kMoment)
                                                   : options.stop;
+}
+
+Losses losses_of(const Report& report) {
+  const auto of = [](const PartReport& part) { return part[kLoss].value(); };
+  Losses losses{.train = of(report.train), .validation = of(*report.validation), .test = {}};
+  if (report.test) losses.test = of(*report.test);
+  return losses;
 }
 
 /// Does what is extra; a failure there must not cost the answer that is already found.
@@ -158,13 +166,16 @@ Tuned run_method(const TuneProblem& problem, const TuneOptions& options) {
   Tuned tuned;
   const ReadyRun run(problem, options);
   tuned.lambda_names = problem.lambda_names();
-  tuned.outcome = solve(*run.solver, *run.problem, run.options);
+  // Losses and reports read all rows, for which whoever stops a run waits: this is done once for each of the
+  // two solutions, and the last is often the best.
+  tuned.outcome = solve_for_report(*run.solver, *run.problem, run.options);
   tuned.start = run.options.start;
-  const Solution& best = tuned.outcome.best;
+  Solution& best = tuned.outcome.best;
   tuned.best = problem.report(best);
-  // Reports read all rows, and the last iterate is often the best.
-  const Solution& last = tuned.outcome.final;
+  Solution& last = tuned.outcome.final;
   tuned.final = last.w == best.w ? tuned.best : problem.report(last);
+  best.loss = losses_of(tuned.best);
+  last.loss = losses_of(tuned.final);
   if (tuned.outcome.status != StopReason::stopped)
     try_extra(tuned, "the certificate", [&] {
       const CountedProblem watched(*run.problem, std::numeric_limits<std::int64_t>::max(),
