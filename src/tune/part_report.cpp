@@ -35,8 +35,8 @@ PartReport mean_part(const std::vector<const PartReport*>& parts, const std::vec
 
 Report report_all(const Split& split, const Prepared& data, bool intercept, const Vector& w) {
   const Loss& loss = *data.loss;
-  Report report{.train = report_part(split.train, loss, intercept, w),
-                .validation = report_part(split.validation, loss, intercept, w)};
+  Report report{.train = report_part(split.train, loss, intercept, w)};
+  if (split.validation.rows() > 0) report.validation = report_part(split.validation, loss, intercept, w);
   if (split.test) report.test = report_part(*split.test, loss, intercept, w);
   if (data.model->penalty != PenaltyForm::l2)
     report.nonzero_weights =

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 
+#include "linalg/tasks.hpp"
 #include "tune/row_weights.hpp"
 #include "yosida/data/folds.hpp"
 #include "yosida/error.hpp"
@@ -201,8 +202,13 @@ void pretreat(Prepared& prepared, const TuneOptions& options) {
     split.train = fitted.apply(std::move(split.train));
     return fitted;
   };
-  for (Split& fold : prepared.folds) fold.validation = treat(fold).apply(std::move(fold.validation));
   Split& split = prepared.split;
+  const Index folds = std::ssize(prepared.folds);
+  const Index numbers = split.train.rows() * split.train.features();
+  linalg::run_side_by_side(folds, folds * numbers, [&](Index k) {
+    Split& fold = prepared.folds[static_cast<std::size_t>(k)];
+    fold.validation = treat(fold).apply(std::move(fold.validation));
+  });
   prepared.pretreatment = treat(split);
   if (prepared.folds.empty()) split.validation = prepared.pretreatment.apply(std::move(split.validation));
   if (split.test) split.test = prepared.pretreatment.apply(std::move(*split.test));
@@ -228,8 +234,10 @@ void pack_where_it_pays(Prepared& prepared, std::optional<double> most) {
   }
   const double each_once = bytes <= kShortRow * rows ? kMostOfShortRows : kMost;
   if (bytes > most.value_or(prepared.folds.empty() ? each_once : kMostOfFolds)) return;
-  for (Dataset* part : parts)
-    if (part->x.bytes_to_pack() > 0.0) part->x = part->x.packed();
+  linalg::run_tasks(std::ssize(parts), static_cast<Index>(bytes), [&](Index i) {
+    Design& x = parts[static_cast<std::size_t>(i)]->x;
+    if (x.bytes_to_pack() > 0.0) x = x.packed();
+  });
 }
 
 }  // namespace
