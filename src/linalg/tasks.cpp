@@ -1,5 +1,7 @@
 #include "linalg/tasks.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
 
 #include "linalg/mapping_limit.hpp"
@@ -17,7 +19,7 @@ int team_size(Index tasks, Index operations) {
   constexpr Index kWorthwhile = Index{1} << 20;
   constexpr rlim_t kRoomForThreads = rlim_t{2} << 30;  // each has a stack, an arena and buffers of BLAS
   static const bool is_limited = mapping_limit() < kRoomForThreads;
-  if (operations < kWorthwhile || is_limited) return 1;
+  if (operations < kWorthwhile || is_limited || omp_in_parallel() != 0) return 1;
   return static_cast<int>(std::min<Index>(threads(), tasks));
 }
 

@@ -8,8 +8,8 @@
 namespace yosida::linalg {
 
 /// How many threads work on so many tasks of so many operations in all. One where they would be done before
-/// threads have woken up, and where memory is limited (ulimit -v): OpenMP ends the process where it cannot
-/// make a thread.
+/// threads have woken up, inside a task, and where memory is limited (ulimit -v): OpenMP ends the process
+/// where it cannot make a thread.
 int team_size(Index tasks, Index operations);
 
 /// Calls task(0), …, task(count − 1), in no order: from several threads where they have as many `operations`
@@ -33,6 +33,15 @@ void run_tasks(Index count, Index operations, const Task& task) {
   }
   for (const std::exception_ptr& failure : failures)
     if (failure) std::rethrow_exception(failure);
+}
+
+/// The same for few long tasks that use threads themselves: as many at a time as there are threads, and each
+/// that is left over has all of these to itself.
+template <typename Task>
+void run_side_by_side(Index count, Index operations, const Task& task) {
+  const Index left_over = count % team_size(count, operations);
+  run_tasks(count - left_over, operations, task);
+  for (Index i = count - left_over; i < count; ++i) task(i);
 }
 
 }  // namespace yosida::linalg

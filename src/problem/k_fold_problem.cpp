@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "linalg/tasks.hpp"
 #include "yosida/error.hpp"
 
 namespace yosida {
@@ -41,6 +42,12 @@ Work mean_of(const Work& sum, Index folds) {
   return mean;
 }
 
+Work sum_of(std::span<const Work> works) {
+  Work sum;
+  for (const Work& work : works) sum += work;
+  return sum;
+}
+
 /// The memories of all folds; null where a fold keeps nothing.
 struct FoldMemories final : SolveMemory {
   std::vector<std::unique_ptr<SolveMemory>> folds;
@@ -49,7 +56,8 @@ struct FoldMemories final : SolveMemory {
 }  // namespace
 
 KFoldProblem::KFoldProblem(std::vector<std::shared_ptr<const BilevelProblem>> folds,
-                           std::vector<double> validation_share) {
+                           std::vector<double> validation_share, Index operations)
+    : operations_(operations) {
   if (folds.empty()) throw InputError("folds: there are none; at least 1 is needed");
   if (folds.size() != validation_share.size())
     throw InputError("folds: " + std::to_string(folds.size()) + " problems but " +
@@ -138,16 +146,26 @@ void KFoldProblem::fill_in_traits() {
   traits_.setup_work /= static_cast<double>(folds());
 }
 
-void KFoldProblem::for_each_fold(FunctionRef<void(const Fold&, Scratch&)> each) const {
+std::span<const KFoldProblem::Scratch> KFoldProblem::for_each_fold(
+    FunctionRef<void(const Fold&, Scratch&)> each) const {
   // One per fold: folds differ in size, and a vector that changes its size allocates.
-  thread_local std::vector<Scratch> scratch;
+  thread_local std::vector<Scratch> of_thread;
+  std::vector<Scratch>& scratch = of_thread;
   if (scratch.size() < folds_.size()) scratch.resize(folds_.size());
-  for (std::size_t k = 0; k < folds_.size(); ++k) {
-    Scratch& own = scratch[k];
-    const Index size = folds_[k].penalised + folds_[k].intercepts;
+  linalg::run_side_by_side(folds(), operations_, [&](Index k) {
+    Scratch& own = scratch[static_cast<std::size_t>(k)];
+    const Index size = at(k).penalised + at(k).intercepts;
     for (Vector* vector : {&own.a, &own.b, &own.c}) vector->resize(size);
-    each(folds_[k], own);
-  }
+    own.of_lambda.resize(hyperparameters());
+    each(at(k), own);
+  });
+  return {scratch.data(), folds_.size()};
+}
+
+double KFoldProblem::sum_of_values(FunctionRef<void(const Fold&, Scratch&)> each) const {
+  double sum = 0.0;
+  for (const Scratch& own : for_each_fold(each)) sum += own.value;
+  return sum;
 }
 
 Vector KFoldProblem::weights_of_fold(Index k, const Vector& w) const {
@@ -161,12 +179,10 @@ Vector KFoldProblem::weights_of_fold(Index k, const Vector& w) const {
 
 double KFoldProblem::train_loss(const Vector& w, const Vector& lambda) const {
   require_sizes(*this, w, lambda);
-  double sum = 0.0;
-  for_each_fold([&](const Fold& fold, Scratch& own) {
+  return sum_of_values([&](const Fold& fold, Scratch& own) {
     gather(fold, w, own.a);
-    sum += fold.problem->train_loss(own.a, lambda);
+    own.value = fold.problem->train_loss(own.a, lambda);
   });
-  return sum;
 }
 
 void KFoldProblem::train_gradient(const Vector& w, const Vector& lambda, Vector& g) const {
@@ -208,27 +224,24 @@ void KFoldProblem::cross_product_transposed(const Vector& w, const Vector& lambd
   require_sizes(*this, w, lambda);
   require_weights(*this, p);
   out.resize(hyperparameters());
-  thread_local Vector part;
-  part.resize(out.size());
   out.setZero();
-  for_each_fold([&](const Fold& fold, Scratch& own) {
-    gather(fold, w, own.a);
-    gather(fold, p, own.b);
-    fold.problem->cross_product_transposed(own.a, lambda, own.b, part);
-    out += part;
-  });
+  for (const Scratch& own : for_each_fold([&](const Fold&fold, Scratch&part) {
+         gather(fold, w, part.a);
+         gather(fold, p, part.b);
+         fold.problem->cross_product_transposed(part.a, lambda, part.b, part.of_lambda);
+       }))
+    out += own.of_lambda;
 }
 
 void KFoldProblem::train_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const {
   require_sizes(*this, w, lambda);
   out.resize(hyperparameters());
-  Vector part(out.size());
   out.setZero();
-  for_each_fold([&](const Fold& fold, Scratch& own) {
-    gather(fold, w, own.a);
-    fold.problem->train_gradient_lambda(own.a, lambda, part);
-    out += part;
-  });
+  for (const Scratch& own : for_each_fold([&](const Fold&fold, Scratch&part) {
+         gather(fold, w, part.a);
+         fold.problem->train_gradient_lambda(part.a, lambda, part.of_lambda);
+       }))
+    out += own.of_lambda;
 }
 
 void KFoldProblem::validation_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const {
@@ -236,35 +249,31 @@ void KFoldProblem::validation_gradient_lambda(const Vector& w, const Vector& lam
   out.resize(hyperparameters());
   out.setZero();
   if (!traits().validation_depends_on_lambda) return;
-  Vector part(out.size());
-  for_each_fold([&](const Fold& fold, Scratch& own) {
-    gather(fold, w, own.a);
-    fold.problem->validation_gradient_lambda(own.a, lambda, part);
-    out += fold.share * part;
-  });
+  for (const Scratch& own : for_each_fold([&](const Fold&fold, Scratch&part) {
+         gather(fold, w, part.a);
+         fold.problem->validation_gradient_lambda(part.a, lambda, part.of_lambda);
+         part.of_lambda *= fold.share;
+       }))
+    out += own.of_lambda;
 }
 
 double KFoldProblem::validation_loss(const Vector& w, const Vector& lambda) const {
   require_sizes(*this, w, lambda);
-  double sum = 0.0;
-  for_each_fold([&](const Fold& fold, Scratch& own) {
+  return sum_of_values([&](const Fold& fold, Scratch& own) {
     gather(fold, w, own.a);
-    sum += fold.share * fold.problem->validation_loss(own.a, lambda);
+    own.value = fold.share * fold.problem->validation_loss(own.a, lambda);
   });
-  return sum;
 }
 
 double KFoldProblem::validation_gradient(const Vector& w, const Vector& lambda, Vector& g) const {
   require_sizes(*this, w, lambda);
   g.resize(weights());
-  double sum = 0.0;
-  for_each_fold([&](const Fold& fold, Scratch& own) {
+  return sum_of_values([&](const Fold& fold, Scratch& own) {
     gather(fold, w, own.a);
-    sum += fold.share * fold.problem->validation_gradient(own.a, lambda, own.b);
+    own.value = fold.share * fold.problem->validation_gradient(own.a, lambda, own.b);
     own.b *= fold.share;
     scatter(fold, own.b, g);
   });
-  return sum;
 }
 
 void KFoldProblem::validation_hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
@@ -290,29 +299,27 @@ std::unique_ptr<SolveMemory> KFoldProblem::solve_memory() const {
 }
 
 std::optional<double> KFoldProblem::largest_curvature(SolveMemory& memory, Work& work) const {
-  double largest = 0.0;  // H is made of a block per fold
-  Work sum;
-  for (const Fold& fold : folds_) {
+  std::vector<std::optional<double>> largest(folds_.size());  // H is made of a block per fold
+  std::vector<Work> works(folds_.size());
+  for_each_fold([&](const Fold& fold, Scratch&) {
     SolveMemory* const own = memory_of(fold, &memory);
-    const auto of_fold = own != nullptr ? fold.problem->largest_curvature(*own, sum) : std::nullopt;
-    if (!of_fold) return {};
-    largest = std::max(largest, *of_fold);
-  }
-  work += mean_of(sum, folds());
-  return largest;
+    if (own != nullptr)
+      largest[number_of(fold)] = fold.problem->largest_curvature(*own, works[number_of(fold)]);
+  });
+  const auto is_known = [](const std::optional<double>& each) { return each.has_value(); };
+  if (!std::all_of(largest.begin(), largest.end(), is_known)) return {};
+  work += mean_of(sum_of(works), folds());
+  return *std::max_element(largest.begin(), largest.end());
 }
 
 SolveMemory* KFoldProblem::memory_of(const Fold& fold, SolveMemory* all) const {
   const auto* const memories = dynamic_cast<const FoldMemories*>(all);
-  return memories == nullptr ? nullptr
-                             : memories->folds[static_cast<std::size_t>(&fold - folds_.data())].get();
+  return memories == nullptr ? nullptr : memories->folds[number_of(fold)].get();
 }
 
 InnerReport KFoldProblem::inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const {
   require_sizes(*this, w, lambda);
-  InnerReport all;
-  all.converged = true;
-  double square = 0.0;
+  std::vector<InnerReport> reports(folds_.size());
   for_each_fold([&](const Fold& fold, Scratch& own) {
     InnerOptions part = options;
     part.proximal.reset();
@@ -323,16 +330,36 @@ InnerReport KFoldProblem::inner_solve(const Vector& lambda, const InnerOptions& 
       gather(fold, options.proximal->v, own.c);
       part.proximal.emplace(ProximalTerm{own.b, own.c, options.proximal->rho});
     }
-    const InnerReport report = fold.problem->inner_solve(lambda, part, own.a);
+    reports[number_of(fold)] = fold.problem->inner_solve(lambda, part, own.a);
     scatter(fold, own.a, w);
+  });
+  InnerReport all;
+  all.converged = true;
+  double square = 0.0;
+  for (const InnerReport& report : reports) {
     all.converged &= report.converged;
     all.blur = std::max(all.blur, report.blur);
     all.setup += report.setup;
     all.work += report.work;
     square += report.gradient_norm * report.gradient_norm;
-  });
+  }
   all.gradient_norm = std::sqrt(square);
   all.setup /= static_cast<double>(folds());
+  all.work = mean_of(all.work, folds());
+  return all;
+}
+
+LinearReport KFoldProblem::joined(std::span<const LinearReport> reports) const {
+  LinearReport all;
+  all.converged = true;
+  double square = 0.0;
+  for (const LinearReport& report : reports) {
+    all.converged &= report.converged;
+    all.work += report.work;
+    all.damping = std::max(all.damping, report.damping);
+    square += report.residual_norm * report.residual_norm;
+  }
+  all.residual_norm = std::sqrt(square);
   all.work = mean_of(all.work, folds());
   return all;
 }
@@ -342,37 +369,29 @@ LinearReport KFoldProblem::hessian_solve(const Vector& w, const Vector& lambda, 
   require_sizes(*this, w, lambda);
   require_weights(*this, b);
   require_weights(*this, x);
-  LinearReport all;
-  all.converged = true;
-  double square = 0.0;
+  std::vector<LinearReport> reports(folds_.size());
   for_each_fold([&](const Fold& fold, Scratch& own) {
+    LinearReport& report = reports[number_of(fold)];
     gather(fold, w, own.a);
     gather(fold, b, own.b);
     gather(fold, x, own.c);
     if (own.b.isZero(0.0)) {  // no tolerance is relative to 0
       own.c.setZero();
+      report.converged = true;
     } else {
       LinearOptions part = options;
       part.memory = memory_of(fold, options.memory);
-      const LinearReport report = fold.problem->hessian_solve(own.a, lambda, own.b, part, own.c);
-      all.converged &= report.converged;
-      all.work += report.work;
-      all.damping = std::max(all.damping, report.damping);
-      square += report.residual_norm * report.residual_norm;
+      report = fold.problem->hessian_solve(own.a, lambda, own.b, part, own.c);
     }
     scatter(fold, own.c, x);
   });
-  all.residual_norm = std::sqrt(square);
-  all.work = mean_of(all.work, folds());
-  return all;
+  return joined(reports);
 }
 
 LinearReport KFoldProblem::hessian_solve_many(const Vector& w, const Vector& lambda, const Matrix& b,
                                               const LinearOptions& options, Matrix& x) const {
   require_sizes(*this, w, lambda);
-  LinearReport all;
-  all.converged = true;
-  double square = 0.0;
+  std::vector<LinearReport> reports(folds_.size());
   for_each_fold([&](const Fold& fold, Scratch& own) {
     gather(fold, w, own.a);
     Matrix right(own.a.size(), b.cols());
@@ -385,36 +404,31 @@ LinearReport KFoldProblem::hessian_solve_many(const Vector& w, const Vector& lam
     rows_of(x, left);
     LinearOptions part = options;
     part.memory = memory_of(fold, options.memory);
-    const LinearReport report = fold.problem->hessian_solve_many(own.a, lambda, right, part, left);
+    reports[number_of(fold)] = fold.problem->hessian_solve_many(own.a, lambda, right, part, left);
     x.middleRows(fold.first, fold.penalised) = left.topRows(fold.penalised);
     x.middleRows(fold.first_intercept, fold.intercepts) = left.bottomRows(fold.intercepts);
-    all.converged &= report.converged;
-    all.work += report.work;
-    all.damping = std::max(all.damping, report.damping);
-    square += report.residual_norm * report.residual_norm;
   });
-  all.residual_norm = std::sqrt(square);
-  all.work = mean_of(all.work, folds());
-  return all;
+  return joined(reports);
 }
 
 void KFoldProblem::certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const {
   require_sizes(*this, w, lambda);
   out.resize(hyperparameters());
-  Vector scale(out.size());
   out.setOnes();
-  for_each_fold([&](const Fold& fold, Scratch& own) {
-    gather(fold, w, own.a);
-    fold.problem->certificate_scale(own.a, lambda, scale);
-    out = out.cwiseMax(scale);
-  });
+  for (const Scratch& own : for_each_fold([&](const Fold&fold, Scratch&part) {
+         gather(fold, w, part.a);
+         fold.problem->certificate_scale(part.a, lambda, part.of_lambda);
+       }))
+    out = out.cwiseMax(own.of_lambda);
 }
 
 void KFoldProblem::closed_forms(std::span<const double> lambdas, std::span<CurvePoint> points) const {
+  std::vector<std::vector<CurvePoint>> all(folds_.size(), std::vector<CurvePoint>(points.size()));
+  for_each_fold(
+      [&](const Fold& fold, Scratch&) { fold.problem->closed_forms(lambdas, all[number_of(fold)]); });
   std::fill(points.begin(), points.end(), CurvePoint{});
-  std::vector<CurvePoint> own(points.size());
   for (const Fold& fold : folds_) {
-    fold.problem->closed_forms(lambdas, own);
+    const std::vector<CurvePoint>& own = all[number_of(fold)];
     for (std::size_t i = 0; i < points.size(); ++i) {
       points[i].value += fold.share * own[i].value;
       points[i].slope += fold.share * own[i].slope;
@@ -425,12 +439,14 @@ void KFoldProblem::closed_forms(std::span<const double> lambdas, std::span<Curve
 
 std::shared_ptr<const ExactCurve> KFoldProblem::exact_curve(const Vector& lambda, Index j,
                                                             const StopToken* stop) const {
-  std::vector<std::shared_ptr<const ExactCurve>> curves;
+  std::vector<std::shared_ptr<const ExactCurve>> curves(folds_.size());
+  for_each_fold([&](const Fold& fold, Scratch&) {
+    curves[number_of(fold)] = fold.problem->exact_curve(lambda, j, stop);
+  });
   std::vector<double> shares;
   for (const Fold& fold : folds_) {
-    curves.push_back(fold.problem->exact_curve(lambda, j, stop));
+    if (!curves[number_of(fold)]) return nullptr;
     shares.push_back(fold.share);
-    if (!curves.back()) return nullptr;
   }
   auto weights = [curves, folds = folds_, size = this->weights()](double at) {
     Vector w(size);
@@ -461,12 +477,13 @@ void KFoldProblem::fit_intercept(Vector& w) const {
 
 Vector KFoldProblem::expand(const Vector& w) const {
   require_weights(*this, w);
-  std::vector<Vector> parts;
+  std::vector<Vector> parts(folds_.size());
+  for_each_fold([&](const Fold& fold, Scratch& own) {
+    gather(fold, w, own.a);
+    parts[number_of(fold)] = fold.problem->expand(own.a);
+  });
   Index size = 0;
-  for (Index k = 0; k < folds(); ++k) {
-    parts.push_back(fold(k).expand(weights_of_fold(k, w)));
-    size += parts.back().size();
-  }
+  for (const Vector& part : parts) size += part.size();
   Vector full(size);
   Index next = 0;
   Index next_intercept = size - intercepts_;
@@ -483,11 +500,15 @@ Vector KFoldProblem::expand(const Vector& w) const {
 
 Losses KFoldProblem::losses(const Vector& w, const Vector& lambda) const {
   require_sizes(*this, w, lambda);
+  std::vector<Losses> all(folds_.size());
+  for_each_fold([&](const Fold& fold, Scratch& own) {
+    gather(fold, w, own.a);
+    all[number_of(fold)] = fold.problem->losses(own.a, lambda);
+  });
   Losses mean{.train = 0.0, .validation = 0.0, .test = {}};
-  for (Index k = 0; k < folds(); ++k) {
-    const Losses own = fold(k).losses(weights_of_fold(k, w), lambda);
-    mean.train += own.train / static_cast<double>(folds());
-    mean.validation += at(k).share * own.validation;
+  for (const Fold& fold : folds_) {
+    mean.train += all[number_of(fold)].train / static_cast<double>(folds());
+    mean.validation += fold.share * all[number_of(fold)].validation;
   }
   return mean;
 }

@@ -30,7 +30,7 @@ class Forms {
 /// A model on a split, with the penalty of the model. Copies share the forms.
 struct ModelProblem {
   std::shared_ptr<const BilevelProblem> problem;
-  const Split* split;                           // the problem's own
+  const Split* split = nullptr;                 // the problem's own
   std::shared_ptr<const LinearProblem> linear;  // the same where the penalty is ℓ₂ alone, else null
   std::shared_ptr<Forms> forms = std::make_shared<Forms>();
 

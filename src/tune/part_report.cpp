@@ -42,8 +42,9 @@ PartReport mean_part(const std::vector<const PartReport*>& parts, const std::vec
 
 Report report_all(const Split& split, const Prepared& data, double y_scale, bool intercept, const Vector& w) {
   const Loss& loss = *data.loss;
-  Report report{.train = report_part(split.train, loss, y_scale, intercept, w),
-                .validation = report_part(split.validation, loss, y_scale, intercept, w)};
+  Report report{.train = report_part(split.train, loss, y_scale, intercept, w)};
+  if (split.validation.rows() > 0)
+    report.validation = report_part(split.validation, loss, y_scale, intercept, w);
   if (split.test) report.test = report_part(*split.test, loss, y_scale, intercept, w);
   if (data.model->penalty != PenaltyForm::l2)
     report.nonzero_weights =

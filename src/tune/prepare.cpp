@@ -8,6 +8,7 @@
 #include <map>
 #include <numeric>
 
+#include "linalg/tasks.hpp"
 #include "tune/row_weights.hpp"
 #include "yosida/data/folds.hpp"
 #include "yosida/error.hpp"
@@ -203,12 +204,17 @@ void pretreat(Prepared& prepared, const TuneOptions& options) {
     split.train = fitted.apply(std::move(split.train));
     return fitted;
   };
-  for (Split& fold : prepared.folds) {
+  prepared.fold_y_scale.resize(prepared.folds.size());
+  Split& split = prepared.split;
+  const Index folds = std::ssize(prepared.folds);
+  const Index numbers = split.train.rows() * split.train.features();
+  linalg::run_side_by_side(folds, folds * numbers, [&](Index k) {
+    const auto place = static_cast<std::size_t>(k);
+    Split& fold = prepared.folds[place];
     const Pretreatment own = treat(fold);
     fold.validation = own.apply(std::move(fold.validation));
-    prepared.fold_y_scale.push_back(own.y_scale);
-  }
-  Split& split = prepared.split;
+    prepared.fold_y_scale[place] = own.y_scale;
+  });
   prepared.pretreatment = treat(split);
   if (prepared.folds.empty()) split.validation = prepared.pretreatment.apply(std::move(split.validation));
   if (split.test) split.test = prepared.pretreatment.apply(std::move(*split.test));
@@ -234,8 +240,10 @@ void pack_where_it_pays(Prepared& prepared, std::optional<double> most) {
   }
   const double each_once = bytes <= kShortRow * rows ? kMostOfShortRows : kMost;
   if (bytes > most.value_or(prepared.folds.empty() ? each_once : kMostOfFolds)) return;
-  for (Dataset* part : parts)
-    if (part->x.bytes_to_pack() > 0.0) part->x = part->x.packed();
+  linalg::run_tasks(std::ssize(parts), static_cast<Index>(bytes), [&](Index i) {
+    Design& x = parts[static_cast<std::size_t>(i)]->x;
+    if (x.bytes_to_pack() > 0.0) x = x.packed();
+  });
 }
 
 std::string target_in_words(const Dataset& train) {

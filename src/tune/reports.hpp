@@ -7,7 +7,7 @@
 
 namespace yosida {
 
-/// Of weights w, intercepts last; `y_scale` is that of the split's own target.
+/// Of weights w, intercepts last, on the parts that have rows; `y_scale` is that of the split's own target.
 Report report_all(const Split& split, const Prepared& data, double y_scale, bool intercept, const Vector& w);
 /// Over folds: train losses by equal shares, validation losses by those given.
 Report mean_report(const std::vector<Report>& folds, const std::vector<double>& validation_share);

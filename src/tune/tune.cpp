@@ -215,7 +215,6 @@ void complete(Tuned& tuned, const TuneProblem& problem, const TuneOptions& optio
       const Dataset rows = refit_rows(problem);
       w = problem.refit(rows, best.lambda, options.stop);
       tuned.refit = problem.report(*w);
-      if (problem.has_folds()) tuned.refit->validation.reset();
       tuned.refit_equivalents = equivalents_on(rows, problem, best.lambda);
     });
   if (w) tuned.model = fitted_model(problem, options, best.lambda, *w);

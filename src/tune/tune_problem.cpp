@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "linalg/tasks.hpp"
 #include "problem/collapsed_least_squares.hpp"
 #include "problem/counted_problem.hpp"
 #include "tune/model_problem.hpp"
@@ -19,6 +20,8 @@ namespace yosida {
 namespace {
 
 constexpr double kManyIterations = std::numeric_limits<double>::infinity();
+/// What one exact inner solve may take.
+constexpr double kOneSolve = 100.0;
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 /// The problem, each of whose calls throws RunEnded where it is told to stop.
@@ -31,12 +34,15 @@ CountedProblem stoppable(const BilevelProblem& problem, const StopToken& stop) {
 TuneProblem::TuneProblem(Rows rows, const TuneOptions& options)
     : data_(prepare(std::move(rows), options)),
       penalty_(make_penalty(options, data_)),
-      intercept_(options.intercept) {
-  for (Split& fold : data_.folds)
-    problems_.push_back(make_problem(std::move(fold), data_, penalty_.penalty, intercept_));
+      intercept_(options.intercept),
+      numbers_(data_.split.train.rows() * data_.split.train.features()) {
+  problems_.resize(std::max<std::size_t>(data_.folds.size(), 1));
+  for_each_problem([&](Index k) {
+    Split& split = data_.folds.empty() ? data_.split : data_.folds[static_cast<std::size_t>(k)];
+    problems_[static_cast<std::size_t>(k)] =
+        make_problem(std::move(split), data_, penalty_.penalty, intercept_);
+  });
   data_.folds.clear();
-  if (problems_.empty())
-    problems_.push_back(make_problem(std::move(data_.split), data_, penalty_.penalty, intercept_));
   seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
 }
 
@@ -46,13 +52,25 @@ TuneProblem::TuneProblem(TuneProblem&&) noexcept = default;
 const Split& TuneProblem::split() const { return has_folds() ? data_.split : *problems_[0].split; }
 
 const Split& TuneProblem::fold(Index k) const { return *problems_.at(static_cast<std::size_t>(k)).split; }
+void TuneProblem::for_each_problem(FunctionRef<void(Index)> each) const {
+  linalg::run_side_by_side(std::ssize(problems_), std::ssize(problems_) * numbers_, each);
+}
+
+std::shared_ptr<const BilevelProblem> TuneProblem::joined(
+    std::vector<std::shared_ptr<const BilevelProblem>> all) const {
+  if (all.size() == 1) return all[0];
+  const Index operations = std::ssize(all) * numbers_;
+  return std::make_shared<const KFoldProblem>(std::move(all), data_.validation_share, operations);
+}
 
 std::shared_ptr<const BilevelProblem> TuneProblem::bilevel(double iterations, Coordinates coordinates,
                                                            const StopToken& stop) const {
-  std::vector<std::shared_ptr<const BilevelProblem>> all;
-  for (const ModelProblem& model : problems_) all.push_back(model.cheapest(iterations, coordinates, stop));
-  return all.size() == 1 ? all[0]
-                         : std::make_shared<const KFoldProblem>(std::move(all), data_.validation_share);
+  std::vector<std::shared_ptr<const BilevelProblem>> all(problems_.size());
+  for_each_problem([&](Index k) {
+    const auto at = static_cast<std::size_t>(k);
+    all[at] = problems_[at].cheapest(iterations, coordinates, stop);
+  });
+  return joined(std::move(all));
 }
 
 std::vector<FormCost> TuneProblem::forms(double iterations, Coordinates coordinates) const {
@@ -72,13 +90,15 @@ std::vector<FormCost> TuneProblem::forms(double iterations, Coordinates coordina
 }
 
 std::shared_ptr<const BilevelProblem> TuneProblem::in_form(Form form, const StopToken& stop) const {
-  std::vector<std::shared_ptr<const BilevelProblem>> all;
-  for (const ModelProblem& model : problems_) {
-    all.push_back(model.linear ? model.forms->of(model.linear, form, stop) : model.problem);
-    if (!all.back()) return nullptr;
-  }
-  return all.size() == 1 ? all[0]
-                         : std::make_shared<const KFoldProblem>(std::move(all), data_.validation_share);
+  std::vector<std::shared_ptr<const BilevelProblem>> all(problems_.size());
+  for_each_problem([&](Index k) {
+    const ModelProblem& model = problems_[static_cast<std::size_t>(k)];
+    all[static_cast<std::size_t>(k)] =
+        model.linear ? model.forms->of(model.linear, form, stop) : model.problem;
+  });
+  for (const auto& made : all)
+    if (!made) return nullptr;
+  return joined(std::move(all));
 }
 
 Report TuneProblem::report(const Solution& solution) const {
@@ -86,24 +106,28 @@ Report TuneProblem::report(const Solution& solution) const {
 }
 
 std::vector<Report> TuneProblem::reports_of_folds(const Solution& solution) const {
-  std::vector<Report> reports;
-  if (!has_folds()) return reports;
+  if (!has_folds()) return {};
   // The weights of one fold after the other, then the intercepts of one after the other.
   const auto folds = static_cast<Index>(problems_.size());
   const Index intercepts = problems_[0].problem->intercepts();
   const Index penalised = solution.w.size() / folds - intercepts;
-  Vector w(penalised + intercepts);
-  for (Index k = 0; k < folds; ++k) {
+  std::vector<Report> reports(problems_.size());
+  for_each_problem([&](Index k) {
+    Vector w(penalised + intercepts);
     w << solution.w.segment(k * penalised, penalised),
         solution.w.segment(folds * penalised + k * intercepts, intercepts);
     const auto fold = static_cast<std::size_t>(k);
-    reports.push_back(report_all(*problems_[fold].split, data_, data_.fold_y_scale[fold], intercept_, w));
-  }
+    reports[fold] = report_all(*problems_[fold].split, data_, data_.fold_y_scale[fold], intercept_, w);
+  });
   return reports;
 }
 
 Report TuneProblem::report(const Vector& w) const {
-  return report_all(split(), data_, data_.pretreatment.y_scale, intercept_, w);
+  if (!has_folds()) return report_all(split(), data_, data_.pretreatment.y_scale, intercept_, w);
+  // All rows are training rows and validation rows alike.
+  Split rows = split();
+  rows.validation = {};
+  return report_all(rows, data_, data_.pretreatment.y_scale, intercept_, w);
 }
 
 void TuneProblem::require_one_lambda() const {
@@ -133,13 +157,15 @@ OracleGap TuneProblem::gap(Oracle oracle, const Solution& solution, const StopTo
 }
 
 Vector TuneProblem::refit(const Dataset& rows, const Vector& lambda, const StopToken& stop) const {
-  Split all = split();
-  all.train = rows;
-  const auto joined = make_problem(std::move(all), data_, penalty_.penalty, intercept_)
-                          .cheapest(kManyIterations, Coordinates::any, stop);
-  Vector w = starting_weights(*joined);
-  stoppable(*joined, stop).inner_solve(lambda, {}, w);
-  return joined->expand(w);
+  // A problem has validation rows; nothing is asked of them here.
+  const Index first[] = {0};
+  Split all{.train = rows, .validation = select_rows(rows, first), .test = {}};
+  all.validation.weight.resize(0);
+  const auto problem = make_problem(std::move(all), data_, penalty_.penalty, intercept_)
+                           .cheapest(kOneSolve, Coordinates::any, stop);
+  Vector w = starting_weights(*problem);
+  stoppable(*problem, stop).inner_solve(lambda, {}, w);
+  return problem->expand(w);
 }
 
 std::vector<TuneProblem::FormCheck> TuneProblem::check_gradients(double lambda, std::uint64_t seed) const {

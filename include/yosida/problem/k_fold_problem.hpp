@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "yosida/export.hpp"
@@ -19,9 +20,11 @@ class KFoldProblem final : public BilevelProblem {
  public:
   /// `validation_share`: of each fold's L_V, the share of rows that are its validation rows. Throws
   /// InputError unless there are folds with as many shares ≥ 0 of sum 1, all of as many hyperparameters. A
-  /// fold may not be a KFoldProblem itself (repeated K-fold is K times as many folds).
-  KFoldProblem(std::vector<std::shared_ptr<const BilevelProblem>> folds,
-               std::vector<double> validation_share);
+  /// fold may not be a KFoldProblem itself (repeated K-fold is K times as many folds). `operations`: about
+  /// how many a call takes in all folds; where they are many, folds are called side by side, from several
+  /// threads. With 0 one after the other, as problems need that may not be called so.
+  KFoldProblem(std::vector<std::shared_ptr<const BilevelProblem>> folds, std::vector<double> validation_share,
+               Index operations = 0);
 
   Index folds() const { return static_cast<Index>(folds_.size()); }
   /// The problem of one fold.
@@ -47,7 +50,7 @@ class KFoldProblem final : public BilevelProblem {
   /// That of every fold.
   std::unique_ptr<SolveMemory> solve_memory() const override;
   std::optional<double> largest_curvature(SolveMemory& memory, Work& work) const override;
-  /// Fold by fold, each to the tolerances given.
+  /// Each fold to the tolerances given.
   InnerReport inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const override;
   LinearReport hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
                              const LinearOptions& options, Vector& x) const override;
@@ -78,16 +81,23 @@ class KFoldProblem final : public BilevelProblem {
   };
   void fill_in_traits();
   const Fold& at(Index k) const { return folds_[static_cast<std::size_t>(k)]; }
-  /// Calls `each` with every fold and three vectors of its size to work with, no allocation once they have
-  /// been used.
+  std::size_t number_of(const Fold& fold) const { return static_cast<std::size_t>(&fold - folds_.data()); }
+  /// Three vectors of a fold's size to work with, one of as many numbers as λ, and what it adds to a sum over
+  /// the folds: this is taken in their order, whoever has called them.
   struct Scratch {
     Vector a, b, c;
+    Vector of_lambda;
+    double value = 0.0;
   };
   /// What a fold keeps, of a memory of solve_memory().
   SolveMemory* memory_of(const Fold& fold, SolveMemory* all) const;
-  void for_each_fold(FunctionRef<void(const Fold&, Scratch&)> each) const;
+  /// Calls `each` with every fold, no allocation once it has been called; gives what they have worked with.
+  std::span<const Scratch> for_each_fold(FunctionRef<void(const Fold&, Scratch&)> each) const;
+  LinearReport joined(std::span<const LinearReport> reports) const;
+  double sum_of_values(FunctionRef<void(const Fold&, Scratch&)> each) const;
 
   std::vector<Fold> folds_;
+  Index operations_;
   Index penalised_ = 0;
   Index intercepts_ = 0;
 };

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "yosida/export.hpp"
+#include "yosida/linalg/function_ref.hpp"
 #include "yosida/model/penalty.hpp"
 #include "yosida/problem/collapse.hpp"
 #include "yosida/problem/gradient_check.hpp"
@@ -91,10 +92,16 @@ class TuneProblem {
   std::vector<FormCheck> check_gradients(double lambda, std::uint64_t seed) const;
 
  private:
+  /// Calls `each` with 0, …, problems_.size() − 1, from several threads where that pays.
+  void for_each_problem(FunctionRef<void(Index)> each) const;
+  /// The problem, or those of all folds as one.
+  std::shared_ptr<const BilevelProblem> joined(std::vector<std::shared_ptr<const BilevelProblem>> all) const;
+
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   Prepared data_;
   NamedPenalty penalty_;
   bool intercept_;
+  Index numbers_;                       // of all rows that are trained on
   std::vector<ModelProblem> problems_;  // of the split, or of each fold
   double seconds_ = 0.0;
 };
