@@ -85,9 +85,88 @@ void add_rows(const Number* const* x, long rows, long cols, const double* r, dou
   }
 }
 
+/// Columns that are worked on at a time: their weights stay in the first-level cache for all rows of a block.
+constexpr long kTile = 128;
+
+/// Of R rows and V times four outputs: each load of w serves R rows.
+template <long R, long V, typename Number>
+void tile_products(const Number* const* x, long begin, long end, const Four* w, Four* out) {
+  Four sum[R][V];
+  for (long i = 0; i < R; ++i)
+    for (long v = 0; v < V; ++v) sum[i][v] = out[i * V + v];
+  for (long j = begin; j < end; ++j)
+    for (long i = 0; i < R; ++i) {
+      const double number = static_cast<double>(x[i][j]);
+      for (long v = 0; v < V; ++v) sum[i][v] += number * w[j * V + v];
+    }
+  for (long i = 0; i < R; ++i)
+    for (long v = 0; v < V; ++v) out[i * V + v] = sum[i][v];
+}
+
+/// Each load and store of out serves R rows.
+template <long R, long V, typename Number>
+void tile_sums(const Number* const* x, long begin, long end, const Four* r, Four* out) {
+  Four weights[R * V];
+  for (long i = 0; i < R * V; ++i) weights[i] = r[i];
+  for (long j = begin; j < end; ++j) {
+    Four sum[V];
+    for (long v = 0; v < V; ++v) sum[v] = out[j * V + v];
+    for (long i = 0; i < R; ++i) {
+      const double number = static_cast<double>(x[i][j]);
+      for (long v = 0; v < V; ++v) sum[v] += number * weights[i * V + v];
+    }
+    for (long v = 0; v < V; ++v) out[j * V + v] = sum[v];
+  }
+}
+
+template <long V, typename Number>
+void many_products_of(const Number* const* x, long rows, long cols, const double* w, double* out) {
+  constexpr long kRows = V < 4 ? 4 : 2;  // what the registers hold
+  const Four* const weights = reinterpret_cast<const Four*>(w);
+  Four* const products = reinterpret_cast<Four*>(out);
+  for (long i = 0; i < rows * V; ++i) products[i] = Four{};
+  for (long begin = 0; begin < cols; begin += kTile) {
+    const long end = begin + kTile < cols ? begin + kTile : cols;
+    long i = 0;
+    for (; i + kRows <= rows; i += kRows)
+      tile_products<kRows, V>(x + i, begin, end, weights, products + i * V);
+    for (; i < rows; ++i) tile_products<1, V>(x + i, begin, end, weights, products + i * V);
+  }
+}
+
+template <long V, typename Number>
+void add_many_of(const Number* const* x, long rows, long cols, const double* r, double* out) {
+  constexpr long kRows = V < 4 ? 4 : 2;
+  const Four* const weights = reinterpret_cast<const Four*>(r);
+  Four* const sums = reinterpret_cast<Four*>(out);
+  for (long begin = 0; begin < cols; begin += kTile) {
+    const long end = begin + kTile < cols ? begin + kTile : cols;
+    long i = 0;
+    for (; i + kRows <= rows; i += kRows) tile_sums<kRows, V>(x + i, begin, end, weights + i * V, sums);
+    for (; i < rows; ++i) tile_sums<1, V>(x + i, begin, end, weights + i * V, sums);
+  }
+}
+
+template <typename Number>
+void many_products(const Number* const* x, long rows, long cols, long fours, const double* w, double* out) {
+  if (fours == 1) return many_products_of<1>(x, rows, cols, w, out);
+  if (fours == 2) return many_products_of<2>(x, rows, cols, w, out);
+  if (fours == 3) return many_products_of<3>(x, rows, cols, w, out);
+  many_products_of<kMostFours>(x, rows, cols, w, out);
+}
+
+template <typename Number>
+void add_many(const Number* const* x, long rows, long cols, long fours, const double* r, double* out) {
+  if (fours == 1) return add_many_of<1>(x, rows, cols, r, out);
+  if (fours == 2) return add_many_of<2>(x, rows, cols, r, out);
+  if (fours == 3) return add_many_of<3>(x, rows, cols, r, out);
+  add_many_of<kMostFours>(x, rows, cols, r, out);
+}
+
 }  // namespace
 
 extern const Kernels YOSIDA_KERNELS;
-const Kernels YOSIDA_KERNELS = {{row_products, add_rows}, {row_products, add_rows}};
+const Kernels YOSIDA_KERNELS = {{row_products, add_rows, many_products, add_many},
+                                {row_products, add_rows, many_products, add_many}};
 
 }  // namespace yosida::linalg

@@ -5,6 +5,8 @@
 
 namespace yosida::linalg {
 
+inline constexpr long kMostFours = 4;
+
 /// The kernels for rows of numbers of one kind. They sum in double precision.
 template <typename Number>
 struct RowKernels {
@@ -14,6 +16,15 @@ struct RowKernels {
   void (*row_products)(const Number* const* x, long rows, long cols, const double* w, double* out);
   /// out[j] += Σ_i r[i] x[i][j]
   void (*add_rows)(const Number* const* x, long rows, long cols, const double* r, double* out);
+
+  // The same for several outputs at a time, `fours` times four of them, at most kMostFours: w and the sums
+  // have as many numbers for each column, r and the products for each row.
+
+  /// out[i] = Σ_j x[i][j] w[j]
+  void (*many_products)(const Number* const* x, long rows, long cols, long fours, const double* w,
+                        double* out);
+  /// out[j] += Σ_i r[i] x[i][j]
+  void (*add_many)(const Number* const* x, long rows, long cols, long fours, const double* r, double* out);
 };
 
 struct Kernels {

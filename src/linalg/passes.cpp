@@ -108,6 +108,7 @@ class Block<SparseRow> {
       }
     }
   }
+  void finish(double*) const {}
 
  private:
   const RowsOf<SparseRow>& x_;
@@ -119,7 +120,22 @@ class Block<SparseRow> {
 const linalg::RowKernels<double>& kernels_of(const double*) { return linalg::kernels().doubles; }
 const linalg::RowKernels<float>& kernels_of(const float*) { return linalg::kernels().singles; }
 
-/// With several outputs by BLAS, which wants doubles, rows one behind the other: others are copied to a place
+/// A few outputs have kernels of their own; numbers of theirs are padded with zeros to a multiple of four.
+constexpr bool is_few(Index outputs) { return outputs > 1 && outputs <= 4 * linalg::kMostFours; }
+constexpr Index fours_of(Index outputs) { return (outputs + 3) / 4; }
+constexpr Index padded(Index outputs) { return 4 * fours_of(outputs); }
+
+/// `count` groups of `outputs` numbers with as many zeros behind each as make their number a multiple of
+/// four.
+const double* pad(const double* numbers, Index count, Index outputs, std::vector<double>& place) {
+  const Index width = padded(outputs);
+  if (width == outputs) return numbers;
+  place.assign(static_cast<std::size_t>(count * width), 0.0);
+  for (Index i = 0; i < count; ++i) std::copy_n(numbers + i * outputs, outputs, place.data() + i * width);
+  return place.data();
+}
+
+/// With many outputs by BLAS, which wants doubles, rows one behind the other: others are copied to a place
 /// of a fixed size. So the products are the same wherever rows lie.
 template <typename Number>
 class Block<const Number*> {
@@ -128,22 +144,41 @@ class Block<const Number*> {
   void read(Index begin, Index count) {
     count_ = count;
     x_.fetch(begin, count, rows_);
-    if (outputs_ > 1) matrix_ = joined();
+    if (outputs_ > 1 && !is_few(outputs_)) matrix_ = joined();
   }
-  /// With several outputs w is transposed: see multiply_transposed.
+  /// w as Factor arranges it.
   void products(const double* w, double* out) const {
     if (outputs_ == 1) {
       kernels_of(rows_[0]).row_products(rows_, count_, x_.cols(), w, out);
+    } else if (is_few(outputs_)) {
+      thread_local std::vector<double> scratch;
+      const Index width = padded(outputs_);
+      scratch.resize(static_cast<std::size_t>(count_ * width));
+      kernels_of(rows_[0]).many_products(rows_, count_, x_.cols(), fours_of(outputs_), w, scratch.data());
+      for (Index i = 0; i < count_; ++i)
+        std::copy_n(scratch.data() + i * width, outputs_, out + i * outputs_);
     } else {
       linalg::multiply_transposed(matrix_, count_, x_.cols(), w, outputs_, out);
     }
   }
-  void add(const double* r, double* out) const {
+  void add(const double* r, double* out) {
     if (outputs_ == 1) {
       kernels_of(rows_[0]).add_rows(rows_, count_, x_.cols(), r, out);
+    } else if (is_few(outputs_)) {
+      thread_local std::vector<double> scratch;
+      sums_.resize(static_cast<std::size_t>(x_.cols() * padded(outputs_)));
+      kernels_of(rows_[0]).add_many(rows_, count_, x_.cols(), fours_of(outputs_),
+                                    pad(r, count_, outputs_, scratch), sums_.data());
     } else {
       linalg::add_transposed(matrix_, count_, x_.cols(), r, outputs_, out);
     }
+  }
+  /// Adds what add() has kept to itself, after the last block.
+  void finish(double* out) const {
+    const Index width = padded(outputs_);
+    for (Index j = 0; j < x_.cols() && !sums_.empty(); ++j)
+      for (Index o = 0; o < outputs_; ++o)
+        out[j * outputs_ + o] += sums_[static_cast<std::size_t>(j * width + o)];
   }
 
  private:
@@ -165,6 +200,7 @@ class Block<const Number*> {
   Index count_ = 0;
   const Number* rows_[kMaxBlockRows];
   const double* matrix_ = nullptr;
+  std::vector<double> sums_;  // of a few outputs, padded
 };
 
 /// out += Σ r_i over the rows' weights, one sum per output.
@@ -186,7 +222,7 @@ bool holds_intercepts(const Design& x, std::size_t size, Index outputs) {
 class Factor {
  public:
   struct Scratch {
-    std::vector<double> weights, offset, transposed;
+    std::vector<double> weights, offset, arranged;
   };
 
   Factor(const Design& x, std::span<const double> w, Index outputs, Scratch& scratch) : outputs_(outputs) {
@@ -204,12 +240,15 @@ class Factor {
       weights_ = scratch.weights.data();
       offset_ = scratch.offset.data();
     }
-    if (outputs > 1 && !linalg::Access::storage(x).is_sparse) {
+    if (linalg::Access::storage(x).is_sparse || outputs == 1) return;
+    if (is_few(outputs)) {
+      weights_ = pad(weights_, linalg::Access::storage(x).cols, outputs, scratch.arranged);
+    } else {
       const Index cols = linalg::Access::storage(x).cols;
-      scratch.transposed.resize(static_cast<std::size_t>(cols * outputs));
-      Eigen::Map<Matrix>(scratch.transposed.data(), outputs, cols) =
+      scratch.arranged.resize(static_cast<std::size_t>(cols * outputs));
+      Eigen::Map<Matrix>(scratch.arranged.data(), outputs, cols) =
           Eigen::Map<const Matrix>(weights_, cols, outputs).transpose();
-      weights_ = scratch.transposed.data();
+      weights_ = scratch.arranged.data();
     }
   }
 
@@ -356,6 +395,7 @@ double pass(const RowsOf<Row>& x, const Factor (&factors)[N], const Map& map, co
           block.add(scratch.data(), sum);
           if (sums.wants_sums()) add_sums(count, scratch.data(), outputs, sum + sums.sums_at());
         }
+        if (!by_columns && sums.wants_rows()) block.finish(sum);
         return total;
       });
   if (by_columns) {
@@ -404,6 +444,7 @@ void Design::add_transposed(std::span<const double> r, std::span<double> out, In
         call_for(x, i + count, std::min(block_size, end - i - count));
         block.add(r.data() + i * outputs, sum);
       }
+      block.finish(sum);
       if (sums.wants_sums()) add_sums(end - begin, r.data() + begin * outputs, outputs, sum + sums.sums_at());
       return 0.0;
     });

@@ -109,7 +109,7 @@ InnerReport CountedProblem::inner_solve(const Vector& lambda, const InnerOptions
   ++work_.inner_solves;
   if (report.converged) return report;
   require_going_on();
-  if (report.work.paper_count() >= limited.max_count) throw RunEnded(RunEnded::Reason::work_limit);
+  if (work_.paper_count() >= limit_) throw RunEnded(RunEnded::Reason::work_limit);
   return report;
 }
 
@@ -138,7 +138,7 @@ LinearReport CountedProblem::within_limit(const LinearOptions& options,
   work_ += report.work;
   if (report.converged) return report;
   require_going_on();
-  if (report.work.paper_count() >= limited.max_count) throw RunEnded(RunEnded::Reason::work_limit);
+  if (work_.paper_count() >= limit_) throw RunEnded(RunEnded::Reason::work_limit);
   return report;
 }
 

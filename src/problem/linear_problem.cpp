@@ -392,7 +392,7 @@ InnerReport LinearProblem::inner_solve(const Vector& lambda, const InnerOptions&
     if (auto* const memory = dynamic_cast<QuasiNewton*>(options.memory); memory != nullptr && !exact)
       report = memory->minimise(inner, w);
     inner.max_count -= report.work.paper_count();
-    if (!report.converged && !stop_requested(options.stop)) {
+    if (!report.converged && inner.max_count > 0 && !stop_requested(options.stop)) {
       const Work before = report.work;
       report = newton(inner, w);
       report.work += before;

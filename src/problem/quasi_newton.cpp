@@ -46,6 +46,8 @@ constexpr double kUsualPasses = 300.0;
 double logarithm_of(const Vector& c) { return std::log(c.mean()); }
 
 constexpr std::size_t kMaxPairs = 30;
+/// So many of them come from one linear solve at most.
+constexpr std::size_t kMaxPairsOfSolve = 8;
 constexpr std::size_t kMaxKept = 24;
 /// So many solves after it was taken a Hessian is still new.
 constexpr int kSoon = 2;
@@ -146,6 +148,29 @@ double QuasiNewton::refresh(const DataTerm& data, const Vector& c, const StopTok
   return hessian_flops(data, rows_) + share * columns * columns * columns;
 }
 
+void QuasiNewton::remember(Pair pair) {
+  const double curvature = pair.step.dot(pair.change);
+  // Of a convex term it is never negative but by rounding; what rounding decides tells nothing.
+  if (!(curvature > 1e-10 * pair.step.norm() * pair.change.norm())) return;
+  if (pairs_.size() == kMaxPairs) pairs_.erase(pairs_.begin());
+  pairs_.push_back(std::move(pair));
+}
+
+void QuasiNewton::apply_inverse(const Vector& c, Vector& v) const {
+  std::vector<double> along(pairs_.size());
+  const auto change = [&](const Pair& pair) { return pair.change + c.cwiseProduct(pair.step); };
+  for (std::size_t i = pairs_.size(); i-- > 0;) {
+    const Vector y = change(pairs_[i]);
+    along[i] = pairs_[i].step.dot(v) / pairs_[i].step.dot(y);
+    v -= along[i] * y;
+  }
+  hessian_.solve(v);
+  for (std::size_t i = 0; i < pairs_.size(); ++i) {
+    const Vector y = change(pairs_[i]);
+    v += (along[i] - y.dot(v) / pairs_[i].step.dot(y)) * pairs_[i].step;
+  }
+}
+
 /// One inner solve.
 class QuasiNewton::Minimiser {
  public:
@@ -208,29 +233,11 @@ class QuasiNewton::Minimiser {
   Vector gradient_at(const Point& at) const { return at.gradient + p_.c.cwiseProduct(at.w) + p_.linear; }
   void update() { gradient_ = gradient_at(point()); }
 
-  /// −B⁻¹g for the B of M and the pairs, which know the data term alone: penalties add c∘s to a change.
-  Vector direction() const {
-    const std::vector<Pair>& pairs = memory_.pairs_;
-    Vector d = -gradient_;
-    std::vector<double> along(pairs.size());
-    const auto change = [&](const Pair& pair) { return pair.change + p_.c.cwiseProduct(pair.step); };
-    for (std::size_t i = pairs.size(); i-- > 0;) {
-      const Vector y = change(pairs[i]);
-      along[i] = pairs[i].step.dot(d) / pairs[i].step.dot(y);
-      d -= along[i] * y;
-    }
-    memory_.hessian_.solve(d);
-    for (std::size_t i = 0; i < pairs.size(); ++i) {
-      const Vector y = change(pairs[i]);
-      d += (along[i] - y.dot(d) / pairs[i].step.dot(y)) * pairs[i].step;
-    }
-    return d;
-  }
-
   /// Moves the point by one quasi-Newton step, nearly always of length 1, which costs one pass. False where
   /// no step helps.
   bool step() {
-    Vector d = direction();
+    Vector d = -gradient_;
+    memory_.apply_inverse(p_.c, d);
     double slope = gradient_.dot(d);
     if (!(slope < 0.0) || !d.allFinite()) {  // rounding in the pairs
       memory_.pairs_.clear();
@@ -258,7 +265,7 @@ class QuasiNewton::Minimiser {
       }
       gradient = gradient_at(point());
     }
-    remember(last);
+    memory_.remember({point().w - last.w, point().gradient - last.gradient});
     gradient_ = gradient;
     return true;
   }
@@ -291,15 +298,6 @@ class QuasiNewton::Minimiser {
     return at.gradient.allFinite();
   }
 
-  void remember(const Point& last) {
-    Pair pair{point().w - last.w, point().gradient - last.gradient};
-    const double curvature = pair.step.dot(pair.change);
-    // Of a convex term it is never negative but by rounding; what rounding decides tells nothing.
-    if (!(curvature > 1e-10 * pair.step.norm() * pair.change.norm())) return;
-    if (memory_.pairs_.size() == kMaxPairs) memory_.pairs_.erase(memory_.pairs_.begin());
-    memory_.pairs_.push_back(std::move(pair));
-  }
-
   QuasiNewton& memory_;
   const InnerProblem& p_;
   Vector gradient_;  // of the objective at the point
@@ -320,11 +318,13 @@ LinearReport QuasiNewton::solve(const DataTerm& data, const Vector& c, const Vec
   require_margins(data);
   Vector state;
   data.state_at(point_.margins, state);
+  std::vector<Pair> seen;
   const auto apply = [&](const Vector& p, Vector& out) {
     data.hessian_product_at(state, p, out);
+    seen.push_back({p, out});
     out += c.cwiseProduct(p);
   };
-  const auto precondition = [&](Vector& v) { hessian_.solve(v); };
+  const auto precondition = [&](Vector& v) { apply_inverse(c, v); };
   const auto norm = [&](const Vector& residual) { return gradient_norm(residual, c, curvatures); };
   const double tolerance = options.tolerance * norm(b);
   const Index most = 10 * b.size();
@@ -342,6 +342,10 @@ LinearReport QuasiNewton::solve(const DataTerm& data, const Vector& c, const Vec
     const CgReport cg = conjugate_gradients(
         apply, b, x, tolerance, products, {.precondition = precondition, .norm = norm, .stop = options.stop});
     report.work.hessian_products += cg.products;
+    // The first ones have met most of what M misses, the tangent of w*(λ) among them. Later ones, of small
+    // residuals, would only push others out.
+    for (std::size_t i = std::min(seen.size(), kMaxPairsOfSolve); i-- > 0;) remember(std::move(seen[i]));
+    seen.clear();
     wasted_passes_ += static_cast<double>(std::max<Index>(cg.products - needed, 0));
     report.residual_norm = cg.residual_norm;
     report.converged = cg.residual_norm <= tolerance;

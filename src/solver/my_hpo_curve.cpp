@@ -17,7 +17,6 @@ constexpr double kExact = 1e-9;
 constexpr double kGlance = 1e-7;
 constexpr double kGlanceSlope = 1e-4;
 constexpr std::int64_t kGlanceCount = 300;
-constexpr std::int64_t kAnyCount = std::numeric_limits<std::int64_t>::max();
 
 Sample unresolved(double lambda) { return {lambda, BasinSearch::kUnresolved, {}, 0.0}; }
 
@@ -39,7 +38,9 @@ std::vector<Sample> closed_forms(const BilevelProblem& problem, std::span<const 
 }
 
 Exactness Exactness::exact() { return {.tolerance = kExact}; }
-Exactness Exactness::glance() { return {.tolerance = kGlance, .is_glance = true}; }
+Exactness Exactness::glance() {
+  return {.tolerance = kGlance, .is_glance = true, .most_gradients = kGlanceCount};
+}
 
 Curve::Curve(const BilevelProblem& problem, Vector w, std::shared_ptr<SolveMemory> memory)
     : problem_(problem), start_(std::move(w)), memory_(std::move(memory)), g_(problem.weights()) {}
@@ -53,11 +54,12 @@ Sample Curve::evaluate(double lambda, const Exactness& wanted) {
                                                  {.proximal = {},
                                                   .tolerance = wanted.tolerance,
                                                   .blur = wanted.tau,
-                                                  .max_count = wanted.is_glance ? kGlanceCount : kAnyCount,
+                                                  .max_count = wanted.most_gradients,
                                                   .memory = memory_.get()},
                                                  point.v);
   if (!inner.converged) {
-    if (!wanted.is_glance) ++inexact_solves_;
+    const bool is_cut_short = wanted.most_gradients < Exactness{}.most_gradients;
+    if (!is_cut_short) ++inexact_solves_;
     // Where a solve is to be exact and is not, it tells nothing: it may look better than any w*(λ).
     if (wanted.tau == 0.0 || !std::isfinite(inner.gradient_norm)) return unresolved(lambda);
   }

@@ -18,6 +18,7 @@ struct Exactness {
   bool with_slope = true;
   /// The λ is one of many and need not be resolved: a rough slope will do, and not at any price.
   bool is_glance = false;
+  std::int64_t most_gradients = std::numeric_limits<std::int64_t>::max();
 
   static Exactness exact();
   /// For points between the kinks of an ℓ₁ penalty.
@@ -25,6 +26,10 @@ struct Exactness {
   static Exactness blurred(double tau) { return {.tau = tau}; }
   static Exactness value_only(double tau, double tolerance) {
     return {.tau = tau, .tolerance = tolerance, .with_slope = false};
+  }
+  /// The same with so many gradients, whatever they tell.
+  static Exactness look(double tau, double tolerance, std::int64_t most_gradients) {
+    return {.tau = tau, .tolerance = tolerance, .with_slope = false, .most_gradients = most_gradients};
   }
 };
 

@@ -34,6 +34,8 @@ constexpr double kNoGradient = 1e-7;
 /// what they are above the best.
 constexpr double kLevel = 1e-6;
 constexpr double kLevelAbove = 0.1;
+/// The end of the scan is looked at with so many passes: where it takes more, h is not level.
+constexpr std::int64_t kPassesToEnd = 12;
 /// A solve whose weights may be those of a λ further away than this has not told h.
 constexpr double kResolved = 0.3;
 /// So many values that rise one after the other, to so many times the best, end an inexact scan. Columns of
@@ -42,7 +44,7 @@ constexpr int kRises = 2;
 constexpr double kOverfitted = 1.1;
 constexpr double kFarOverfitted = 4.0;
 /// Where the columns have one scale and a Hessian is kept, one more of them is enough for a smaller rise.
-constexpr double kSlightlyOverfitted = 1.03;
+constexpr double kSlightlyOverfitted = 1.01;
 
 }  // namespace
 
@@ -96,7 +98,7 @@ bool Scan::is_level_below(const Sample& sample, double last, Curve& curve, Basin
       !are_level(sample.value, last))
     return false;
   const Sample end =
-      curve.evaluate(search.left_to_scan().back(), Exactness::value_only(kScanTau, kNoGradient));
+      curve.evaluate(search.left_to_scan().back(), Exactness::look(kScanTau, kNoGradient, kPassesToEnd));
   search.add(end);
   return are_level(sample.value, end.value);
 }

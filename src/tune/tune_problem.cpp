@@ -52,6 +52,7 @@ TuneProblem::TuneProblem(TuneProblem&&) noexcept = default;
 const Split& TuneProblem::split() const { return has_folds() ? data_.split : *problems_[0].split; }
 
 const Split& TuneProblem::fold(Index k) const { return *problems_.at(static_cast<std::size_t>(k)).split; }
+
 void TuneProblem::for_each_problem(FunctionRef<void(Index)> each) const {
   linalg::run_side_by_side(std::ssize(problems_), std::ssize(problems_) * numbers_, each);
 }
