@@ -4,7 +4,7 @@
     docs/tutorial/make.py data                        # houses.csv and offers.csv: made up, from one seed
     docs/tutorial/make.py pictures build/release      # loss.svg and offers.svg, from runs of the program
 
-The pictures want Debian's python3-matplotlib.
+The pictures want Debian's python3-matplotlib and python3-pandas.
 """
 import csv
 import json
@@ -24,7 +24,7 @@ HEATING = ["gas", "oil", "district", "heat pump"]
 
 def made(rows, random):
     """Houses: a price in thousands, made of what is known of them, of the district and of chance."""
-    of_district = dict(zip(DISTRICTS, np.random.default_rng(5).normal(0.0, 45.0, len(DISTRICTS))))
+    of_district = dict(zip(DISTRICTS, np.random.default_rng(5).normal(0.0, 35.0, len(DISTRICTS))))
     houses = []
     for number in range(rows):
         area = float(np.clip(random.normal(115, 35), 45, 260))
@@ -38,7 +38,7 @@ def made(rows, random):
         year = int(house["sold"][:4])
         house["price"] = round(60 + 2.4 * area + 0.05 * plot + 0.55 * (built - 1960) + 22 * (house["garage"] == "yes") - 7 * house["station_km"]
                                + {"gas": 0, "oil": -12, "district": 5, "heat pump": 18}[house["heating"]] + 11 * (year - 2019)
-                               + of_district[house["district"]] + random.normal(0, 28), 1)
+                               + of_district[house["district"]] + random.normal(0, 38), 1)
         houses.append(house)
     return houses
 
@@ -52,16 +52,25 @@ def write(file, rows):
 
 def write_data():
     random = np.random.default_rng(20)
-    houses = made(260, random)
+    houses = made(100, random)
     write("houses.csv", houses)
     offers = made(12, random)
     for number, house in enumerate(offers):
-        fair = house.pop("price")
-        house.update(id=f"A{number + 1}", sold="2023-12-01", asked=round(fair + float(random.normal(0, 45))))
+        fair = house.pop("price") + 11 * (2023 - int(house["sold"][:4]))
+        house.update(id=f"A{number + 1}", sold="2023-12-01", asked=round(fair + float(random.normal(0, 60))))
     write("offers.csv", offers)
 
 
-TUNE = ["tune", "--train", HERE / "houses.csv", "--target", "price", "--test-fraction", "0.2", "--folds", "5", "--quiet"]
+TUNE = ["tune", "--train", "houses.csv", "--target", "price", "--ignore", "id", "--test-fraction", "0.2", "--folds", "5", "--quiet"]
+
+
+def numbers(name):
+    """A table with numbers in place of text, as the tutorial makes it."""
+    import pandas as pd
+
+    table = pd.read_csv(HERE / f"{name}.csv")
+    table["sold"] = (pd.to_datetime(table["sold"]) - pd.Timestamp("2019-01-01")).dt.days
+    return pd.get_dummies(table, columns=["district", "garage", "heating"], dtype=int)
 
 
 def draw(build):
@@ -71,6 +80,7 @@ def draw(build):
     matplotlib.rcParams.update({"svg.hashsalt": "yosida", "svg.fonttype": "none", "font.family": "sans-serif", "axes.spines.top": False,
                                 "axes.spines.right": False, "font.sans-serif": ["Helvetica", "Arial", "DejaVu Sans"]})
     import matplotlib.pyplot as plt
+    import matplotlib.ticker
 
     def save(figure, file):
         figure.savefig(HERE / file, metadata={"Date": None}, bbox_inches="tight")
@@ -81,22 +91,28 @@ def draw(build):
         def yosida(*arguments):
             subprocess.run([pathlib.Path(build).resolve() / "yosida", *arguments], cwd=folder, check=True)
 
-        yosida(*TUNE, "--save", "houses.json", "--json", "result.json")
-        yosida(*TUNE, "--method", "grid", "--trials", "61", "--bounds=-14,4", "--trace", "grid.csv")
-        yosida("predict", "--from", "houses.json", "--data", HERE / "offers.csv", "--id", "id", "--out", "predictions.csv")
-        result = json.loads((folder / "result.json").read_text())
+        houses = numbers("houses")
+        houses.to_csv(folder / "houses.csv", index=False)
+        numbers("offers").reindex(columns=houses.columns.drop("price"), fill_value=0).to_csv(folder / "offers.csv", index=False)
+        yosida(*TUNE, "--json", "ridge.json")
+        yosida(*TUNE, "--model", "lasso", "--save", "model.json", "--json", "lasso.json")
+        yosida(*TUNE, "--method", "grid", "--trials", "61", "--bounds=-9,3", "--trace", "grid.csv")
+        yosida("predict", "--from", "model.json", "--data", "offers.csv", "--out", "predictions.csv")
+        ridge, lasso = (json.loads((folder / f"{model}.json").read_text()) for model in ("ridge", "lasso"))
         trials = [row for row in csv.DictReader(open(folder / "grid.csv")) if row["tried"]]
-        predicted = {row["id"]: float(row["prediction"]) for row in csv.DictReader(open(folder / "predictions.csv"))}
-    offers = {row["id"]: float(row["asked"]) for row in csv.DictReader(open(HERE / "offers.csv"))}
+        offers = {row["id"]: float(row["asked"]) for row in csv.DictReader(open(HERE / "offers.csv"))}
+        predicted = dict(zip(offers, (float(row["prediction"]) for row in csv.DictReader(open(folder / "predictions.csv")))))
 
     figure, axes = plt.subplots(figsize=(6.4, 3.2))
     axes.plot([float(row["tried"]) for row in trials], [float(row["tried_validation"]) for row in trials], color="#6a8fc7")
-    axes.plot(result["lambda"][0], result["loss"]["validation"], "o", markersize=9, fillstyle="none", markeredgewidth=2, color="#111111")
-    axes.annotate("the answer", (result["lambda"][0], result["loss"]["validation"]), xytext=(0, 14), textcoords="offset points", ha="center")
-    axes.set(xlabel="lambda, the logarithm of the penalty", ylabel="validation loss, mean of five folds", ylim=(0, None))
+    axes.plot(ridge["lambda"][0], ridge["loss"]["validation"], "o", markersize=9, fillstyle="none", markeredgewidth=2, color="#111111")
+    axes.annotate("the answer", (ridge["lambda"][0], ridge["loss"]["validation"]), xytext=(0, 14), textcoords="offset points", ha="center")
+    axes.set(xlabel="lambda, the logarithm of the penalty", ylabel="validation loss, mean of five folds", yscale="log")
+    axes.yaxis.set_major_formatter(matplotlib.ticker.ScalarFormatter())
+    axes.yaxis.set_minor_formatter(matplotlib.ticker.ScalarFormatter())
     save(figure, "loss.svg")
 
-    error = np.sqrt(2 * result["refit"]["loss"]["test"])
+    error = np.sqrt(2 * lasso["refit"]["loss"]["test"])
     figure, axes = plt.subplots(figsize=(5.2, 4.4))
     low, high = min(*offers.values(), *predicted.values()) - 30, max(*offers.values(), *predicted.values()) + 30
     axes.plot([low, high], [low, high], color="#888888", linewidth=1)

@@ -190,16 +190,18 @@ class Commands(unittest.TestCase):
 
     def run_page(self, page):
         folder = self.folder()
+        above = PYTHON_NAMES
         for block in blocks(page):
             if block.language == "python":
-                self.run_python(block, folder)
+                self.run_python(block, above, folder)
+                above += block.text  # a block knows the names of those above it
             elif block.language in ("sh", "console"):
                 self.run_commands(commands_of(block), folder)
 
-    def run_python(self, block, folder):
+    def run_python(self, block, above, folder):
         with self.subTest(f"{block.page}:{block.line}"):
             self.counts["Python blocks"] += 1
-            done = subprocess.run([sys.executable, "-c", PYTHON_NAMES + block.text], cwd=folder, env=environment(folder),
+            done = subprocess.run([sys.executable, "-c", above + block.text], cwd=folder, env=environment(folder),
                                   capture_output=True, encoding="utf-8", timeout=SECONDS)
             self.assertEqual(done.returncode, 0, f"{block.text}\n{done.stderr}")
 
