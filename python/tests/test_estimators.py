@@ -203,7 +203,6 @@ def test_a_plain_fit_is_that_of_least_squares_where_penalties_do_not_help(table)
     ({}, dict(y=[10**400] + [1] * 119), "^y: "),
     ({}, dict(y=["a", "b"] * 60), "^y: "),
     ({}, dict(y=np.ones(120)), "^y: "),
-    ({}, dict(X=np.array(["2020-01-01"] * 120, dtype="datetime64[D]").reshape(-1, 1)), "X"),
     (dict(bounds=3), {}, "bounds"),
     (dict(unpenalised="a"), {}, "unpenalised"),
     (dict(unpenalised=[1.5]), {}, "unpenalised"),
