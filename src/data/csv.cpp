@@ -625,7 +625,7 @@ class CsvReader {
 Dataset read_csv(const std::filesystem::path& file, ByteStream& stream, Separator separator,
                  const ReadOptions& options) {
   if (options.decimal != '\0' && options.decimal != '.' && options.decimal != ',')
-    throw InputError(fmt::format("decimal = {}: must be . or ,", options.decimal));
+    throw InputError(fmt::format("{}: decimal = {}: must be . or ,", file.string(), options.decimal));
   if (!std::filesystem::is_regular_file(file))
     return CsvReader(stream, options, separator).read(nullptr, true);
   // A file of numbers is read once. Where something in it is none, all of it is looked at before a column is

@@ -34,7 +34,7 @@ TEST_F(Libsvm, BadLabels) {
 }
 
 TEST_F(Libsvm, BadEntries) {
-  expect_error("1 1:1\n1 0:1 1:2\n", {"bad.svm:2: entry \"0:1\"", "LIBSVM indices start at 1"});
+  expect_error("1 1:1\n1 0:1 0:2\n", {"bad.svm:2: entry \"0:2\"", "follows index 0", "ascend"});
   expect_error("1 -3:1\n", {"entry \"-3:1\"", "start at 1"});
   expect_error("1 2:1 2:3\n", {"bad.svm:1: entry \"2:3\"", "follows index 2", "ascend"});
   expect_error("1 3:1 2:3\n", {"entry \"2:3\"", "follows index 3", "ascend"});
@@ -47,6 +47,17 @@ TEST_F(Libsvm, BadEntries) {
   expect_error("1 1:\n", {"entry \"1:\"", "must be a number"});
   expect_error("1 1:inf\n", {"entry \"1:inf\"", "finite"});
   expect_error("1 1:nan\n", {"entry \"1:nan\"", "finite"});
+}
+
+TEST_F(Libsvm, IndicesFromZero) {
+  const Dataset data = read_dataset(files_.write("zero.svm", "1 0:5 2:6\n2 1:7\n"));
+  EXPECT_EQ(dense(data), matrix({{5, 0, 6}, {0, 7, 0}}));
+  EXPECT_TRUE(data.table.from_zero);
+  EXPECT_EQ(data.notes.size(), 1U);
+  // A file that has no such index is read like one that does.
+  ReadOptions options;
+  options.like = data.table;
+  EXPECT_EQ(dense(read_dataset(files_.write("like.svm", "1 1:7 2:3\n"), options)), matrix({{0, 7, 3}}));
 }
 
 TEST_F(Libsvm, NoRowsOrFeatures) {

@@ -35,7 +35,10 @@ TEST(Field, Numbers) {
   EXPECT_EQ(field::number("1,234,567.5", '.'), 1234567.5);
   EXPECT_EQ(field::number("-1.234.567,25", ','), -1234567.25);
   EXPECT_EQ(field::number("12 345,5e1", ','), 123455.0);
-  EXPECT_EQ(field::number("1\xc2\xa0234", ','), 1234.0);
+  EXPECT_EQ(field::number("1\xc2\xa0"
+                          "234",
+                          ','),
+            1234.0);
   EXPECT_EQ(field::number("1'234.5", '.'), 1234.5);
   EXPECT_EQ(field::number("3,14", ','), 3.14);
   EXPECT_EQ(field::number("+,5", ','), 0.5);
