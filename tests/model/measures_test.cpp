@@ -75,15 +75,15 @@ double measured(const char* name, const Predicted& rows) {
   return measures()[find_measure(name).value()].value(rows).value();
 }
 
-Vector vector(std::initializer_list<double> values) {
+Vector of(std::initializer_list<double> values) {
   return Eigen::Map<const Vector>(values.begin(), static_cast<Index>(values.size()));
 }
 
 // Figures by hand: of the second class 2 rows are found, 1 is missed, and 1 is taken for it wrongly.
 TEST(Measures, OfTwoClasses) {
   Dataset data;
-  data.y = vector({1, 1, 1, -1, -1, -1, -1});
-  const Vector m = vector({2, 0, -1, 1, -1, -1, -2});
+  data.y = of({1, 1, 1, -1, -1, -1, -1});
+  const Vector m = of({2, 0, -1, 1, -1, -1, -2});
   const double mean_loss = 0.6;
   const Predicted rows{.data = data, .loss = logistic(), .margins = m, .mean_loss = mean_loss};
   const Matrix confusion = confusion_of(rows);
@@ -104,8 +104,8 @@ TEST(Measures, OfTwoClasses) {
 // Class 2 has no rows and is never said; class 1 is said once and wrongly: the mean is over classes 0, 1, 3.
 TEST(Measures, OfSeveralClassesAreMeansOverThoseThatAreThere) {
   Dataset data;
-  data.y = vector({0, 0, 3, 3});
-  const Vector m = vector({1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1});
+  data.y = of({0, 0, 3, 3});
+  const Vector m = of({1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1});
   const SharedLoss loss = softmax(4);
   const Predicted rows{.data = data, .loss = *loss, .margins = m, .mean_loss = std::log(2.0) / 2.0};
   EXPECT_DOUBLE_EQ(measured("precision", rows), (1.0 + 0.0 + 1.0) / 3.0);
@@ -117,8 +117,8 @@ TEST(Measures, OfSeveralClassesAreMeansOverThoseThatAreThere) {
 
 TEST(Measures, OfCountsExplainDeviance) {
   Dataset data;
-  data.y = vector({1, 3});
-  const Vector m = vector({std::log(1.0), std::log(3.0)});
+  data.y = of({1, 3});
+  const Vector m = of({std::log(1.0), std::log(3.0)});
   EXPECT_DOUBLE_EQ(
       measured("deviance_explained", {.data = data, .loss = poisson(), .margins = m, .mean_loss = 0.0}), 1.0);
   // Half the deviance of the mean 2, by hand.
