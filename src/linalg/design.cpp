@@ -6,6 +6,7 @@
 #include <numeric>
 #include <string>
 
+#include "linalg/chosen_columns.hpp"
 #include "linalg/rows.hpp"
 #include "yosida/error.hpp"
 
@@ -385,8 +386,8 @@ Design Design::with_columns(std::span<const Index> columns) const {
       throw refused("column " + std::to_string(column), "it has columns 0 to " + std::to_string(cols_ - 1));
   if (omits_zeros() && Access::map(*this).is_diagonal()) return sparse_columns(*this, columns);
   Matrix chosen(rows_, static_cast<Index>(columns.size()));
-  linalg::for_each_row(*this, [&](Index i, const double* row) {
-    for (std::size_t k = 0; k < columns.size(); ++k) chosen(i, static_cast<Index>(k)) = row[columns[k]];
+  linalg::for_each_row_on(*this, columns, [&](Index i, const double* numbers) {
+    std::copy_n(numbers, columns.size(), chosen.row(i).data());
   });
   return Design(std::move(chosen));
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "linalg/blas.hpp"
+#include "linalg/chosen_columns.hpp"
 #include "linalg/factor.hpp"
 #include "linalg/rows.hpp"
 #include "linalg/tasks.hpp"
@@ -157,9 +158,9 @@ Matrix dense_gram_on(const Design& x, std::span<const double> weight, std::span<
   const Index features = ones ? size - 1 : size;
   Matrix gram = Matrix::Zero(size, size);
   Matrix rows(std::min(kBlock, x.rows()), size);
-  linalg::for_each_row(x, [&](Index i, const double* row) {
+  linalg::for_each_row_on(x, set.first(static_cast<std::size_t>(features)), [&](Index i, const double* row) {
     const Index at = i % kBlock;
-    for (Index j = 0; j < features; ++j) rows(at, j) = row[set[static_cast<std::size_t>(j)]];
+    std::copy_n(row, features, rows.row(at).data());
     if (ones) rows(at, features) = 1.0;
     rows.row(at) *= std::sqrt(weight[static_cast<std::size_t>(i)]);
     if (at + 1 == kBlock || i + 1 == x.rows()) add_gram(rows.topRows(at + 1), gram);
@@ -210,11 +211,10 @@ void add_dense_row_gram(const Design& x, const Vector& scale, std::span<const In
   for (std::size_t begin = 0; begin < set.size(); begin += kBlock) {
     const std::size_t count = std::min(kBlock, set.size() - begin);
     block.resize(static_cast<Index>(count), x.rows());
-    linalg::for_each_row(x, [&](Index i, const double* row) {
-      for (std::size_t k = 0; k < count; ++k) {
-        const Index j = set[begin + k];
-        block(static_cast<Index>(k), i) = scale[i] * row[j] / std::sqrt(c[j]);
-      }
+    const std::span<const Index> columns = set.subspan(begin, count);
+    linalg::for_each_row_on(x, columns, [&](Index i, const double* row) {
+      for (std::size_t k = 0; k < count; ++k)
+        block(static_cast<Index>(k), i) = scale[i] * row[k] / std::sqrt(c[columns[k]]);
     });
     add_gram(block, gram);
   }

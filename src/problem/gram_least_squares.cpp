@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "linalg/factor.hpp"
 #include "linalg/gram.hpp"
@@ -46,12 +47,13 @@ GramLeastSquares::Cost GramLeastSquares::cost(const LinearProblem& direct) {
 }
 
 std::shared_ptr<const GramLeastSquares> GramLeastSquares::of(std::shared_ptr<const LinearProblem> direct,
-                                                             const StopToken& stop) {
-  const std::shared_ptr<const GramLeastSquares> made(new GramLeastSquares(std::move(direct), stop));
+                                                             const StopToken& stop, const GramOfAll* all) {
+  const std::shared_ptr<const GramLeastSquares> made(new GramLeastSquares(std::move(direct), stop, all));
   return made->is_exact_ ? made : nullptr;
 }
 
-GramLeastSquares::GramLeastSquares(std::shared_ptr<const LinearProblem> direct, const StopToken& stop)
+GramLeastSquares::GramLeastSquares(std::shared_ptr<const LinearProblem> direct, const StopToken& stop,
+                                   const GramOfAll* all)
     : direct_(std::move(direct)), intercept_(direct_->intercepts() > 0) {
   const Dataset& train = direct_->split().train;
   train_rows_ = static_cast<double>(train.rows());
@@ -62,7 +64,7 @@ GramLeastSquares::GramLeastSquares(std::shared_ptr<const LinearProblem> direct, 
     train.x.add_transposed(as_span(weight), as_span(mean_));
     target_mean_ = sum_of(train.x, train.y) / train_rows_;
   }
-  const bool is_resolved = train.rows() >= train.features() ? by_columns(stop) : by_rows();
+  const bool is_resolved = train.rows() >= train.features() ? by_columns(stop, all) : by_rows();
   require_going_on(stop);
   if (!is_resolved) return;
   finish_traits();
@@ -79,19 +81,26 @@ bool GramLeastSquares::keeps_apart(const Vector& curvatures) {
   return true;
 }
 
-bool GramLeastSquares::by_columns(const StopToken& stop) {
+bool GramLeastSquares::by_columns(const StopToken& stop, const GramOfAll* all) {
   const auto& [train, validation, test] = direct_->split();
   const Index d = train.features();
   const Design x = shifted(train.x, mean_);
   const Vector y = train.y.array() - target_mean_;
-  rotation_.emplace(Matrix(weighted_gram(x, {}, &stop) / train_rows_));
+  std::optional<Matrix> gram;
+  if (all != nullptr) gram = all->of(x, validation.x, &stop);
+  if (!gram) gram = weighted_gram(x, {}, &stop);
+  *gram /= train_rows_;
+  rotation_.emplace(std::move(*gram));
   require_going_on(stop);
   if (!keeps_apart(rotation_->eigenvalues())) return false;
   diagonal_ = rotation_->diagonal();
   off_diagonal_ = rotation_->off_diagonal();
-  right_ = Vector::Zero(d);
-  x.add_transposed(as_span(y), as_span(right_));
-  right_ = inner(right_ / train_rows_);
+  // What the direct problem knows already: its gradient at 0, of which the intercept takes the means out.
+  Vector zero = Vector::Zero(direct_->weights());
+  Vector g(direct_->weights());
+  direct_->fit_intercept(zero);
+  direct_->train_gradient(zero, Vector::Constant(1, -std::numeric_limits<double>::infinity()), g);
+  right_ = inner(-g.head(d));
   target_square_ = dot_of(train.x, y, y) / train_rows_;
 
   validation_ =
@@ -238,9 +247,12 @@ Vector GramLeastSquares::inner(const Vector& g) const {
   return rotation_ ? Vector(rotation_->rotated_back(g)) : g;
 }
 
-double GramLeastSquares::validation_loss(const Vector& w, const Vector& lambda) const {
+double GramLeastSquares::validation_loss(const Vector& w, const Vector&) const {
+  require_weights(*this, w);
+  Vector point = w;
+  point.head(rank()) = outer(w.head(rank()));
   Vector g(weights());
-  return validation_gradient(w, lambda, g);
+  return 0.5 * validation_.gradient(point, g) / validation_rows_;
 }
 
 double GramLeastSquares::validation_gradient(const Vector& w, const Vector&, Vector& g) const {

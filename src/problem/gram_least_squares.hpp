@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 
+#include "linalg/gram_of_all.hpp"
 #include "linalg/tridiagonal.hpp"
 #include "problem/validation_square.hpp"
 #include "yosida/problem/linear_problem.hpp"
@@ -23,9 +24,11 @@ namespace yosida {
 class GramLeastSquares final : public BilevelProblem {
  public:
   /// Nothing where the products are not exact enough. For what CollapsedLeastSquares::collapses() alone.
-  /// Throws RunEnded where it is told to stop.
+  /// Throws RunEnded where it is told to stop. `all`: of the training and the validation rows together, where
+  /// it serves these.
   static std::shared_ptr<const GramLeastSquares> of(std::shared_ptr<const LinearProblem> direct,
-                                                    const StopToken& stop = {});
+                                                    const StopToken& stop = {},
+                                                    const GramOfAll* all = nullptr);
 
   /// How many operations of matrix products it takes to make, and of factoring a matrix.
   struct Cost {
@@ -59,9 +62,9 @@ class GramLeastSquares final : public BilevelProblem {
   Losses losses(const Vector& w, const Vector& lambda) const override;
 
  private:
-  GramLeastSquares(std::shared_ptr<const LinearProblem> direct, const StopToken& stop);
+  GramLeastSquares(std::shared_ptr<const LinearProblem> direct, const StopToken& stop, const GramOfAll* all);
   /// False where there are directions of which products tell too little.
-  bool by_columns(const StopToken& stop);
+  bool by_columns(const StopToken& stop, const GramOfAll* all);
   bool by_rows();
   /// Sets least_ and largest_ and tells whether curvatures (rising) are clearly there or clearly not.
   bool keeps_apart(const Vector& curvatures);

@@ -2,18 +2,33 @@
 
 #include <chrono>
 
+#include "problem/gram_least_squares.hpp"
 #include "yosida/problem/collapse.hpp"
 #include "yosida/problem/elastic_net_problem.hpp"
 
 namespace yosida {
 
+const GramOfAll* SharedRows::gram(const LinearProblem& fold, const StopToken& stop) {
+  const auto& [train, validation, test] = fold.split();
+  if (train.rows() < train.features() || !GramOfAll::serves(all_, train.x, validation.x)) return nullptr;
+  std::call_once(once_, [&] {
+    GramOfAll made(all_, &stop);
+    if (stop.stop_requested())
+      throw RunEnded(stop);  // it is not whole, and is made anew when asked for again
+    gram_ = std::move(made);
+  });
+  return &*gram_;
+}
+
 std::shared_ptr<const BilevelProblem> Forms::of(const std::shared_ptr<const LinearProblem>& problem,
-                                                Form form, const StopToken& stop) {
+                                                Form form, SharedRows* all, const StopToken& stop) {
   using Clock = std::chrono::steady_clock;
   Made& made = made_[static_cast<std::size_t>(form)];
   std::call_once(made.once, [&] {
     const Clock::time_point begin = Clock::now();
-    made.problem = in_form(problem, form, stop);
+    made.problem = form == Form::products && all != nullptr
+                       ? GramLeastSquares::of(problem, stop, all->gram(*problem, stop))
+                       : in_form(problem, form, stop);
     made.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   });
   return made.problem;
@@ -23,7 +38,7 @@ std::shared_ptr<const BilevelProblem> ModelProblem::cheapest(double iterations, 
                                                              const StopToken& stop) const {
   if (!linear) return problem;
   for (const FormCost& each : forms_of(*linear, iterations, coordinates))
-    if (auto made = forms->of(linear, each.form, stop)) return made;
+    if (auto made = forms->of(linear, each.form, all.get(), stop)) return made;
   return problem;
 }
 

@@ -3,18 +3,34 @@
 #include <array>
 #include <memory>
 #include <mutex>
+#include <optional>
 
+#include "linalg/gram_of_all.hpp"
 #include "yosida/problem/collapse.hpp"
 #include "yosida/tune/prepare.hpp"
 
 namespace yosida {
+
+/// The rows that folds share, and the products of their columns: made when they are first asked for.
+class SharedRows {
+ public:
+  explicit SharedRows(Design all) : all_(std::move(all)) {}
+  /// Null where they do not serve a problem of some of these rows, which has the others to be judged by.
+  /// Throws RunEnded where making them is stopped.
+  const GramOfAll* gram(const LinearProblem& fold, const StopToken& stop);
+
+ private:
+  Design all_;
+  std::once_flag once_;
+  std::optional<GramOfAll> gram_;
+};
 
 /// The forms of a problem, each made when it is first asked for, and once for all who ask.
 class Forms {
  public:
   /// Null where the problem does not have this form. Throws RunEnded where making it is stopped.
   std::shared_ptr<const BilevelProblem> of(const std::shared_ptr<const LinearProblem>& problem, Form form,
-                                           const StopToken& stop);
+                                           SharedRows* all, const StopToken& stop);
   /// Wall time of making it; 0 where it has not been made.
   double seconds(Form form) const { return made_[static_cast<std::size_t>(form)].seconds; }
 
@@ -33,6 +49,7 @@ struct ModelProblem {
   const Split* split = nullptr;                 // the problem's own
   std::shared_ptr<const LinearProblem> linear;  // the same where the penalty is ℓ₂ alone, else null
   std::shared_ptr<Forms> forms = std::make_shared<Forms>();
+  std::shared_ptr<SharedRows> all = nullptr;  // of all folds, where the problem is of one
 
   /// In its cheapest form for so many iterations. Throws RunEnded where making it is stopped.
   std::shared_ptr<const BilevelProblem> cheapest(double iterations, Coordinates coordinates,

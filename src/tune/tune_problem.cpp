@@ -43,6 +43,9 @@ TuneProblem::TuneProblem(Rows rows, const TuneOptions& options)
         make_problem(std::move(split), data_, penalty_.penalty, intercept_);
   });
   data_.folds.clear();
+  if (has_folds())
+    for (auto all = std::make_shared<SharedRows>(data_.split.train.x); ModelProblem & each : problems_)
+      each.all = all;
   seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
 }
 
@@ -60,12 +63,18 @@ void TuneProblem::for_each_problem(FunctionRef<void(Index)> each) const {
 std::shared_ptr<const BilevelProblem> TuneProblem::joined(
     std::vector<std::shared_ptr<const BilevelProblem>> all) const {
   if (all.size() == 1) return all[0];
-  const Index operations = std::ssize(all) * numbers_;
+  // A search by passes calls its folds thousands of times: on a busy machine threads that wait for each other
+  // cost it more than they save. Closed forms and exact curves are few calls, each a long one.
+  const bool is_called_rarely = !problems_[0].linear || all[0]->traits().has_closed_form;
+  const Index operations = is_called_rarely ? std::ssize(all) * numbers_ : 0;
   return std::make_shared<const KFoldProblem>(std::move(all), data_.validation_share, operations);
 }
 
 std::shared_ptr<const BilevelProblem> TuneProblem::bilevel(double iterations, Coordinates coordinates,
                                                            const StopToken& stop) const {
+  if (const ModelProblem& first = problems_[0];
+      first.all && first.linear && forms_of(*first.linear, iterations, coordinates)[0].form == Form::products)
+    first.all->gram(*first.linear, stop);  // by all threads, before each has a fold
   std::vector<std::shared_ptr<const BilevelProblem>> all(problems_.size());
   for_each_problem([&](Index k) {
     const auto at = static_cast<std::size_t>(k);
@@ -95,7 +104,7 @@ std::shared_ptr<const BilevelProblem> TuneProblem::in_form(Form form, const Stop
   for_each_problem([&](Index k) {
     const ModelProblem& model = problems_[static_cast<std::size_t>(k)];
     all[static_cast<std::size_t>(k)] =
-        model.linear ? model.forms->of(model.linear, form, stop) : model.problem;
+        model.linear ? model.forms->of(model.linear, form, model.all.get(), stop) : model.problem;
   });
   for (const auto& made : all)
     if (!made) return nullptr;

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
+#include <cmath>
 
+#include "linalg/gram_of_all.hpp"
 #include "linalg/tridiagonal.hpp"
 #include "support/compare.hpp"
 #include "support/random_split.hpp"
@@ -69,6 +71,59 @@ TEST(WeightedGram, IsTheSameForAnyNumberOfThreads) {
     EXPECT_EQ(rough[0], rough[1]);
     EXPECT_EQ(rough[0], rough[2]);
   }
+}
+
+/// All rows of a design with an offset in its columns, a column that is 0 outside the first fold, and one
+/// that the first fold holds nearly all of; and its folds, pretreated by their own training rows.
+struct Folds {
+  Design all;
+  std::vector<Design> rest, left_out;
+
+  Folds(Index rows, Index cols, Index count, Random& random) {
+    Matrix numbers = random_matrix(rows, cols, random).array() + 100.0;
+    numbers.col(0).tail(rows - rows / count).setZero();
+    numbers.col(1).head(rows / count) *= 1e4;
+    all = Design(numbers);
+    for (Index k = 0; k < count; ++k) {
+      std::vector<Index> own, others;
+      for (Index i = 0; i < rows; ++i) (i * count / rows == k ? own : others).push_back(i);
+      const Vector scale = random_vector(cols, random).array().abs() + 0.5;
+      const Vector shift = matrix_of(all.select_rows(others)).colwise().mean();
+      rest.push_back(all.select_rows(others).mapped({.shift = shift, .scale = scale}));
+      left_out.push_back(all.select_rows(own).mapped({.shift = shift, .scale = scale}));
+    }
+  }
+};
+
+TEST(GramOfAll, GivesThatOfAllButAFew) {
+  Random random(8);
+  const Folds folds(600, 40, 5, random);
+  const GramOfAll gram(folds.all);
+  for (std::size_t k = 0; k < folds.rest.size(); ++k) {
+    ASSERT_TRUE(GramOfAll::serves(folds.all, folds.rest[k], folds.left_out[k]));
+    const std::optional<Matrix> found = gram.of(folds.rest[k], folds.left_out[k]);
+    ASSERT_TRUE(found);
+    // Entry by entry beside the columns' own squares: three digits may be lost, and no column more.
+    const Matrix rows = matrix_of(folds.rest[k]);
+    const Matrix wanted = rows.transpose() * rows;
+    for (Index i = 0; i < wanted.rows(); ++i)
+      for (Index j = 0; j < wanted.cols(); ++j)
+        EXPECT_NEAR((*found)(i, j), wanted(i, j), 1e-11 * std::sqrt(wanted(i, i) * wanted(j, j)) + 1e-300);
+  }
+}
+
+TEST(GramOfAll, DoesNotServeOtherRows) {
+  Random random(9);
+  const Folds folds(100, 3, 5, random);
+  const auto serves = [&](const Design& rest, const Design& left_out) {
+    return GramOfAll::serves(folds.all, rest, left_out);
+  };
+  EXPECT_TRUE(serves(folds.rest[1], folds.left_out[1]));
+  EXPECT_FALSE(serves(folds.rest[1], folds.left_out[2]));                         // rows twice
+  EXPECT_FALSE(serves(folds.rest[1], folds.left_out[1].row_range(0, 19)));        // rows missing
+  EXPECT_FALSE(serves(folds.rest[1].packed(), folds.left_out[1]));                // other memory
+  EXPECT_FALSE(serves(folds.all.row_range(0, 60), folds.all.row_range(60, 40)));  // no gain
+  EXPECT_FALSE(serves(folds.rest[1].mapped({.differences = true}), folds.left_out[1]));
 }
 
 TEST(RowProducts, AreThoseOfEachRowWithEach) {

@@ -6,6 +6,7 @@
 #include "problem/fold_data.hpp"
 #include "support/compare.hpp"
 #include "support/problem_case.hpp"
+#include "support/threads_guard.hpp"
 #include "yosida/error.hpp"
 #include "yosida/problem/gradient_check.hpp"
 
@@ -206,6 +207,26 @@ TEST_P(KFold, CountsInGradientsOfItsOwn) {
   counted.train_gradient(w, lambda_of(0.0), out);
   counted.inner_solve(lambda_of(-3.0), {}, solved);
   EXPECT_EQ(counted.work().inner_solves, 1);
+}
+
+TEST_P(KFold, IsTheSameSideBySide) {
+  const KFoldProblem beside(parts, shares, Index{1} << 30);
+  for (const int count : {1, 2, 3}) {
+    const test::ThreadsGuard guard(count);
+    Vector g(problem.weights()), other(problem.weights());
+    EXPECT_EQ(beside.train_loss(w, lambda_of(-1.0)), problem.train_loss(w, lambda_of(-1.0)));
+    EXPECT_EQ(beside.validation_gradient(w, lambda_of(-1.0), other),
+              problem.validation_gradient(w, lambda_of(-1.0), g));
+    EXPECT_EQ(other, g);
+    Vector found = w, wanted = w;
+    const InnerReport own = problem.inner_solve(lambda_of(-1.0), {}, wanted);
+    const InnerReport report = beside.inner_solve(lambda_of(-1.0), {}, found);
+    EXPECT_EQ(found, wanted);
+    EXPECT_EQ(report.gradient_norm, own.gradient_norm);
+    EXPECT_EQ(report.work.paper_count(), own.work.paper_count());
+    EXPECT_EQ(beside.expand(w), problem.expand(w));
+    EXPECT_EQ(beside.losses(w, lambda_of(-1.0)).validation, problem.losses(w, lambda_of(-1.0)).validation);
+  }
 }
 
 TEST(KFoldProblem, KnowsWhatItsFoldsKnow) {

@@ -1,0 +1,77 @@
+#include "linalg/gram_of_all.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "linalg/gram.hpp"
+#include "linalg/rows.hpp"
+
+namespace yosida {
+
+using linalg::Access;
+using linalg::ColumnMap;
+
+bool GramOfAll::serves(const Design& all, const Design& rest, const Design& left_out) {
+  constexpr Index kLeastParts = 4;
+  if (Access::storage(all).is_sparse || left_out.rows() * kLeastParts > all.rows() ||
+      rest.rows() + left_out.rows() != all.rows())
+    return false;
+  std::vector<char> is_held(static_cast<std::size_t>(Access::storage(all).rows()), 0);
+  const auto each_row = [](const Design& x, const auto& visit) {
+    const std::uint32_t* const selection = Access::selection(x);
+    for (Index i = 0; i < x.rows(); ++i)
+      if (!visit(static_cast<std::size_t>(selection != nullptr ? Index{selection[i]} : Access::begin(x) + i)))
+        return false;
+    return true;
+  };
+  each_row(all, [&](std::size_t row) {
+    is_held[row] = 1;
+    return true;
+  });
+  for (const Design* part : {&rest, &left_out}) {
+    if (&Access::storage(*part) != &Access::storage(all) || !Access::map(*part).is_diagonal()) return false;
+    const auto take = [&](std::size_t row) { return std::exchange(is_held[row], 0) == 1; };
+    if (!each_row(*part, take)) return false;
+  }
+  return true;
+}
+
+GramOfAll::GramOfAll(const Design& all, const StopToken* stop) {
+  const Design stored = Access::as_stored(all);
+  mean_ = Vector::Zero(stored.cols());
+  const Vector share = Vector::Constant(all.rows(), 1.0 / static_cast<double>(all.rows()));
+  stored.add_transposed(as_span(share), as_span(mean_));
+  const Design centred = stored.mapped({.shift = mean_});
+  gram_ = weighted_gram(centred, {}, stop);
+  sum_ = multiplied_transposed(centred, Matrix::Ones(all.rows(), 1)).col(0);
+}
+
+std::optional<Matrix> GramOfAll::of(const Design& rest, const Design& left_out, const StopToken* stop) const {
+  constexpr double kLeastShare = 1e-3;  // of a column's square that is left: three digits are lost at most
+  constexpr Index kMostShare = 8;       // one column in so many may be taken from the rows
+  const Design centred = Access::as_stored(left_out).mapped({.shift = mean_});
+  Matrix gram = gram_ - weighted_gram(centred, {}, stop);
+  const Vector sum = sum_ - multiplied_transposed(centred, Matrix::Ones(left_out.rows(), 1)).col(0);
+  const auto n = static_cast<double>(rest.rows());
+  std::vector<Index> lost;
+  for (Index j = 0; j < gram.cols(); ++j)
+    if (gram_(j, j) > 0.0 && !(gram(j, j) - sum[j] * sum[j] / n >= kLeastShare * gram_(j, j)))
+      lost.push_back(j);
+  if (std::ssize(lost) * kMostShare > gram.cols()) return {};
+  // x = a v + z of a number v as it is stored, and a (v − mean) + b
+  const ColumnMap map = Access::map(rest);
+  const Vector a = Vector::NullaryExpr(gram.cols(), [&](Index j) { return map.scaled(j, 1.0); });
+  const Vector b = Vector::NullaryExpr(gram.cols(), [&](Index j) { return map.apply(j, mean_[j]); });
+  for (Index i = 0; i < gram.rows(); ++i)
+    for (Index j = 0; j < gram.cols(); ++j)
+      gram(i, j) = a[i] * a[j] * gram(i, j) + (a[i] * sum[i] * b[j] + b[i] * a[j] * sum[j]) + n * b[i] * b[j];
+  if (lost.empty()) return gram;
+  const Matrix products = multiplied_transposed(rest, to_matrix(rest.with_columns(lost)));
+  for (std::size_t k = 0; k < lost.size(); ++k) {
+    gram.row(lost[k]) = products.col(static_cast<Index>(k));
+    gram.col(lost[k]) = products.col(static_cast<Index>(k));
+  }
+  return gram;
+}
+
+}  // namespace yosida

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <optional>
+
+#include "yosida/linalg/design.hpp"
+#include "yosida/stop.hpp"
+
+namespace yosida {
+
+/// The Gram matrix of all rows of a dense design, from which that of all but a few is had for the price of
+/// these: K folds take two such matrices in all, not K − 1.
+class GramOfAll {
+ public:
+  /// True where `rest` and `left_out` are views that hold each row of `all` once between them, and `left_out`
+  /// is so small a part that it pays.
+  static bool serves(const Design& all, const Design& rest, const Design& left_out);
+
+  /// Of the rows as they are stored, less their means: squares of large offsets would lose digits.
+  explicit GramOfAll(const Design& all, const StopToken* stop = nullptr);
+
+  /// weighted_gram of `rest`, every step applied, where serves() says so. Of columns that `left_out` holds
+  /// nearly all of, the difference would be rounding: their products are taken from the rows. Nothing where
+  /// these are many.
+  std::optional<Matrix> of(const Design& rest, const Design& left_out, const StopToken* stop = nullptr) const;
+
+ private:
+  Vector mean_, sum_;  // the sum of the rows less their mean: what rounding leaves
+  Matrix gram_;
+};
+
+}  // namespace yosida
