@@ -182,6 +182,12 @@ class Block<const Number*> {
   }
 
  private:
+  /// Of this thread, which has one block at a time: a pass allocates nothing.
+  static std::vector<double>& place_of_sums() {
+    thread_local std::vector<double> place;
+    place.clear();
+    return place;
+  }
   const double* joined() const {
     const Index cols = x_.cols();
     if constexpr (std::is_same_v<Number, double>) {
@@ -200,7 +206,7 @@ class Block<const Number*> {
   Index count_ = 0;
   const Number* rows_[kMaxBlockRows];
   const double* matrix_ = nullptr;
-  std::vector<double> sums_;  // of a few outputs, padded
+  std::vector<double>& sums_ = place_of_sums();  // of a few outputs, padded
 };
 
 /// out += Σ r_i over the rows' weights, one sum per output.

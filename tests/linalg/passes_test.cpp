@@ -195,7 +195,7 @@ TEST_P(Passes, EqualPlainExpressionsWithSeveralOutputs) {
   const Index sizes[] = {1, 2, 5, 8, 17, 33, 300};
   for (const Index rows : sizes)
     for (const Index cols : sizes)
-      for (const Index outputs : {2, 3, 10})
+      for (const Index outputs : {2, 3, 4, 10, 13, 16, 17})
         for (const bool intercepts : {false, true}) {
           SCOPED_TRACE(testing::Message() << rows << " x " << cols << ", " << outputs << " outputs");
           check_passes(Case(rows, cols, GetParam(), 1, outputs, intercepts));
