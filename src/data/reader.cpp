@@ -215,7 +215,7 @@ Index column_named(const std::string& source, std::string_view what, const std::
 
 ReadOptions target_alone(const ReadOptions& options) {
   ReadOptions alone;
-  alone.target = std::string("0");
+  alone.target = "0";
   alone.missing = options.missing;
   alone.max_memory = options.max_memory;
   alone.cache = options.cache;
