@@ -4,11 +4,31 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <string_view>
 
 #include "yosida/utf8.hpp"
 
 namespace yosida::cli {
+namespace {
+
+/// In the colour itself where the terminal says that it knows all of them, else in the nearest of the 216
+/// that nearly every terminal has.
+std::string coloured_dash(const std::string& colour) {
+  std::array<int, 3> parts{};
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    parts[i] = std::stoi(colour.substr(1 + 2 * i, 2), nullptr, 16);
+  const char* colours = std::getenv("COLORTERM");
+  const bool has_all = colours != nullptr &&
+                       (std::string_view(colours) == "truecolor" || std::string_view(colours) == "24bit");
+  const auto [red, green, blue] = parts;
+  const auto step = [](int part) { return part < 48 ? 0 : part < 115 ? 1 : (part - 35) / 40; };
+  return has_all ? fmt::format("\033[38;2;{};{};{}m━\033[0m ", red, green, blue)
+                 : fmt::format("\033[38;5;{}m━\033[0m ", 16 + 36 * step(red) + 6 * step(green) + step(blue));
+}
+
+}  // namespace
 
 Table::Table(const std::vector<Column>& columns) {
   std::vector<std::string> titles;
@@ -29,6 +49,11 @@ void Table::emphasise(std::size_t row, std::size_t column) {
   has_emphasis_ = true;
 }
 
+void Table::mark(std::size_t row, const char* colour) {
+  lines_[row + 1].mark = colour;
+  has_marks_ = true;
+}
+
 bool Table::is_bright() { return ::isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr; }
 
 void Table::print(const std::string& indent) const {
@@ -41,6 +66,7 @@ void Table::print(const std::string& indent) const {
 
 std::string Table::text_of(const Line& line, const std::vector<std::size_t>& widths) const {
   std::string text;
+  if (has_marks_ && is_bright()) text = line.mark.empty() ? "  " : coloured_dash(line.mark);
   for (std::size_t j = 0; j < line.cells.size(); ++j) {
     const std::string& cell = line.cells[j];
     const std::string padding(widths[j] - utf8::characters(cell), ' ');
