@@ -1,7 +1,8 @@
 """Laws that every estimator obeys, on data that hypothesis draws. Parts are given, so that both sides have the same.
 
-They hold to 1e-8 of the coefficients, for a λ that is given and for one that is searched with default settings. Two searches know
-less: the loss of an elastic net has kinks in two λ, and that of a support vector machine may have its minimum at a kink.
+They hold to 1e-8 of the coefficients for a λ that is given. A search with default settings ends where rounding hides the slope of the
+loss: λ is then known to some 1e-8 (1.2e-8 was the most of 60 tables), and the law is held to 1e-7. Two searches know less: the
+loss of an elastic net has kinks in two λ, and that of a support vector machine may have its minimum at a kink.
 """
 
 import threading
@@ -39,13 +40,13 @@ def searched(cv):
     return dict(cv=cv)
 
 
-# What a search knows of the coefficients and of the loss where that is less than 1e-8.
+# What a search knows of the coefficients and of the loss where h has kinks.
 KINKS = {ElasticNetTuned: (1e-3, 1e-4), SVCTuned: (1e-3, 1e-6)}
 
 
 def same(kind, fit, order=slice(None)):
-    """What `fit(parameters, changed)` gives is the same for both, to 1e-8 of its size."""
-    for parameters, (allowed, of_loss) in ((fixed, (1e-8, 1e-8)), (searched, KINKS.get(kind, (1e-8, 1e-8)))):
+    """What `fit(parameters, changed)` gives is the same for both."""
+    for parameters, (allowed, of_loss) in ((fixed, (1e-8, 1e-8)), (searched, KINKS.get(kind, (1e-7, 1e-8)))):
         one, other = fit(parameters, False), fit(parameters, True)
         size = np.abs(one.coef_).max() + 1e-3
         np.testing.assert_allclose(other.coef_, one.coef_[..., order], rtol=0, atol=allowed * size)

@@ -44,7 +44,7 @@ constexpr int kRises = 2;
 constexpr double kOverfitted = 1.1;
 constexpr double kFarOverfitted = 4.0;
 /// Where the columns have one scale and a Hessian is kept, one more of them is enough for a smaller rise.
-constexpr double kSlightlyOverfitted = 1.01;
+constexpr double kSlightlyOverfitted = 1.03;
 
 }  // namespace
 
