@@ -120,7 +120,10 @@ complete -F _{0} {0}
 /// "name:what it is" for _describe and specifications of _arguments.
 std::string zsh_escaped(const std::string& text, const std::string& special) {
   std::string result;
-  for (const char c : text) result += (special.find(c) == std::string::npos ? "" : "\\") + std::string(1, c);
+  for (const char c : text) {
+    if (special.find(c) != std::string::npos) result += '\\';
+    result += c;
+  }
   return result;
 }
 
