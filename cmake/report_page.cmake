@@ -20,7 +20,7 @@ function(yosida_add_report_page target)
   yosida_embed(${target} page_template ${page}/page.html)
   yosida_embed(${target} page_style ${page}/page.css ${page}/charts.css ${page}/print.css)
   # In the order in which they use each other; main.js starts the page.
-  set(scripts format elements palette choices frame marks legend table convergence response stability results summary
+  set(scripts format elements palette choices save frame marks legend table convergence response stability results summary
               made problem live main)
   list(TRANSFORM scripts PREPEND ${page}/)
   list(TRANSFORM scripts APPEND .js)

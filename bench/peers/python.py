@@ -1,13 +1,14 @@
 """RidgeTuned, LogisticTuned and LassoTuned beside RidgeCV, LogisticRegressionCV, GridSearchCV and LassoCV: the cross-validated loss
 of the answer and the processor time, on the same folds in one run; and penalties per feature beside one, on test rows.
 
-    PYTHONPATH=build/release/python python3 bench/peers/python.py [--splits 20] [--fast-blas]
+    PYTHONPATH=build/release/python python3 bench/peers/python.py [--splits 20] [--fast-blas] [--only scikit-learn | per-feature]
 
 Theirs run on features that are standardised inside each fold, as ours do. The loss of an answer is that of a model trained anew by
 scikit-learn at its penalty, for both. Times are of one thread: the best of three fits of ours, one fit of theirs.
 """
 
 import argparse
+import subprocess
 import time
 import warnings
 
@@ -98,39 +99,56 @@ def beside_scikit_learn():
         row(f"{title}: GridSearchCV of 20", own, loss_at(grid.best_params_["logisticregression__C"]), seconds, other)
 
 
+def housing():
+    """506 tracts of Boston from Debian's r-cran-mlbench by R; None where that is missing."""
+    code = "library(mlbench); data(BostonHousing); write.csv(BostonHousing, row.names = FALSE, quote = FALSE)"
+    try:
+        text = subprocess.run(["Rscript", "-e", code], check=True, capture_output=True, text=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        print("housing: apt-get install r-cran-mlbench")
+        return None
+    table = np.genfromtxt(text.splitlines(), delimiter=",", skip_header=1)
+    return table[:, :-1], table[:, -1]
+
+
 def features_of_different_worth():
-    """Where a penalty for each feature may help: many features that say nothing, in few rows and in many."""
+    """Real tables, a made one of which most features say nothing, and one with more features than training rows."""
+    if (table := housing()) is not None:
+        yield "Boston housing 506 x 13", *table
     X, y = load_diabetes(return_X_y=True)
     yield "diabetes 442 x 10", X, y
     X, y = make_regression(300, 30, n_informative=5, noise=50.0, random_state=0)
     yield "made 300 x 30, 5 of worth", X, y
-    X, y = make_regression(60, 80, n_informative=5, noise=20.0, random_state=0)
-    yield "made 60 x 80, 5 of worth", X, y
+    X, y = make_regression(60, 60, n_informative=5, noise=20.0, random_state=0)
+    yield "made, wide: 60 x 60, 5 of worth", X, y
 
 
 def per_feature(splits):
-    print(f"\n{'R² on test rows, mean of ' + str(splits) + ' splits':46} {'one penalty':>12} {'per feature':>12} {'better in':>10}")
+    print(f"\n{'R² on test rows, mean of ' + str(splits) + ' splits':46} {'one penalty':>12} {'per feature':>12} {'better in':>10} {'seconds':>8}")
     for title, X, y in features_of_different_worth():
-        scores = []
+        scores, began = [], time.process_time()
         for seed in range(splits):
             X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, random_state=seed)
             scores.append([yosida.RidgeTuned(cv=10, penalty_per=per, random_state=seed).fit(X_train, y_train).score(X_test, y_test)
                            for per in ("shared", "feature")])
         one, each = np.array(scores).T
-        print(f"{title:46} {one.mean():12.4f} {each.mean():12.4f} {(each > one).mean():10.0%}")
+        print(f"{title:46} {one.mean():12.4f} {each.mean():12.4f} {(each > one).mean():10.0%} {time.process_time() - began:8.1f}", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--splits", type=int, default=20)
+    parser.add_argument("--only", choices=("scikit-learn", "per-feature"), help="one of the two tables")
     parser.add_argument("--fast-blas", action="store_true", help="kernels for processors that OpenBLAS does not know, for both")
     arguments = parser.parse_args()
     if arguments.fast_blas:
         yosida.use_fast_blas_kernels()
     yosida.set_threads(1)
     print(f"yosida {yosida.__version__}, BLAS kernels {yosida.blas_kernels()}")
-    beside_scikit_learn()
-    per_feature(arguments.splits)
+    if arguments.only != "per-feature":
+        beside_scikit_learn()
+    if arguments.only != "scikit-learn":
+        per_feature(arguments.splits)
 
 
 if __name__ == "__main__":

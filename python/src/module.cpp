@@ -121,8 +121,13 @@ std::string in_words_of_python(std::string message) {
   };
   const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-'; };
   std::string words;
+  // Options and what has them begin a message, or follow the name of the rows.
+  const std::size_t begin = message.starts_with("X: ") ? 3 : 0;
   for (const auto& [from, to] : {std::pair{"x = ", "pretreatment = "}, {"y = ", "target_pretreatment = "}})
-    if (message.starts_with(from)) message.replace(0, std::strlen(from), to);
+    if (message.compare(begin, std::strlen(from), from) == 0) message.replace(begin, std::strlen(from), to);
+  if (message.starts_with("X: every training target")) message[0] = 'y';
+  if (const auto at = message.find("see: yosida methods"); at != std::string::npos)
+    message.replace(at, std::string::npos, "see: yosida.methods()");
   for (std::size_t at = 0; at < message.size();) {
     std::size_t end = at;
     while (end < message.size() && is_part(message[end])) ++end;

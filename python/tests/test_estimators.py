@@ -196,3 +196,43 @@ def test_a_plain_fit_is_that_of_least_squares_where_penalties_do_not_help(table)
     np.testing.assert_allclose(
         RidgeTuned(bounds=(-30.0, -29.0)).fit(X, y).coef_, LinearRegression().fit(X, y).coef_, rtol=1e-6
     )
+
+
+@pytest.mark.parametrize("parameters, given, names", [
+    ({}, dict(X=np.array([[10**400, 1]] * 6, dtype=object), y=np.arange(6)), "^X: "),
+    ({}, dict(y=[10**400] + [1] * 119), "^y: "),
+    ({}, dict(y=["a", "b"] * 60), "^y: "),
+    ({}, dict(y=np.ones(120)), "^y: "),
+    ({}, dict(X=np.array(["2020-01-01"] * 120, dtype="datetime64[D]").reshape(-1, 1)), "X"),
+    (dict(bounds=3), {}, "bounds"),
+    (dict(unpenalised="a"), {}, "unpenalised"),
+    (dict(unpenalised=[1.5]), {}, "unpenalised"),
+    (dict(cv=200), {}, "^cv = 200"),
+    (dict(cv=2.5), {}, "^cv = 2.5"),
+    (dict(cv=GroupKFold(3)), {}, r"cv: GroupKFold must know the group .* cv=list\(splitter.split\(X, y, groups\)\)"),
+    (dict(method="adam"), {}, r"yosida.methods\(\)"),
+])
+def test_wrong_arguments_are_named(table, parameters, given, names):
+    with pytest.raises(ValueError, match=names):
+        RidgeTuned(**parameters).fit(given.get("X", table[0]), given.get("y", table[1]))
+
+
+def test_wrong_targets_are_named_as_the_caller_knows_them(table):
+    """By label and by the caller's row, not by the places that the library has for them."""
+    X, y = table
+    labels = np.where(np.arange(len(y)) < 2, "rare", np.where(y > np.median(y), "high", "low"))
+    with pytest.raises(ValueError, match="cv = 5: class 'rare'"):
+        LogisticTuned(cv=5).fit(X, labels)
+    counts = np.ones(len(y))
+    counts[17] = -2.0
+    with pytest.raises(ValueError, match=r"y\[17\] = -2.0"):
+        PoissonTuned().fit(X, counts)
+
+
+def test_parts_do_not_depend_on_units_and_precision(table):
+    """Rows are put in the order of their targets before parts are drawn."""
+    X, y = table
+    one = RidgeTuned(cv=5).fit(X, y)
+    other = RidgeTuned(cv=5).fit(X[:, ::-1] * 0.3, y)
+    np.testing.assert_allclose(other.coef_[::-1] * 0.3, one.coef_, rtol=1e-8)
+    np.testing.assert_allclose(RidgeTuned(cv=5).fit(X.astype(np.float32), y).lambda_, one.lambda_, atol=1e-3)

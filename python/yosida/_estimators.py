@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import Any, Optional
 
@@ -13,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from . import _arrays
+from ._core import InputError
 from ._progress import Progress
 from ._tune import (
     budget_options,
@@ -31,6 +33,9 @@ except ImportError:
     def _validate_data(estimator: Any, *arrays: Any, **options: Any) -> Any:
         return estimator._validate_data(*arrays, **options)
 
+
+_CONVERSION = re.compile("could not convert|Cannot cast|could not be promoted")
+_CODE = re.compile(r"\bclass (\d+)\b")
 
 _COMMON = """cv : "holdout", int, splitter or iterable of pairs, default="holdout"
         Which rows judge a penalty: a quarter of them ("holdout"), each row once in so many folds, or the parts that a
@@ -105,9 +110,26 @@ class _Tuned(BaseEstimator):
         return self._model
 
     def _checked(self, X: Any, y: Any) -> Any:
-        return _validate_data(
-            self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2, y_numeric=self._is_regressor()
-        )
+        try:
+            return _validate_data(
+                self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2,
+                y_numeric=self._is_regressor(),
+            )
+        except (ValueError, TypeError, OverflowError) as error:
+            if not isinstance(error, OverflowError) and not _CONVERSION.search(str(error)):
+                raise
+            # scikit-learn passes on what numpy says, which does not name the argument.
+            name = "X" if self._is_numeric(y) else "y"
+            raise ValueError(f"{name}: has entries that are no numbers: {error}") from None
+
+    def _is_numeric(self, y: Any) -> bool:
+        if not self._is_regressor():
+            return True
+        try:
+            np.asarray(y, dtype=np.float64)
+        except (ValueError, TypeError, OverflowError):
+            return False
+        return True
 
     def _is_regressor(self) -> bool:
         return isinstance(self, RegressorMixin)
@@ -142,7 +164,7 @@ class _Tuned(BaseEstimator):
         if validation is not None:
             held_out = self._validation_part(validation)
         elif not (self.cv is None or isinstance(self.cv, str)):
-            drawn, fold, pairs = split_folds(self.cv, X, y, rows)
+            drawn, fold, pairs = split_folds(self.cv, X, y, rows, "cv")
             options.update(drawn)
         elif self.cv not in (None, "holdout"):
             raise ValueError(f"cv = {self.cv!r}: must be 'holdout', a number, a splitter or pairs of rows")
@@ -151,6 +173,8 @@ class _Tuned(BaseEstimator):
         try:
             x, _, _ = _arrays.design(X)
             found = run(title, (x, target, weight, fold), held_out, None, pairs, names, options, progress, any_order=True)
+        except InputError as error:
+            raise InputError(self._in_own_words(str(error))) from None
         finally:
             if progress is not None:
                 progress.close()
@@ -158,6 +182,10 @@ class _Tuned(BaseEstimator):
             warnings.warn(warning, RuntimeWarning, stacklevel=2)
         self._keep(found, self._total_weight(rows, weight, held_out))
         return self
+
+    def _in_own_words(self, message: str) -> str:
+        """What the library calls folds is cv here."""
+        return re.sub(r"\bfolds\b(?= =)", "cv", message)
 
     def _options(self, names: list[str]) -> dict[str, Any]:
         options = {
@@ -170,7 +198,7 @@ class _Tuned(BaseEstimator):
             **budget_options(self.budget),
         }
         if self.bounds is not None:
-            options["bounds"] = tuple(self.bounds)
+            options["bounds"] = tuple(self.bounds) if np.iterable(self.bounds) else self.bounds
         if hasattr(self, "groups"):
             options["groups"] = group_texts(self.groups, self.n_features_in_, names)
             options["unpenalised"] = column_texts(self.unpenalised, names)
@@ -200,7 +228,7 @@ class _Tuned(BaseEstimator):
         return (_arrays.design(X, "validation[0]")[0], self._coded(y), weight, None)
 
     def _coded(self, y: Any) -> Any:
-        return np.asarray(y, dtype=np.float64)
+        return _arrays.numbers(y, "y", len(y))
 
     @staticmethod
     def _total_weight(rows: int, weight: Any, held_out: Any) -> float:
@@ -225,7 +253,7 @@ class _Tuned(BaseEstimator):
         self.cv_losses_ = found.fold_losses if found.folds else np.array([found.losses["validation"]["loss"]])
         self.work_ = found.work
         self.n_iter_ = max(1, int(found.iterations))
-        self._trace = found.trace.columns()
+        self._trace = found.trace
         self._keep_equivalents(total_weight)
 
     def _keep_coefficients(self, coef: Any, intercept: Any) -> None:
@@ -245,8 +273,8 @@ class _Tuned(BaseEstimator):
         try:
             import pandas
         except ImportError:
-            return dict(self._trace)
-        return pandas.DataFrame(self._trace)
+            return self._trace.columns()
+        return pandas.DataFrame(self._trace.columns())
 
     def _margins(self, X: Any) -> Any:
         check_is_fitted(self)
@@ -542,6 +570,12 @@ class PoissonTuned(_Grouped, _Regressor):
         """The count as the model expects it."""
         return np.exp(self._margins(X))
 
+    def _target(self, y: Any, sample_weight: Optional[Any]) -> Any:
+        if np.any(y < 0):
+            row = int(np.argmax(y < 0))
+            raise ValueError(f"Some value(s) of y are out of the valid range of the loss: y[{row}] = {y[row]}: must be >= 0")
+        return super()._target(y, sample_weight)
+
     def _keep_equivalents(self, total_weight: float) -> None:
         self.alpha_ = self._one_or_all(2.0 * self.penalty_)
 
@@ -574,6 +608,16 @@ class _Classifier(ClassifierMixin, _Tuned):
         if np.any(unknown):
             raise ValueError(f"validation[1]: {y[unknown][0]!r} is none of the classes of y")
         return places.astype(np.float64)
+
+    def _in_own_words(self, message: str) -> str:
+        """The library knows classes by their places among `classes_`."""
+        labels = self.classes_.tolist()
+
+        def label(found: Any) -> str:
+            place = int(found.group(1))
+            return f"class {labels[place]!r}" if place < len(labels) else str(found.group(0))
+
+        return _CODE.sub(label, super()._in_own_words(message))
 
     def _class_weight_text(self) -> str:
         given = self.class_weight

@@ -18,14 +18,11 @@ def _axes(ax: Any) -> Any:
 
 
 def _trace_of(run: Any) -> Any:
-    """(columns of the trace, names of λ) of a Tuned, a Solved, an estimator or a Trace."""
-    trace = run if isinstance(run, Trace) else getattr(run, "trace", None)
-    if isinstance(trace, Trace):
-        return trace.columns()
-    columns = getattr(run, "_trace", None)
-    if columns is None:
+    """The columns of the trace of a Tuned, a Solved, a fitted estimator, or of a Trace itself."""
+    trace = run if isinstance(run, Trace) else getattr(run, "trace", getattr(run, "_trace", None))
+    if not isinstance(trace, Trace):
         raise TypeError(f"{type(run).__name__} has no trace: must be what tune(), solve() or fit() returned")
-    return columns
+    return trace.columns()
 
 
 def plot_convergence(*runs: Any, labels: Optional[Sequence[str]] = None, x: str = "gradients", ax: Any = None) -> Any:

@@ -314,21 +314,31 @@ def column_texts(columns: Any, names: Sequence[str]) -> list[str]:
     """Columns by their index, as the library reads them."""
     if columns is None:
         return []
+    if isinstance(columns, str) or not np.iterable(columns):
+        raise ValueError(f"unpenalised = {columns!r}: must be a list of columns, by name or index")
     places = {name: j for j, name in enumerate(names)}
-    return [str(places.get(column, column)) if isinstance(column, str) else str(int(column)) for column in columns]
+
+    def text(column: Any) -> str:
+        if isinstance(column, str):
+            return str(places.get(column, column))
+        if isinstance(column, (int, np.integer)) and not isinstance(column, bool):
+            return str(int(column))
+        raise ValueError(f"unpenalised: {column!r} is no column: must be a name or an index")
+
+    return [text(column) for column in columns]
 
 
-def pairs_of(folds: Iterable[Any], rows: int) -> list[tuple[list[int], list[int]]]:
+def pairs_of(folds: Iterable[Any], rows: int, name: str = "folds") -> list[tuple[list[int], list[int]]]:
     """Pairs of training and validation rows, by index or as masks."""
 
     def places(part: Any) -> list[int]:
         array = np.asarray(part)
         if array.dtype == bool:
             if array.shape != (rows,):
-                raise ValueError(f"folds: a mask of shape {array.shape}: must have one value for each of {rows} rows")
+                raise ValueError(f"{name}: a mask of shape {array.shape}: must have one value for each of {rows} rows")
             array = np.flatnonzero(array)
         if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-            raise ValueError("folds: parts must be arrays of row numbers, or masks")
+            raise ValueError(f"{name}: parts must be arrays of row numbers, or masks")
         return [int(i) + rows if i < 0 else int(i) for i in array]
 
     pairs = []
@@ -336,36 +346,46 @@ def pairs_of(folds: Iterable[Any], rows: int) -> list[tuple[list[int], list[int]
         try:
             train, validation = pair
         except (TypeError, ValueError):
-            raise ValueError("folds: each must be a pair of training and validation rows") from None
+            raise ValueError(f"{name}: each must be a pair of training and validation rows") from None
         pairs.append((places(train), places(validation)))
     if not pairs:
-        raise ValueError("folds: are empty: at least one pair is needed")
+        raise ValueError(f"{name}: are empty: at least one pair is needed")
     return pairs
 
 
-def split_folds(folds: Any, X: Any, y: Any, rows: int) -> tuple[dict[str, Any], Any, Any]:
-    """Options, the fold of each row, and pairs of parts: one of the three says what `folds` does."""
+def _no_folds(name: str, folds: Any) -> ValueError:
+    return ValueError(f"{name} = {folds!r}: must be a number, the fold of each row, pairs of rows or a splitter")
+
+
+def split_folds(folds: Any, X: Any, y: Any, rows: int, name: str = "folds") -> tuple[dict[str, Any], Any, Any]:
+    """Options, the fold of each row, and pairs of parts: one of the three says what `folds` does. `name`: of the argument."""
     if folds is None:
         return {}, None, None
     if isinstance(folds, (bool, np.bool_)):
-        raise ValueError(f"folds = {folds}: must be a number, the fold of each row, pairs of rows or a splitter")
+        raise _no_folds(name, folds)
     if isinstance(folds, (int, np.integer)):
         return {"folds": int(folds)}, None, None
     if hasattr(folds, "split") and not isinstance(folds, str):
-        return {}, None, pairs_of(folds.split(X, y), rows)
+        try:
+            return {}, None, pairs_of(folds.split(X, y), rows, name)
+        except ValueError as error:
+            if "'groups'" not in str(error):
+                raise
+            raise ValueError(
+                f"{name}: {type(folds).__name__} must know the group of each row: "
+                f"give {name}=list(splitter.split(X, y, groups))"
+            ) from None
     if isinstance(folds, np.ndarray) and folds.ndim == 1 and folds.dtype != object:
-        return {}, _arrays.numbers(folds, "folds", rows), None
+        return {}, _arrays.numbers(folds, name, rows), None
     if isinstance(folds, str):
-        raise ValueError(f"folds = {folds!r}: must be a number, the fold of each row, pairs of rows or a splitter")
+        raise _no_folds(name, folds)
     try:
         listed = list(folds)
     except TypeError:
-        raise ValueError(
-            f"folds = {folds!r}: must be a number, the fold of each row, pairs of rows or a splitter"
-        ) from None
+        raise _no_folds(name, folds) from None
     if listed and all(isinstance(each, (int, float, np.number)) for each in listed):
-        return {}, _arrays.numbers(listed, "folds", rows), None
-    return {}, None, pairs_of(listed, rows)
+        return {}, _arrays.numbers(listed, name, rows), None
+    return {}, None, pairs_of(listed, rows, name)
 
 
 def part(given: Any, name: str) -> Any:

@@ -23,7 +23,8 @@ template <typename Enum, std::size_t N>
 Enum parse_name(std::string_view text, const std::array<std::string_view, N>& names, const char* flag) {
   for (std::size_t i = 0; i < N; ++i)
     if (names[i] == text) return static_cast<Enum>(i);
-  refuse_unknown(flag, text, {names.begin(), names.end()}, fmt::format("must be one of {}", fmt::join(names, ", ")));
+  refuse_unknown(flag, text, {names.begin(), names.end()},
+                 fmt::format("must be one of {}", fmt::join(names, ", ")));
 }
 
 /// A view adds up numbers as they are stored and subtracts the shifts from the sum: what is left has lost as

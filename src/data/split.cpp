@@ -104,12 +104,13 @@ Dataset in_order_of_contents(const Dataset& data) {
   if (data.weight.hasNaN() || data.fold.hasNaN())
     throw InputError(
         fmt::format("{}: the weight or the fold of a row is NaN: both must be numbers", data.source));
-  std::vector<std::uint64_t> key = row_keys(data.x);
-  for (Index i = 0; i < data.y.size(); ++i)
-    key[static_cast<std::size_t>(i)] = key_with(key[static_cast<std::size_t>(i)], data.y[i]);
+  const std::vector<std::uint64_t> key = row_keys(data.x);
+  // The target comes first: where all of them differ, neither the units of features nor their order matter.
   // Weights decide between equal rows only, so that weights of 1 leave the order as it is without any.
   const auto rank = [&](Index row) {
-    return std::tuple(key[static_cast<std::size_t>(row)], data.weight.size() > 0 ? data.weight[row] : 1.0,
+    const bool has_target = data.y.size() > 0 && !std::isnan(data.y[row]);
+    return std::tuple(has_target ? data.y[row] : 0.0, key[static_cast<std::size_t>(row)],
+                      data.weight.size() > 0 ? data.weight[row] : 1.0,
                       data.fold.size() > 0 ? data.fold[row] : 0.0);
   };
   std::vector<Index> order(key.size());

@@ -49,8 +49,4 @@ std::vector<std::uint64_t> row_keys(const Design& x) {
   return keys;
 }
 
-std::uint64_t key_with(std::uint64_t key, double number) {
-  return mixed(key + mixed(bits_of(number == 0.0 ? 0.0 : number)));
-}
-
 }  // namespace yosida

@@ -11,7 +11,4 @@ namespace yosida {
 /// stored, and others hardly ever. Of rows as they are stored, before any step.
 std::vector<std::uint64_t> row_keys(const Design& x);
 
-/// The same for one number that stands beside the row with this key, its target say.
-std::uint64_t key_with(std::uint64_t key, double number);
-
 }  // namespace yosida

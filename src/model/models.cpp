@@ -69,7 +69,8 @@ const Model& model(std::string_view name) {
     known.emplace_back(each.name);
   }
   std::string all;
-  for (const std::string& each : known) all += (all.empty() ? "" : each == known.back() ? " or " : ", ") + each;
+  for (const std::string& each : known)
+    all += (all.empty() ? "" : each == known.back() ? " or " : ", ") + each;
   refuse_unknown("model", name, known, "must be " + all);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "yosida/utf8.hpp"
 
@@ -12,11 +13,9 @@ namespace {
 
 constexpr double kPanelWidth = 300, kPanelHeight = 220;
 constexpr double kLeft = 58, kRight = 14, kTop = 10, kBottom = 40;  // around the frame of a panel
-constexpr double kTitle = 16;                                       // more above where it has one
 constexpr double kFont = 10.5, kLine = 15;
 constexpr double kLegendFont = 9.5;
 constexpr double kCharacter = 0.58 * kLegendFont;  // about the mean width
-constexpr double kStrip = 0.09;                    // of the height, for what stands above all values
 constexpr const char* kInk = "#222";
 
 /// As text of an XML file. What XML cannot hold is left out: control characters, and what is no UTF-8.
@@ -48,11 +47,6 @@ std::string escaped(std::string_view text) {
   return result;
 }
 
-std::string shortened(const std::string& text, std::size_t most) {
-  if (utf8::characters(text) <= most) return text;
-  return std::string(utf8::first(text, most - 1)) + "…";
-}
-
 std::string text_at(double x, double y, const std::string& text, const std::string& attributes) {
   return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\"{}>{}</text>\n", x, y, attributes, escaped(text));
 }
@@ -64,27 +58,6 @@ std::string segment(double x1, double y1, double x2, double y2, const std::strin
 std::string pen(const Stroke& stroke) {
   return fmt::format("fill=\"none\" stroke=\"{}\" stroke-width=\"{:.3g}\"{}", stroke.colour, stroke.width,
                      stroke.dashes.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", stroke.dashes));
-}
-
-std::string shape_at(double x, double y, Shape shape, const std::string& colour) {
-  constexpr double r = 2.6;
-  switch (shape) {
-    case Shape::dot:
-      return fmt::format("<circle cx=\"{:.2f}\" cy=\"{:.2f}\" r=\"{}\" fill=\"{}\" fill-opacity=\"0.75\"/>\n",
-                         x, y, r, colour);
-    case Shape::ring:
-      return fmt::format(
-          "<circle cx=\"{:.2f}\" cy=\"{:.2f}\" r=\"{}\" fill=\"#fff\" stroke=\"{}\" "
-          "stroke-width=\"1.6\"/>\n",
-          x, y, r + 1.4, colour);
-    case Shape::cross:
-      return fmt::format("<path d=\"M{:.2f} {:.2f}l{d} {d}m0 -{d}l-{d} {d}\" {pen}/>\n", x - r, y - r,
-                         fmt::arg("d", 2 * r), fmt::arg("pen", pen({colour, "", 1.5})));
-    case Shape::triangle:
-      return fmt::format("<path d=\"M{:.2f} {:.2f}h{w}l-{h} -{w}z\" fill=\"{c}\"/>\n", x - r, y + r,
-                         fmt::arg("w", 2 * r), fmt::arg("h", r), fmt::arg("c", colour));
-  }
-  return "";
 }
 
 /// The smallest of 1, 2 and 5 × 10^k of which a range has no more than `count`.
@@ -134,6 +107,25 @@ std::string path_through(const std::vector<std::pair<double, double>>& points) {
 
 constexpr double kSample = 26;        // the length of a line in the legend
 constexpr std::size_t kLongest = 56;  // characters of an entry
+
+/// Long ones without their middle, since names mostly differ at an end. No two that differ become the same.
+std::vector<std::string> shortened(const std::vector<LegendEntry>& legend) {
+  std::vector<std::string> texts;
+  std::set<std::string> taken;
+  for (const LegendEntry& entry : legend) {
+    constexpr std::size_t kTail = kLongest / 2;
+    const std::size_t length = utf8::characters(entry.text);
+    std::string text = entry.text;
+    if (length > kLongest) {
+      const std::size_t tail = utf8::first(entry.text, length - kTail).size();
+      text = fmt::format("{}…{}", utf8::first(entry.text, kLongest - kTail - 1), entry.text.substr(tail));
+    }
+    const std::string given = text;
+    for (int number = 2; !taken.insert(text).second; ++number) text = fmt::format("{} ({})", given, number);
+    texts.push_back(text);
+  }
+  return texts;
+}
 
 /// Entries stand under each other, so that those of one method do, in as many columns as fit.
 struct LegendLayout {
@@ -198,8 +190,7 @@ std::string tick_label(double value) {
   return fmt::format("{}{}10{}", sign, factor == "1" ? "" : factor + "·", superscript(exponent));
 }
 
-Panel::Panel(std::string title, Axis x, Axis y)
-    : title_(std::move(title)), x_(std::move(x)), y_(std::move(y)) {}
+Panel::Panel(Axis x, Axis y) : x_(std::move(x)), y_(std::move(y)) {}
 
 double Panel::at_x(double value) const { return share_of(x_, value); }
 double Panel::at_y(double value) const { return 1.0 - share_of(y_, value); }
@@ -222,24 +213,9 @@ void Panel::line(std::span<const double> x, std::span<const double> y, const Str
   drawn_.push_back(std::move(shared));
 }
 
-void Panel::mark(double x, double y, Shape shape, const std::string& colour) {
-  drawn_.push_back({.kind = Shared::Kind::mark,
-                    .points = {{at_x(x), at_y(y)}},
-                    .stroke = {.colour = colour, .dashes = ""},
-                    .shape = shape});
-}
-
 void Panel::level(double y, const Stroke& stroke) {
   drawn_.push_back(
       {.kind = Shared::Kind::line, .points = {{0.0, at_y(y)}, {1.0, at_y(y)}}, .stroke = stroke});
-}
-
-void Panel::mark_above(double x, Shape shape, const std::string& colour, const std::string& text) {
-  drawn_.push_back({.kind = Shared::Kind::above,
-                    .points = {{at_x(x), 0.5 * kStrip}},
-                    .stroke = {.colour = colour, .dashes = ""},
-                    .shape = shape,
-                    .text = text});
 }
 
 std::string Panel::axes(double left, double top, double width, double height) const {
@@ -270,8 +246,6 @@ std::string Panel::axes(double left, double top, double width, double height) co
   const double x = left - 44, y = 0.5 * (top + bottom);
   text += text_at(x, y, y_.title,
                   fmt::format(" text-anchor=\"middle\" transform=\"rotate(-90 {:.1f} {:.1f})\"", x, y));
-  if (!title_.empty())
-    text += text_at(0.5 * (left + right), top - 8, title_, " text-anchor=\"middle\" font-weight=\"bold\"");
   return text;
 }
 
@@ -281,7 +255,6 @@ std::string Panel::svg(double left, double top, double width, double height, std
       "<clipPath id=\"frame{0}\"><rect x=\"{1:.1f}\" y=\"{2:.1f}\" width=\"{3:.1f}\" "
       "height=\"{4:.1f}\"/></clipPath>\n<g clip-path=\"url(#frame{0})\" stroke-linejoin=\"round\">\n",
       number, left, top, width, height);
-  std::string words;
   for (const Shared& each : drawn_) {
     std::vector<std::pair<double, double>> points = each.points;
     for (auto& [x, y] : points) {
@@ -297,16 +270,9 @@ std::string Panel::svg(double left, double top, double width, double height, std
       case Shared::Kind::line:
         text += fmt::format("<path d=\"{}\" {}/>\n", path_through(points), pen(each.stroke));
         break;
-      case Shared::Kind::above:
-        words += text_at(points[0].first + 5, points[0].second + 3.5, each.text,
-                         fmt::format(" fill=\"{}\" font-size=\"8.5\"", each.stroke.colour));
-        [[fallthrough]];
-      case Shared::Kind::mark:
-        text += shape_at(points[0].first, points[0].second, each.shape, each.stroke.colour);
-        break;
     }
   }
-  return text + words + "</g>\n</g>\n";
+  return text + "</g>\n</g>\n";
 }
 
 std::string svg_of(const std::vector<Panel>& panels, const std::vector<LegendEntry>& legend,
@@ -314,10 +280,7 @@ std::string svg_of(const std::vector<Panel>& panels, const std::vector<LegendEnt
   const double of_panel = kLeft + kPanelWidth + kRight;
   const double width = of_panel * static_cast<double>(panels.size());
   const LegendLayout layout(legend, width - kLeft - kRight);
-  const bool has_title =
-      std::any_of(panels.begin(), panels.end(), [](const Panel& panel) { return panel.has_title(); });
-  const double top = kTop + (has_title ? kTitle : 0.0);
-  const double legend_top = top + kPanelHeight + kBottom + 6;
+  const double legend_top = kTop + kPanelHeight + kBottom + 6;
   const double height = legend_top + kLine * static_cast<double>(layout.lines + (note.empty() ? 0 : 1)) + 4;
   std::string text = fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
@@ -327,15 +290,15 @@ std::string svg_of(const std::vector<Panel>& panels, const std::vector<LegendEnt
       "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n",
       width, height, kFont, kInk, escaped(title), escaped(description));
   for (std::size_t i = 0; i < panels.size(); ++i)
-    text += panels[i].svg(kLeft + of_panel * static_cast<double>(i), top, kPanelWidth, kPanelHeight, i);
+    text += panels[i].svg(kLeft + of_panel * static_cast<double>(i), kTop, kPanelWidth, kPanelHeight, i);
   text += fmt::format("<g font-size=\"{}\">\n", kLegendFont);
+  const std::vector<std::string> texts = shortened(legend);
   for (std::size_t i = 0; i < legend.size(); ++i) {
     const std::size_t down = i % layout.lines;
     const double x = kLeft + layout.places[i / layout.lines];
     const double y = legend_top + kLine * (0.5 + static_cast<double>(down));
-    text += legend[i].is_line ? segment(x, y, x + kSample, y, pen(legend[i].stroke))
-                              : shape_at(x + 0.5 * kSample, y, legend[i].shape, legend[i].stroke.colour);
-    text += text_at(x + kSample + 6, y + 3.6, shortened(legend[i].text, kLongest), "");
+    text += segment(x, y, x + kSample, y, pen(legend[i].stroke));
+    text += text_at(x + kSample + 6, y + 3.6, texts[i], "");
   }
   if (!note.empty()) text += text_at(kLeft, height - 7, note, " fill=\"#555\" font-size=\"9\"");
   return text + "</g>\n</svg>\n";

@@ -31,22 +31,16 @@ struct Stroke {
   double width = 1.4;
 };
 
-enum class Shape { dot, cross, ring, triangle };
-
 /// Axes and what is drawn between them. Points that are not finite interrupt a line.
 class Panel {
  public:
-  Panel(std::string title, Axis x, Axis y);
-  bool has_title() const { return !title_.empty(); }
+  Panel(Axis x, Axis y);
 
   void band(std::span<const double> x, std::span<const double> low, std::span<const double> high,
             const std::string& colour);
   void line(std::span<const double> x, std::span<const double> y, const Stroke& stroke);
-  void mark(double x, double y, Shape shape, const std::string& colour);
   /// A horizontal line through the panel.
   void level(double y, const Stroke& stroke);
-  /// Text and a mark in the strip along the upper side, above all values.
-  void mark_above(double x, Shape shape, const std::string& colour, const std::string& text);
 
   /// The panel with its frame at this place of the picture; `number` tells it from the others.
   std::string svg(double left, double top, double width, double height, std::size_t number) const;
@@ -58,13 +52,10 @@ class Panel {
 
   /// In shares of the frame, drawn when its size is known.
   struct Shared {
-    enum class Kind { band, line, mark, above } kind;
+    enum class Kind { band, line } kind;
     std::vector<std::pair<double, double>> points;
     Stroke stroke;
-    Shape shape = Shape::dot;
-    std::string text = {};
   };
-  std::string title_;
   Axis x_, y_;
   std::vector<Shared> drawn_;
 };
@@ -72,8 +63,6 @@ class Panel {
 struct LegendEntry {
   std::string text;
   Stroke stroke;
-  Shape shape = Shape::dot;
-  bool is_line = true;
 };
 
 /// The whole file. `description` is for those who do not see it; `note` stands below the legend.

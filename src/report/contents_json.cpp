@@ -6,7 +6,9 @@
 
 #include "yosida/model/measures.hpp"
 #include "yosida/report/contents.hpp"
+#include "yosida/report/palette.hpp"
 #include "yosida/report/paper.hpp"
+#include "yosida/report/rows.hpp"
 
 namespace yosida::report {
 namespace {
@@ -103,6 +105,8 @@ json to_json(const ProblemContents& problem, const MethodRow& row) {
   for (const auto& [name, count] : row.statuses) statuses[name] = count;
   return {{"label", row.label},
           {"method", row.method},
+          {"colour", colour_of(row.method).place},
+          {"turn", colour_of(row.method).turn},
           {"settings", settings},
           {"budget", number(row.budget)},
           {"runs", row.runs},
@@ -115,6 +119,8 @@ json to_json(const ProblemContents& problem, const MethodRow& row) {
           {"lambda_gap", to_json(row.lambda_gap)},
           {"best_gap", to_json(row.best_gap)},
           {"best_lambda_gap", to_json(row.best_lambda_gap)},
+          {"lambda", to_json(row.lambda)},
+          {"best_lambda", to_json(row.best_lambda)},
           {"gradients", to_json(row.gradients)},
           {"work", to_json(row.work)},
           {"seconds", to_json(row.seconds)},
@@ -140,6 +146,9 @@ json to_json(const Curve& curve) {
           {"median", short_numbers(curve.median)},
           {"low", short_numbers(curve.low)},
           {"high", short_numbers(curve.high)},
+          {"gap", short_numbers(curve.gap)},
+          {"gap_low", short_numbers(curve.gap_low)},
+          {"gap_high", short_numbers(curve.gap_high)},
           {"running", curve.running}};
 }
 
@@ -155,6 +164,7 @@ json to_json(const Response& response) {
   return {{"seed", response.seed},
           {"curve", to_json(response.curve)},
           {"oracle", response.oracle ? to_json(*response.oracle) : json(nullptr)},
+          {"bounds", response.bounds ? to_json(*response.bounds) : json(nullptr)},
           {"paths", list(response.paths, [](const ResponsePath& path) {
              return json{{"row", path.row}, {"search", path.is_search}, {"points", to_json(path.points)}};
            })}};
@@ -173,6 +183,12 @@ json to_json(const RunResult& run) {
                       run.certificate, number(run.residual), run.sentence});
 }
 
+json to_json(const std::optional<Planned>& planned) {
+  if (!planned) return nullptr;
+  return {
+      {"done", planned->done}, {"total", planned->total}, {"seconds_left", number(planned->seconds_left)}};
+}
+
 json to_json(const ProblemContents& problem) {
   json oracle = nullptr;
   if (problem.oracle)
@@ -186,9 +202,11 @@ json to_json(const ProblemContents& problem) {
           {"files", pairs(problem.files)},
           {"measures", problem.measures},
           {"curve_measure", problem.curve_measure},
+          {"factor", shown_factor(problem)},
           {"paper_tables", problem.paper_tables},
           {"paper_figure", problem.paper_figure ? json(*problem.paper_figure) : json(nullptr)},
           {"oracle", oracle},
+          {"seeds", {{"common", problem.seeds.count}, {"is_all", problem.seeds.is_all}}},
           {"rows", list(problem.rows, [&](const MethodRow& row) { return to_json(problem, row); })},
           {"curves", list(problem.curves, [](const Curve& curve) { return to_json(curve); })},
           {"responses", list(problem.responses, [](const Response& response) { return to_json(response); })},
@@ -216,6 +234,7 @@ std::string to_json(const StudyContents& contents) {
                                       {"machine", session.machine}};
                         })},
       {"builds", builds},
+      {"planned", to_json(contents.planned)},
       {"measures", measures_json()},
       {"problems", list(contents.problems, [](const ProblemContents& problem) { return to_json(problem); })}};
   return root.dump(-1, ' ', false, json::error_handler_t::replace);

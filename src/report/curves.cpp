@@ -42,6 +42,7 @@ class Reader {
   bool has_begun() const { return next_ != run_.samples.begin(); }
   const Sample& sample() const { return *(next_ - 1); }
   double validation() const { return is_over_ ? kMissing : scale_ * sample().validation; }
+  double gap() const { return is_over_ ? kMissing : run_.gap_of(sample().validation); }
 
  private:
   const RunDigest& run_;
@@ -69,10 +70,21 @@ void cut_after_last_run(Curve& curve) {
                                  [](std::int64_t count) { return count > 0; });
   const auto kept = static_cast<std::size_t>(curve.running.rend() - last) + 1;
   if (kept >= curve.running.size()) return;
-  for (auto* values :
-       {&curve.iterations, &curve.work, &curve.seconds, &curve.median, &curve.low, &curve.high})
-    values->resize(kept);
+  for (auto* values : {&curve.iterations, &curve.work, &curve.seconds, &curve.median, &curve.low, &curve.high,
+                       &curve.gap, &curve.gap_low, &curve.gap_high})
+    if (!values->empty()) values->resize(kept);
   curve.running.resize(kept);
+}
+
+/// Adds the median and the range of what is finite; gives back of how many that is.
+std::size_t add_point(std::vector<double>& values, std::vector<double>& median, std::vector<double>& low,
+                      std::vector<double>& high) {
+  std::erase_if(values, [](double value) { return !std::isfinite(value); });
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  low.push_back(values.empty() ? kMissing : *least);
+  high.push_back(values.empty() ? kMissing : *most);
+  median.push_back(median_of(values));
+  return values.size();
 }
 
 }  // namespace
@@ -83,21 +95,22 @@ Curve curve_of(const Runs& runs, bool is_scaled) {
   for (const RunDigest* run : runs)
     if (!run->samples.empty()) readers.emplace_back(*run, is_scaled);
   curve.seeds = static_cast<std::int64_t>(readers.size());
-  std::vector<double> losses, work, seconds;
+  const bool has_oracle = std::any_of(
+      runs.begin(), runs.end(), [](const RunDigest* run) { return std::isfinite(run->oracle_validation); });
+  std::vector<double> losses, gaps, work, seconds;
   for (const std::int32_t iteration : iterations_of(runs)) {
-    losses.clear(), work.clear(), seconds.clear();
+    losses.clear(), gaps.clear(), work.clear(), seconds.clear();
     for (Reader& reader : readers) {
       reader.go_to(iteration);
       if (!reader.has_begun()) continue;
       work.push_back(reader.sample().work);
       seconds.push_back(reader.sample().seconds);
-      if (const double loss = reader.validation(); std::isfinite(loss)) losses.push_back(loss);
+      losses.push_back(reader.validation());
+      gaps.push_back(reader.gap());
     }
-    const auto [low, high] = std::minmax_element(losses.begin(), losses.end());
-    curve.low.push_back(losses.empty() ? kMissing : *low);
-    curve.high.push_back(losses.empty() ? kMissing : *high);
-    curve.running.push_back(static_cast<std::int64_t>(losses.size()));
-    curve.median.push_back(median_of(losses));
+    curve.running.push_back(
+        static_cast<std::int64_t>(add_point(losses, curve.median, curve.low, curve.high)));
+    if (has_oracle) add_point(gaps, curve.gap, curve.gap_low, curve.gap_high);
     // A run that begins later than others must not turn the curve back.
     const auto not_below_last = [](std::vector<double>& axis, double value) {
       axis.push_back(axis.empty() ? value : std::max(axis.back(), value));
@@ -113,7 +126,12 @@ Curve curve_of(const Runs& runs, bool is_scaled) {
 Curve thinned(const Curve& curve, std::size_t limit) {
   std::vector<double> positions(curve.iterations.size());
   std::transform(curve.iterations.begin(), curve.iterations.end(), positions.begin(), position_of);
-  const auto places = keep_extremes(positions, {curve.median, curve.low, curve.high}, limit);
+  std::vector<std::span<const double>> series = {curve.median, curve.low, curve.high};
+  if (!curve.gap.empty()) series.emplace_back(curve.gap);
+  const auto places = keep_extremes(positions, series, limit);
+  const auto kept = [&](const std::vector<double>& values) {
+    return values.empty() ? values : at_places(values, places);
+  };
   return {.row = curve.row,
           .seeds = curve.seeds,
           .iterations = at_places(curve.iterations, places),
@@ -122,6 +140,9 @@ Curve thinned(const Curve& curve, std::size_t limit) {
           .median = at_places(curve.median, places),
           .low = at_places(curve.low, places),
           .high = at_places(curve.high, places),
+          .gap = kept(curve.gap),
+          .gap_low = kept(curve.gap_low),
+          .gap_high = kept(curve.gap_high),
           .running = at_places(curve.running, places)};
 }
 
@@ -163,9 +184,11 @@ std::vector<ResponsePoint> path_of(const RunDigest& run, double scale) {
 
 Response response_of(std::uint64_t seed, const Runs& runs, const std::vector<std::size_t>& rows,
                      bool is_scaled, std::size_t limit) {
-  Response response{.seed = seed, .curve = {}, .oracle = {}, .paths = {}};
+  Response response{.seed = seed, .curve = {}, .oracle = {}, .bounds = {}, .paths = {}};
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const RunDigest& run = *runs[i];
+    if (!response.bounds && std::isfinite(run.low) && std::isfinite(run.high) && run.low < run.high)
+      response.bounds.emplace(run.low, run.high);
     const double scale = is_scaled ? run.scale() : 1.0;
     if (!std::isfinite(scale)) continue;
     for (const auto& [lambda, loss] : run.trials)

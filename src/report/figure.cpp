@@ -13,6 +13,8 @@
 
 #include "report/chart.hpp"
 #include "yosida/model/measures.hpp"
+#include "yosida/report/palette.hpp"
+#include "yosida/report/rows.hpp"
 
 namespace yosida::report {
 namespace {
@@ -21,28 +23,19 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // ---- how rows look ----
 
-/// Told apart by those who see no difference of red and green. Dashes tell the settings of a method apart,
-/// and methods of one colour.
-constexpr std::array kColours = {"#d55e00", "#56b4e9", "#0072b2", "#009e73", "#8c8c8c",
-                                 "#e69f00", "#cc79a7", "#7a5195", "#5b4636", "#000000"};
+/// They tell the settings of a method apart, and methods of one colour.
 constexpr std::array kDashes = {"", "6 2.5", "2 2", "8 2 2 2", "4 1.5 1 1.5 1 1.5", "12 3"};
 
-const Stroke kTrained = {.colour = "#bdbdbd", .dashes = "", .width = 4.0};
 const Stroke kOracle = {.colour = "#000000", .dashes = "1 2", .width = 1.0};
-const Stroke kBlack = {.colour = "#000000", .dashes = ""};
 
 /// One colour for each method, one kind of dashes for each of its settings.
 std::vector<Stroke> strokes_of(const ProblemContents& problem) {
-  std::vector<std::string> methods;
   std::map<std::string, std::size_t> settings;
   std::vector<Stroke> strokes;
   for (const MethodRow& row : problem.rows) {
-    auto found = std::find(methods.begin(), methods.end(), row.method);
-    if (found == methods.end()) found = methods.insert(found, row.method);
-    const auto method = static_cast<std::size_t>(found - methods.begin());
-    strokes.push_back(
-        {.colour = kColours[method % kColours.size()],
-         .dashes = kDashes[(settings[row.method]++ + method / kColours.size()) % kDashes.size()]});
+    const MethodColour colour = colour_of(row.method);
+    strokes.push_back({.colour = hues()[colour.place].light,
+                       .dashes = kDashes[(settings[row.method]++ + colour.turn) % kDashes.size()]});
   }
   return strokes;
 }
@@ -80,7 +73,8 @@ std::string note_of(const ProblemContents& problem, const std::string& what) {
 }
 
 std::string axis_title(const ProblemContents& problem) {
-  return fmt::format("validation {}", measures()[find_measure(problem.curve_measure).value()].meaning);
+  return fmt::format("validation {}{}", measures()[find_measure(problem.curve_measure).value()].meaning,
+                     shown_factor(problem) == 1.0 ? "" : " × 100");
 }
 
 /// Grows with the values it holds.
@@ -133,13 +127,6 @@ Axis counting_axis(const std::string& title, const std::vector<const std::vector
           .has_zero = has_zero};
 }
 
-std::vector<double> column(const std::vector<ResponsePoint>& points, double ResponsePoint::*member) {
-  std::vector<double> values;
-  values.reserve(points.size());
-  for (const ResponsePoint& point : points) values.push_back(point.*member);
-  return values;
-}
-
 double first_finite(const std::vector<double>& values) {
   const auto found =
       std::find_if(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
@@ -170,204 +157,89 @@ double oracle_loss(const ProblemContents& problem) {
 
 // ---- the figures ----
 
-std::string convergence(const ProblemContents& problem) {
-  const std::vector<Stroke> strokes = strokes_of(problem);
-  const std::vector<bool> shown = shown_rows(problem);
-  std::vector<const Curve*> curves;
-  std::vector<bool> is_drawn(problem.rows.size(), false);
+/// What of the curves is drawn, and against what.
+struct Drawn {
+  const char* title;
+  std::vector<double> Curve::*x;
+  bool is_gap;
+};
+
+/// Where a gap is this small the method is at the oracle: what is below, 0 and less among it, lies on the
+/// lower edge.
+constexpr double kLeastGap = 1e-5;
+
+/// A curve in the units of the picture.
+std::vector<double> shown(const std::vector<double>& values, double factor, double least) {
+  std::vector<double> result(values.size());
+  std::transform(values.begin(), values.end(), result.begin(), [&](double value) {
+    return std::isfinite(value) ? factor * std::max(value, least) : value;
+  });
+  return result;
+}
+
+Panel panel_of(const ProblemContents& problem, const std::vector<const Curve*>& curves, const Drawn& drawn,
+               const std::vector<Stroke>& strokes) {
+  const double factor = drawn.is_gap ? 100.0 : shown_factor(problem);
+  const double least = drawn.is_gap ? kLeastGap : -kInfinity;
+  struct Lines {
+    const Curve* curve;
+    std::vector<double> median, low, high;
+  };
+  std::vector<Lines> all;
+  std::vector<const std::vector<double>*> columns;
   Range range;
   double start = -kInfinity;
-  std::int64_t seeds = 0;
-  for (const Curve& curve : problem.curves) {
-    if (!shown[curve.row]) continue;
-    curves.push_back(&curve);
-    is_drawn[curve.row] = true;
-    range.hold(curve.median);
-    range.hold(curve.low);
-    start = std::max(start, first_finite(curve.median));
-    seeds = std::max(seeds, curve.seeds);
+  for (const Curve* curve : curves) {
+    all.push_back({curve, shown(drawn.is_gap ? curve->gap : curve->median, factor, least),
+                   shown(drawn.is_gap ? curve->gap_low : curve->low, factor, least),
+                   shown(drawn.is_gap ? curve->gap_high : curve->high, factor, least)});
+    if (all.back().median.empty()) {  // a row without an oracle among others
+      all.pop_back();
+      continue;
+    }
+    columns.push_back(&(curve->*drawn.x));
+    range.hold(all.back().median);
+    range.hold(all.back().low);
+    start = std::max(start, first_finite(all.back().median));
   }
   leave_out_growth(range, start, 2.0);
-  const double oracle = oracle_loss(problem);
+  const double oracle = drawn.is_gap ? kInfinity : factor * oracle_loss(problem);
   range.hold(oracle);
-  std::vector<Panel> panels;
-  const std::array<std::pair<const char*, std::vector<double> Curve::*>, 2> axes = {
-      {{"iterations", &Curve::iterations}, {"work (gradient equivalents)", &Curve::work}}};
-  for (const auto& [title, member] : axes) {
-    std::vector<const std::vector<double>*> columns(curves.size());
-    std::transform(curves.begin(), curves.end(), columns.begin(),
-                   [member = member](const Curve* curve) { return &(curve->*member); });
-    Panel panel("", counting_axis(title, columns), axis_around(axis_title(problem), range));
-    if (std::isfinite(oracle)) panel.level(oracle, kOracle);
-    for (const Curve* curve : curves)
-      panel.band(curve->*member, curve->low, curve->high, strokes[curve->row].colour);
-    for (const Curve* curve : curves) panel.line(curve->*member, curve->median, strokes[curve->row]);
-    panels.push_back(std::move(panel));
+  Panel panel(counting_axis(drawn.title, columns),
+              axis_around(drawn.is_gap ? "gap to the oracle in %" : axis_title(problem), range));
+  if (std::isfinite(oracle)) panel.level(oracle, kOracle);
+  for (const Lines& each : all)
+    panel.band(each.curve->*drawn.x, each.low, each.high, strokes[each.curve->row].colour);
+  for (const Lines& each : all) panel.line(each.curve->*drawn.x, each.median, strokes[each.curve->row]);
+  return panel;
+}
+
+std::string convergence(const ProblemContents& problem) {
+  const std::vector<Stroke> strokes = strokes_of(problem);
+  const std::vector<bool> is_shown = shown_rows(problem);
+  std::vector<const Curve*> curves;
+  std::vector<bool> is_drawn(problem.rows.size(), false);
+  std::int64_t seeds = 0;
+  bool has_gaps = false;
+  for (const Curve& curve : problem.curves) {
+    if (!is_shown[curve.row]) continue;
+    curves.push_back(&curve);
+    is_drawn[curve.row] = true;
+    seeds = std::max(seeds, curve.seeds);
+    has_gaps |= !curve.gap.empty();
   }
+  const std::vector<Panel> panels = {
+      panel_of(problem, curves, {"work (gradient equivalents)", &Curve::work, has_gaps}, strokes),
+      panel_of(problem, curves, {"iterations", &Curve::iterations, false}, strokes)};
   std::vector<LegendEntry> legend = legend_of(problem, is_drawn, strokes);
-  if (std::isfinite(oracle)) legend.push_back({.text = "oracle", .stroke = kOracle});
-  return svg_of(
-      panels, legend, problem.title,
-      "The validation loss of each method against iterations and against work.",
-      note_of(problem, seeds > 1 ? fmt::format("Median over {} seeds; bands from the smallest to the "
-                                               "largest.",
-                                               seeds)
-                                 : std::string()));
-}
-
-/// Around the curve inside the frame, the oracle and the starts; then as far as paths go inside the frame,
-/// but a λ that runs away is no reason to hide where the others are.
-Axis lambda_axis(const Response& response, const std::vector<bool>& shown, double highest_loss) {
-  Range core, all;
-  for (const auto& [lambda, loss] : response.curve)
-    if (loss <= highest_loss) core.hold(lambda);
-  if (response.oracle) core.hold(response.oracle->first);
-  for (const ResponsePath& path : response.paths)
-    if (shown[path.row]) {
-      core.hold(path.points.front().first);
-      for (const auto& [lambda, loss] : path.points)
-        if (loss <= highest_loss) all.hold(lambda);
-    }
-  const double width = std::max(core.high - core.low, 5.0);
-  const double low = std::max(std::min(all.low, core.low), core.low - 0.5 * width);
-  const double high = std::min(std::max(all.high, core.high), core.high + 0.5 * width);
-  const double room = std::max(0.04 * (high - low), 0.1);
-  return {.title = "λ", .scale = Scale::linear, .low = low - room, .high = high + room};
-}
-
-Axis loss_axis(const ProblemContents& problem, const Response& response, const std::vector<bool>& shown) {
-  Range losses;
-  losses.hold(column(response.curve, &ResponsePoint::second));
-  if (response.oracle) losses.hold(response.oracle->second);
-  double start = -kInfinity;
-  for (const ResponsePath& path : response.paths)
-    if (shown[path.row]) {
-      if (!path.is_search) start = std::max(start, path.points.front().second);
-      losses.hold(column(path.points, &ResponsePoint::second));
-    }
-  leave_out_growth(losses, start, 3.0);
-  return axis_around(axis_title(problem), losses);
-}
-
-/// The trials of a search are points; other methods take a way.
-Panel response_panel(const ProblemContents& problem, const Response& response, const std::vector<bool>& shown,
-                     const std::vector<Stroke>& strokes) {
-  const Axis y = loss_axis(problem, response, shown);
-  Panel panel(fmt::format("seed {}", response.seed), lambda_axis(response, shown, y.high), y);
-  panel.line(column(response.curve, &ResponsePoint::first), column(response.curve, &ResponsePoint::second),
-             kTrained);
-  for (const ResponsePath& path : response.paths) {
-    if (!shown[path.row] || path.is_search) continue;
-    Stroke thin = strokes[path.row];
-    thin.width = 1.1;
-    panel.line(column(path.points, &ResponsePoint::first), column(path.points, &ResponsePoint::second), thin);
-  }
-  for (const ResponsePath& path : response.paths) {
-    if (!shown[path.row]) continue;
-    const std::size_t first = path.is_search ? 0 : path.points.size() - 1;
-    for (std::size_t i = first; i < path.points.size(); ++i)
-      panel.mark(path.points[i].first, path.points[i].second, path.is_search ? Shape::cross : Shape::dot,
-                 strokes[path.row].colour);
-  }
-  if (response.oracle)
-    panel.mark(response.oracle->first, response.oracle->second, Shape::ring, kBlack.colour);
-  return panel;
-}
-
-std::string response(const ProblemContents& problem) {
-  const std::vector<Stroke> strokes = strokes_of(problem);
-  const std::vector<bool> shown = shown_rows(problem);
-  std::vector<Panel> panels;
-  std::set<std::size_t> ways, searches;
-  bool has_curve = false, has_oracle = false;
-  for (const Response& each : problem.responses) {
-    panels.push_back(response_panel(problem, each, shown, strokes));
-    has_curve |= !each.curve.empty();
-    has_oracle |= each.oracle.has_value();
-    for (const ResponsePath& path : each.paths)
-      if (shown[path.row]) (path.is_search ? searches : ways).insert(path.row);
-  }
-  std::vector<LegendEntry> legend;
-  if (has_curve) legend.push_back({.text = "trained weights", .stroke = kTrained});
-  if (has_oracle)
-    legend.push_back({.text = "oracle", .stroke = kBlack, .shape = Shape::ring, .is_line = false});
-  for (const std::size_t row : ways)
-    legend.push_back({.text = problem.rows[row].label, .stroke = strokes[row]});
-  for (const std::size_t row : searches)
-    legend.push_back(
-        {.text = problem.rows[row].label, .stroke = strokes[row], .shape = Shape::cross, .is_line = false});
+  if (std::isfinite(oracle_loss(problem))) legend.push_back({.text = "oracle", .stroke = kOracle});
+  std::string note;
+  if (seeds > 1)
+    note = fmt::format("Median {}; bands from the smallest to the largest.", in_words(problem.seeds));
+  if (has_gaps) note += fmt::format(" A gap below {:g} % lies on the lower edge.", 100.0 * kLeastGap);
   return svg_of(panels, legend, problem.title,
-                "The validation loss as a function of the hyperparameter, with the way each method took.",
-                note_of(problem,
-                        "A line is the way of a method, a dot its end; crosses are the trials of a "
-                        "search that were the best so far."));
-}
-
-/// How many seeds ended so.
-std::size_t count_of(const Stability& stability, State state) {
-  return static_cast<std::size_t>(
-      std::count_if(stability.outcomes.begin(), stability.outcomes.end(),
-                    [&](const SeedOutcome& outcome) { return outcome.state == state; }));
-}
-
-Panel stability_panel(const ProblemContents& problem, const std::vector<Stroke>& strokes) {
-  Range steps, losses;
-  std::map<double, std::size_t> rows_at, placed_at;
-  for (const Stability& each : problem.stability) {
-    steps.hold(each.step);
-    ++rows_at[each.step];
-    for (const SeedOutcome& outcome : each.outcomes) losses.hold(outcome.validation);
-  }
-  if (!losses.is_empty() && losses.low > 0.0) {
-    // Room above for what diverged.
-    losses.high = std::max(losses.high, 1.5 * losses.low);
-    losses.high *= std::pow(losses.high / losses.low, 0.15);
-  }
-  Panel panel("", axis_around("step size α", {steps.low / 1.8, steps.high * 1.8}, 0.02),
-              axis_around(axis_title(problem), losses));
-  for (const Stability& each : problem.stability) {
-    // Rows of equal step sizes stand side by side, nearer to each other than to the next step size.
-    const auto place = static_cast<double>(placed_at[each.step]++);
-    const auto count = static_cast<double>(rows_at[each.step]);
-    const double x = each.step * std::pow(1.5, (place - 0.5 * (count - 1.0)) / count);
-    const std::string& colour = strokes[each.row].colour;
-    std::vector<double> finished;
-    for (const SeedOutcome& outcome : each.outcomes)
-      if (std::isfinite(outcome.validation)) finished.push_back(outcome.validation);
-    if (const auto cell = cell_of(finished))
-      panel.line(std::array{x / 1.06, x * 1.06}, std::array{cell->median, cell->median},
-                 {.colour = colour, .dashes = "", .width = 2.2});
-    for (const double loss : finished) panel.mark(x, loss, Shape::dot, colour);
-    if (const std::size_t diverged = count_of(each, State::diverged); diverged > 0) {
-      panel.mark_above(x, Shape::cross, colour, std::to_string(diverged));
-    } else if (const std::size_t failed = count_of(each, State::failed); failed > 0) {
-      panel.mark_above(x, Shape::triangle, colour, std::to_string(failed));
-    }
-  }
-  return panel;
-}
-
-std::string stability(const ProblemContents& problem) {
-  const std::vector<Stroke> strokes = strokes_of(problem);
-  std::vector<LegendEntry> legend;
-  std::set<std::string> methods;
-  std::size_t diverged = 0, failed = 0;
-  for (const Stability& each : problem.stability) {
-    const std::string& method = problem.rows[each.row].method;
-    if (methods.insert(method).second)
-      legend.push_back({.text = method, .stroke = strokes[each.row], .shape = Shape::dot, .is_line = false});
-    diverged += count_of(each, State::diverged);
-    failed += count_of(each, State::failed);
-  }
-  if (diverged > 0)
-    legend.push_back(
-        {.text = "diverged, how often", .stroke = kBlack, .shape = Shape::cross, .is_line = false});
-  if (failed > 0)
-    legend.push_back(
-        {.text = "failed, how often", .stroke = kBlack, .shape = Shape::triangle, .is_line = false});
-  return svg_of({stability_panel(problem, strokes)}, legend, problem.title,
-                "The final validation loss of every seed against the step size.",
-                "A dot for each seed, a bar at their median.");
+                "How far each method is above the oracle against work, and its loss against iterations.",
+                note_of(problem, note));
 }
 
 /// A name as part of a file's: letters, digits, dots and dashes of ASCII, whatever the problem is called.
@@ -389,8 +261,6 @@ std::string file_part(const std::string& name) {
 std::vector<Figure> figures_of(const ProblemContents& problem) {
   std::vector<Figure> figures;
   if (!problem.curves.empty()) figures.push_back({"convergence", convergence(problem)});
-  if (!problem.responses.empty()) figures.push_back({"response", response(problem)});
-  if (!problem.stability.empty()) figures.push_back({"stability", stability(problem)});
   return figures;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "yosida/data/sha256.hpp"
+#include "yosida/report/palette.hpp"
 
 namespace yosida::embedded {
 extern const std::string_view d3_script, page_template, page_style, page_script;
@@ -59,19 +60,29 @@ std::string source_hash(std::string_view content) {
   return fmt::format("'sha256-{}'", std::string(base64.begin(), base64.begin() + length));
 }
 
+/// The colours of methods as the page's style sheet knows them.
+std::string declared(const char* Hue::*theme) {
+  std::string text;
+  for (std::size_t i = 0; i < hues().size(); ++i)
+    text += fmt::format("--series-{}: {};", i, hues()[i].*theme);
+  return text;
+}
+
 std::string filled_page(std::string_view mode, std::string_view data, const std::string& title) {
   // A scope of their own: the names of our scripts do not meet those of the window.
   const std::string script = fmt::format("\"use strict\";\n{{\n{}}}\n", embedded::page_script);
   // Nothing may be loaded or run but what the page brings along, whatever text a study holds.
+  const std::string style = replaced(embedded::page_style, {{"{{light hues}}", declared(&Hue::light)},
+                                                            {"{{dark hues}}", declared(&Hue::dark)}});
   const std::string policy = fmt::format(
       "default-src 'none'; script-src {} {}; style-src {}; img-src data:; connect-src {}; base-uri 'none'; "
       "form-action 'none'",
-      source_hash(embedded::d3_script), source_hash(script), source_hash(embedded::page_style),
+      source_hash(embedded::d3_script), source_hash(script), source_hash(style),
       mode == "live" ? "'self'" : "'none'");
   return replaced(embedded::page_template, {{"{{title}}", escaped_html(title)},
                                             {"{{policy}}", policy},
                                             {"{{mode}}", mode},
-                                            {"{{style}}", embedded::page_style},
+                                            {"{{style}}", style},
                                             {"{{d3}}", embedded::d3_script},
                                             {"{{script}}", script},
                                             {"{{data}}", data}});

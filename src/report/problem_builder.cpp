@@ -56,7 +56,7 @@ void add_results(ProblemContents& problem, const std::vector<Group>& groups, std
       problem.results.push_back({.row = row,
                                  .seed = run->seed,
                                  .status = run->status,
-                                 .lambda = run->lambda,
+                                 .lambda = run->final.lambda,
                                  .validation = validation,
                                  .certificate = run->certificate,
                                  .residual = run->residual,
@@ -66,10 +66,9 @@ void add_results(ProblemContents& problem, const std::vector<Group>& groups, std
   }
 }
 
-void add_curves(ProblemContents& problem, const std::vector<Group>& groups, bool is_scaled,
-                std::size_t limit) {
-  for (std::size_t row = 0; row < groups.size(); ++row) {
-    Curve curve = thinned(curve_of(groups[row].runs, is_scaled), limit);
+void add_curves(ProblemContents& problem, const std::vector<Runs>& rows, bool is_scaled, std::size_t limit) {
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    Curve curve = thinned(curve_of(rows[row], is_scaled), limit);
     curve.row = row;
     if (curve.seeds > 0) problem.curves.push_back(std::move(curve));
   }
@@ -132,8 +131,12 @@ ProblemContents problem_of(const std::string& name, const Runs& runs, const std:
   std::transform(groups.begin(), groups.end(), identities.begin(),
                  [](const Group& group) { return group.identity; });
   const std::vector<std::string> texts = labels(identities);
+  std::vector<Runs> rows(groups.size());
+  std::transform(groups.begin(), groups.end(), rows.begin(), [](const Group& group) { return group.runs; });
+  const Compared compared(rows);
+  problem.seeds = compared.seeds;
   for (std::size_t row = 0; row < groups.size(); ++row) {
-    MethodRow next = summary_of(groups[row].runs, shown);
+    MethodRow next = summary_of(rows[row], compared.rows[row], shown);
     const RowIdentity& identity = groups[row].identity;
     next.label = texts[row];
     next.method = identity.method;
@@ -142,7 +145,7 @@ ProblemContents problem_of(const std::string& name, const Runs& runs, const std:
     next.step = identity.step;
     problem.rows.push_back(std::move(next));
   }
-  add_curves(problem, groups, is_scaled, limits.curve);
+  add_curves(problem, compared.rows, is_scaled, limits.curve);
   add_responses(problem, groups, is_scaled, limits.path);
   add_results(problem, groups, shown[0]);
   return problem;
@@ -151,8 +154,8 @@ ProblemContents problem_of(const std::string& name, const Runs& runs, const std:
 }  // namespace
 
 PointLimits limits_for(std::size_t rows) {
-  // About 55 bytes a point of a curve and 20 of a path: 4 MB and 1 MB for a whole page.
-  constexpr std::size_t kCurvePoints = 75'000, kPathPoints = 50'000;
+  // About 85 bytes a point of a curve and 20 of a path: 4 MB and 1 MB for a whole page.
+  constexpr std::size_t kCurvePoints = 50'000, kPathPoints = 50'000;
   const std::size_t count = std::max<std::size_t>(rows, 1);
   return {.curve = std::clamp<std::size_t>(kCurvePoints / count, 8, 400),
           .path = std::clamp<std::size_t>(kPathPoints / (kResponses * count), 6, 150)};

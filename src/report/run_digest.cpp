@@ -18,6 +18,7 @@ Measured measured(const study::SolutionOutcome& solution) {
     result.values.push_back({value(report.train, i), value(report.validation, i), value(report.test, i)});
   result.gap = solution.gap.value_or(kMissing);
   result.lambda_gap = solution.lambda_gap.value_or(kMissing);
+  if (solution.lambda.size() == 1) result.lambda = solution.lambda[0];
   return result;
 }
 
@@ -51,6 +52,10 @@ void add_trace(RunDigest& run, const Trace& trace, bool has_exact_trials) {
 
 }  // namespace
 
+double RunDigest::gap_of(double validation) const {
+  return (validation - oracle_validation) / std::abs(oracle_validation);
+}
+
 double RunDigest::scale() const {
   static const std::size_t loss = find_measure(kLoss).value(), scaled = find_measure(kScaledLoss).value();
   for (const Measured* each : {&final, &best}) {
@@ -74,7 +79,6 @@ RunDigest digest(const study::Record& record) {
   run.file_names = outcome.file_names;
   run.final = measured(outcome.final);
   run.best = measured(outcome.best);
-  if (outcome.final.lambda.size() == 1) run.lambda = outcome.final.lambda[0];
   run.seconds = record.seconds;
   run.gradients = outcome.paper_count.value_or(kMissing);
   run.work = outcome.gradient_equivalents.value_or(kMissing);
@@ -82,6 +86,11 @@ RunDigest digest(const study::Record& record) {
   if (outcome.oracle) {
     run.oracle_lambda = outcome.oracle->oracle.lambda;
     run.oracle_validation = outcome.oracle->oracle.validation;
+    run.low = outcome.oracle->oracle.low;
+    run.high = outcome.oracle->oracle.high;
+  } else if (const auto& bounds = run.spec->spec.options.bounds) {
+    run.low = bounds->low;
+    run.high = bounds->high;
   }
   if (const auto& certificate = outcome.certificate) {
     run.certificate = in_short(certificate->verdict);

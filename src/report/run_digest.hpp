@@ -31,6 +31,7 @@ using PartValues = std::array<double, 3>;
 struct Measured {
   std::vector<PartValues> values;  // one for each of measures()
   double gap = kMissing, lambda_gap = kMissing;
+  double lambda = kMissing;  // not finite where there are several
 
   double validation(std::size_t measure) const { return values[measure][1]; }
 };
@@ -47,9 +48,9 @@ struct RunDigest {
   std::string status;
   State state = State::ok;
   Measured final, best;
-  double lambda = kMissing;
   double seconds = kMissing, gradients = kMissing, work = kMissing, iterations = kMissing;
   double oracle_lambda = kMissing, oracle_validation = kMissing;
+  double low = kMissing, high = kMissing;                           // the bounds of λ
   std::array<double, kGaps.size()> work_to = {kMissing, kMissing};  // not finite where it was not reached
   std::string certificate = "none";
   double residual = kMissing;
@@ -58,6 +59,8 @@ struct RunDigest {
   bool is_search = false;
   std::vector<ResponsePoint> trials;  // of a search that trains exactly: λ and L_V(w*(λ))
 
+  /// How far a validation loss is above the oracle's, as a share of that.
+  double gap_of(double validation) const;
   /// What L_V is multiplied by to be the scaled loss; not finite where the run does not say.
   double scale() const;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <future>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -104,6 +105,33 @@ struct StudyView::Impl {
     }
   }
 
+  /// Of the runs that the last command asked for. A run that was there before it began says nothing of its
+  /// pace.
+  std::optional<Planned> progress() const {
+    const std::set<std::string> wanted(planned.begin(), planned.end());
+    if (wanted.empty()) return {};
+    Planned at{.done = 0, .total = static_cast<std::int64_t>(wanted.size()), .seconds_left = {}};
+    const auto sessions = store.sessions();
+    const double never = std::numeric_limits<double>::infinity();
+    const double started =
+        sessions.empty() ? never : study::seconds_of(sessions.back().started).value_or(never);
+    std::int64_t since = 0;
+    double last = 0.0;
+    for (const auto& [key, run] : runs) {
+      if (!wanted.contains(key)) continue;
+      ++at.done;
+      const double finished = study::seconds_of(run.finished).value_or(-never);
+      if (finished < started) continue;
+      ++since;
+      last = std::max(last, finished - started);
+    }
+    if (since == 0) return at;
+    const double waited = study::seconds_of(study::utc_now()).value() - started - last;
+    const double left = static_cast<double>(at.total - at.done) * last / static_cast<double>(since);
+    at.seconds_left = std::max(0.0, left - waited);
+    return at;
+  }
+
   void build() {
     const Runs all = chosen();
     contents = {.title = std::filesystem::path(path).filename().string(),
@@ -119,6 +147,7 @@ struct StudyView::Impl {
       if (run->state == State::diverged) ++contents.diverged;
       ++contents.builds[study::build_in_words(run->spec->spec.build)];
     }
+    contents.planned = progress();
     contents.problems = problems_of(all, builds == Builds::each);
   }
 
@@ -128,6 +157,7 @@ struct StudyView::Impl {
   std::map<std::tuple<std::string, std::string, std::string>, std::shared_ptr<const study::SpecInWords>>
       specs;
   std::map<std::string, RunDigest> runs;  // by key
+  Keys planned;
   std::size_t most_of_run = kMostOfRun;
   StudyContents contents;
   bool is_built = false;
@@ -144,7 +174,9 @@ bool StudyView::refresh() {
   Keys added;
   std::copy_if(there.begin(), there.end(), std::back_inserter(added),
                [&](const std::string& key) { return !impl_->runs.contains(key); });
-  if (impl_->is_built && removed == 0 && added.empty()) return false;
+  Keys planned = impl_->store.planned();
+  if (impl_->is_built && removed == 0 && added.empty() && planned == impl_->planned) return false;
+  impl_->planned = std::move(planned);
   impl_->is_built = false;  // until all of it is: a damaged run may end the reading
   impl_->read_all(added);
   impl_->build();

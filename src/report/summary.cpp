@@ -1,7 +1,11 @@
 #include "yosida/report/summary.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <map>
 #include <numeric>
 
 #include "report/summary_row.hpp"
@@ -64,32 +68,58 @@ std::optional<Cell> cell_of(std::vector<double> values) {
   return cell;
 }
 
-MethodRow summary_of(const Runs& runs, const std::vector<std::size_t>& shown) {
+std::string in_words(const CommonSeeds& seeds) {
+  if (seeds.count == 0)
+    return "over the seeds of each row, which have none in common: nothing is called best";
+  return fmt::format("over {} {}seed{}{}", seeds.count, seeds.is_all ? "" : "common ",
+                     seeds.count == 1 ? "" : "s", seeds.is_all ? "" : " so far");
+}
+
+Compared::Compared(const std::vector<Runs>& rows_) : rows(rows_) {
+  std::map<std::uint64_t, std::size_t> rows_with;  // so many rows have a run of a seed
+  for (const Runs& row : rows) {
+    std::set<std::uint64_t> of_row;
+    for (const RunDigest* run : row)
+      if (of_row.insert(run->seed).second) ++rows_with[run->seed];
+  }
+  const auto is_common = [&](std::uint64_t seed) { return rows_with.at(seed) == rows.size(); };
+  for (const auto& [seed, count] : rows_with) {
+    if (is_common(seed)) ++seeds.count;
+    seeds.is_all &= is_common(seed);
+  }
+  if (seeds.count == 0) return;
+  for (Runs& row : rows) std::erase_if(row, [&](const RunDigest* run) { return !is_common(run->seed); });
+}
+
+MethodRow summary_of(const Runs& runs, const Runs& compared, const std::vector<std::size_t>& shown) {
   MethodRow row;
-  Runs well;
   for (const RunDigest* run : runs) {
     ++row.runs;
     ++row.statuses[run->status];
     if (run->state == State::failed) ++row.failed;
     if (run->state == State::diverged) ++row.diverged;
     if (run->certificate == "certified") ++row.certified;
-    if (run->state == State::ok) well.push_back(run);
   }
+  Runs well;
+  std::copy_if(compared.begin(), compared.end(), std::back_inserter(well),
+               [](const RunDigest* run) { return run->state == State::ok; });
   row.final = measures_over(well, shown, &RunDigest::final);
   row.best = measures_over(well, shown, &RunDigest::best);
   row.gap = cell_over(well, [](const RunDigest& run) { return run.final.gap; });
   row.lambda_gap = cell_over(well, [](const RunDigest& run) { return run.final.lambda_gap; });
   row.best_gap = cell_over(well, [](const RunDigest& run) { return run.best.gap; });
   row.best_lambda_gap = cell_over(well, [](const RunDigest& run) { return run.best.lambda_gap; });
+  row.lambda = cell_over(well, [](const RunDigest& run) { return run.final.lambda; });
+  row.best_lambda = cell_over(well, [](const RunDigest& run) { return run.best.lambda; });
   row.gradients = cell_over(well, [](const RunDigest& run) { return run.gradients; });
   row.work = cell_over(well, [](const RunDigest& run) { return run.work; });
   row.seconds = cell_over(well, [](const RunDigest& run) { return run.seconds; });
   row.iterations = cell_over(well, [](const RunDigest& run) { return run.iterations; });
-  row.work_to = work_to(runs);
+  row.work_to = work_to(compared);
   return row;
 }
 
-std::vector<MethodRow> summarise(const std::vector<study::Record>& records) {
+Summary summarise(const std::vector<study::Record>& records) {
   std::vector<RunDigest> digests;
   digests.reserve(records.size());
   std::vector<std::pair<std::string, Runs>> groups;
@@ -102,12 +132,16 @@ std::vector<MethodRow> summarise(const std::vector<study::Record>& records) {
   }
   std::vector<std::size_t> all(measures().size());
   std::iota(all.begin(), all.end(), std::size_t{0});
-  std::vector<MethodRow> rows;
-  for (const auto& [method, runs] : groups) {
-    rows.push_back(summary_of(runs, all));
-    rows.back().label = method;
+  std::vector<Runs> runs(groups.size());
+  std::transform(groups.begin(), groups.end(), runs.begin(), [](const auto& group) { return group.second; });
+  const Compared compared(runs);
+  Summary summary{.rows = {}, .seeds = compared.seeds};
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    summary.rows.push_back(summary_of(runs[i], compared.rows[i], all));
+    summary.rows.back().label = groups[i].first;
+    summary.rows.back().method = runs[i][0]->spec->spec.options.method;
   }
-  return rows;
+  return summary;
 }
 
 }  // namespace yosida::report

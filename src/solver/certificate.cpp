@@ -265,9 +265,9 @@ Certificate certify(const BilevelProblem& problem, const Solution& solution, con
     certificate.reason =
         "the weights do not depend on lambda here (all are 0, or the penalty is): a slope of 0 says nothing";
   } else if (certificate.inner_gradient > tolerance) {
-    certificate.reason =
-        fmt::format("the weights are not trained to their optimum: gradient {} of that at 0{}",
-                    number_text(certificate.inner_gradient, 2), is_small ? "; lambda itself is stationary" : "");
+    certificate.reason = fmt::format(
+        "the weights are not trained to their optimum: gradient {} of that at 0{}",
+        number_text(certificate.inner_gradient, 2), is_small ? "; lambda itself is stationary" : "");
   } else if (!is_small) {
     certificate.verdict =
         verdict_beside(problem, lambda, judged.steep, size_of(problem, lambda, at.validation), w);

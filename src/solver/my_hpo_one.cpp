@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "solver/exact_minimum.hpp"
 #include "solver/stationarity.hpp"
@@ -51,6 +52,13 @@ constexpr int kMaxCloserLooks = 30;
 constexpr int kSmoothLooks = 8;
 /// Slopes of opposite signs so near to each other hold a minimum between them that no λ is nearer to.
 constexpr double kAtKink = 5e-6;
+
+/// Where h is known to rounding, an answer is brought to its minimum by so many secant steps at most, each of
+/// so much of λ at most: two ways to the same problem then end at the same λ. A step that is shorter than
+/// this changes nothing.
+constexpr int kMaxPolish = 6;
+constexpr double kPolishReach = 0.5;
+constexpr double kPolished = 1e-11;
 
 /// Where valleys may be narrower than the scan sees, intervals wider than this share of feature_width whose
 /// ends are both so near to the best value are looked into, so many times.
@@ -251,12 +259,46 @@ void SearchForOne::conclude(const Sample& best, Iterate& at) {
     if (best.blur > kLeastTau && best.blur > final_tau(at) && confirmations_++ < kMaxConfirmations) {
       wanted_ = Look{best.x, Look::Purpose::confirming};
     } else {
+      polish(best, at);
       at.status = SolverStatus::converged;
     }
     return;
   }
   wanted_ = look_closer(best, neighbour);
   if (!wanted_) at.status = SolverStatus::stalled;
+}
+
+/// λ⁺ = λ − h′ (λ − λ₋)/(h′ − h′₋), from the best sample and the nearest one such that h curves up between
+/// them, until |h′| no longer falls.
+void SearchForOne::polish(const Sample& best, Iterate& at) {
+  if (!is_exact(problem_) || has_l1_kinks(problem_) || !best.slope || best.blur > 0.0) return;
+  const auto bend_between = [](const Sample& a, const Sample& b) {
+    return (*a.slope - *b.slope) / (a.x - b.x);
+  };
+  const Sample* nearest = nullptr;
+  for (const Sample& each : search_.samples())
+    if (each.slope && each.x != best.x && bend_between(best, each) > 0.0 &&
+        (nearest == nullptr || std::abs(each.x - best.x) < std::abs(nearest->x - best.x)))
+      nearest = &each;
+  if (nearest == nullptr) return;
+  Sample last = *nearest, now = best;
+  for (int i = 0; i < kMaxPolish; ++i) {
+    const double bend = bend_between(now, last);
+    const double move = -*now.slope / bend;
+    const double x = now.x + move;
+    if (!(bend > 0.0) || !(std::abs(move) <= kPolishReach) || std::abs(move) <= kPolished) break;
+    if (x <= bounds_.low() || x >= bounds_.high()) break;
+    const Sample next = curve_.evaluate(x, Exactness::exact());
+    if (!next.slope) break;
+    if (std::abs(*next.slope) < std::abs(*now.slope)) {
+      last = std::exchange(now, next);
+    } else if (std::abs(move) > kNearest) {
+      last = next;  // too far: the line through this one is nearer to the slope
+    } else {
+      break;  // rounding
+    }
+  }
+  take(now, at);
 }
 
 /// |h′| scaled, relative to h; 0 where a bound holds λ against its slope.

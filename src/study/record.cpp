@@ -32,6 +32,13 @@ std::string utc_now() {
   return text.data();
 }
 
+std::optional<double> seconds_of(const std::string& utc) {
+  std::tm parts{};
+  const char* end = ::strptime(utc.c_str(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  if (end == nullptr || *end != '\0') return {};
+  return static_cast<double>(::timegm(&parts));
+}
+
 std::string this_machine() {
   utsname system{};
   uname(&system);

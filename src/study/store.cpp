@@ -223,17 +223,20 @@ void Store::put(const Record& record) {
   });
 }
 
-void Store::put(const Session& session) {
+void Store::put(const Session& session, const std::vector<std::string>& planned) {
   impl_->require_writable("put");
   impl_->write([&](const Database& database) {
     Transaction transaction(database, Transaction::Kind::immediate);
-    create_session_table(database);
+    create_session_tables(database);
     Statement(database, "INSERT INTO session (started, command, program, machine) VALUES (?1, ?2, ?3, ?4)")
         .bind(1, std::string_view(session.started))
         .bind(2, std::string_view(session.command))
         .bind(3, std::string_view(session.program))
         .bind(4, std::string_view(session.machine))
         .step();
+    database.execute("DELETE FROM plan");
+    for (const std::string& key : planned)
+      Statement(database, "INSERT INTO plan (key) VALUES (?1)").bind(1, std::string_view(key)).step();
     transaction.commit();
   });
 }
@@ -242,7 +245,7 @@ std::vector<Session> Store::sessions() const {
   return impl_->alone([&](const Database& database) {
     const Transaction snapshot(database, Transaction::Kind::deferred);
     std::vector<Session> sessions;
-    if (!has_session_table(database)) return sessions;
+    if (!has_table(database, "session")) return sessions;
     RowLimit limit(database, impl_->path);
     Statement rows(database, "SELECT started, command, program, machine FROM session ORDER BY rowid");
     while (rows.step()) {
@@ -257,6 +260,21 @@ std::vector<Session> Store::sessions() const {
                           .machine = rows.bytes(3)});
     }
     return sessions;
+  });
+}
+
+std::vector<std::string> Store::planned() const {
+  return impl_->alone([&](const Database& database) {
+    const Transaction snapshot(database, Transaction::Kind::deferred);
+    std::vector<std::string> keys;
+    if (!has_table(database, "plan")) return keys;
+    RowLimit limit(database, impl_->path);
+    Statement rows(database, "SELECT key FROM plan");
+    while (rows.step()) {
+      limit.count(rows);
+      keys.push_back(rows.bytes(0));
+    }
+    return keys;
   });
 }
 

@@ -70,6 +70,9 @@ constexpr const char* kSessionTable =
     "CREATE TABLE session (started TEXT NOT NULL, command TEXT NOT NULL, program TEXT NOT NULL, machine TEXT "
     "NOT NULL) STRICT";
 
+// The keys of the runs that the last command asked for.
+constexpr const char* kPlanTable = "CREATE TABLE plan (key TEXT NOT NULL) STRICT";
+
 std::string reason(int error) { return std::generic_category().message(error); }
 
 std::string not_a_database(const std::string& path) {
@@ -179,6 +182,7 @@ void require_tables(const Database& database, const std::string& path, int schem
       {"table run", without_layout(schema == 1 ? kTablesOfSchema1 : kTables)},
       {"index sqlite_autoindex_run_1", ""},
       {"table session", without_layout(kSessionTable)},
+      {"table plan", without_layout(kPlanTable)},
       {"table sqlite_stat1", without_layout("CREATE TABLE sqlite_stat1(tbl,idx,stat)")},  // made by ANALYZE
       {"table sqlite_stat4", without_layout("CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)")}};
   Statement objects(database, "SELECT type || ' ' || name, ifnull(sql, ''), rootpage FROM sqlite_schema");
@@ -434,12 +438,15 @@ void create_tables(const Database& database) {
   database.execute(fmt::format("PRAGMA user_version = {}", kSchema));
 }
 
-void create_session_table(const Database& database) {
-  if (!has_session_table(database)) database.execute(kSessionTable);
+void create_session_tables(const Database& database) {
+  if (!has_table(database, "session")) database.execute(kSessionTable);
+  if (!has_table(database, "plan")) database.execute(kPlanTable);
 }
 
-bool has_session_table(const Database& database) {
-  return database.integer("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'session'") > 0;
+bool has_table(const Database& database, std::string_view name) {
+  return Statement(database, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1")
+      .bind(1, name)
+      .step();
 }
 
 std::string columns_of_run(const Database& database, bool with_trace) {

@@ -22,8 +22,8 @@ std::string columns_of_run(const sqlite::Database& database, bool with_trace);
 
 /// Gives a study a table of sessions where it has none. Those made before there were sessions, and those that
 /// had none, are of the same schema without it.
-void create_session_table(const sqlite::Database& database);
-bool has_session_table(const sqlite::Database& database);
+void create_session_tables(const sqlite::Database& database);
+bool has_table(const sqlite::Database& database, std::string_view name);
 
 /// Throws OutputError where the path names another file by now, or none: what is written would be lost.
 void require_at_path(const std::string& path, const sqlite::Database& database);

@@ -5,6 +5,7 @@ import html.parser
 import io
 import json
 import os
+import re
 import sqlite3
 import statistics
 import subprocess
@@ -16,7 +17,6 @@ from yosida_cli import Cli, strict_json
 # A program of the tests that stores given records by the library.
 TOOL = os.environ["STUDY_TOOL"]
 HOSTILE = "</script><script>alert(1)</script>\"'&<!-- größer \u2028 \U0001f36a"
-FIGURES = ["convergence", "response", "stability"]
 
 
 class Page(html.parser.HTMLParser):
@@ -176,13 +176,54 @@ class Numbers(Report):
 
     def test_figures(self):
         figures = self.figures()
-        self.assertEqual(sorted(figures), [f"spectra-{name}.svg" for name in FIGURES])
+        self.assertEqual(sorted(figures), ["spectra-convergence.svg"])
         for label in self.rows:
             self.assertIn(label, figures["spectra-convergence.svg"])
-            self.assertIn(label, figures["spectra-response.svg"])
         self.assertIn("gradient equivalents", figures["spectra-convergence.svg"])
-        self.assertIn("step size", figures["spectra-stability.svg"])
-        self.assertNotIn("my-hpo ", figures["spectra-stability.svg"])
+        self.assertIn("gap to the oracle", figures["spectra-convergence.svg"])
+
+    def test_figure_has_the_colours_of_the_page(self):
+        page, svg = self.read("page.html"), self.read("figures/spectra-convergence.svg")
+        for row in self.problem["rows"]:
+            colour = re.search(rf"--series-{row['colour']}: (#\w+);", page).group(1)
+            self.assertIn(f'stroke="{colour}"', svg, row["label"])
+
+
+class Winner(Report):
+    """A study whose means over different seeds name the wrong method."""
+
+    def some(self, methods, *arguments):
+        self.yosida("compare", "--data", "spectra", "--quiet", "--study", "small.study", "--methods", methods, *arguments)
+
+    def losses(self, study, method, seeds):
+        return [float(run["final.loss.validation"]) for run in self.runs(study=study)
+                if run["spec.method"] == method and run["seed"] in seeds]
+
+    def test_methods_are_compared_on_the_seeds_they_share(self):
+        self.some("my-hpo", "--seeds", 12)
+        by_seed = sorted(self.runs(), key=lambda run: float(run["final.loss.validation"]))
+        easy = [run["seed"] for run in by_seed[:3]]
+        hard = [run["seed"] for run in by_seed[-3:]]
+        self.yosida("study", "prune", "small.study", *(word for run in self.runs() if run["seed"] not in easy + hard
+                                                        for word in ("--key", run["key"])))
+        for seed in easy:
+            self.some("grid:trials=4", "--seed", seed, "--seeds", 1)
+        # Over all of its seeds my-hpo looks worse than the coarse grid, which has the easy ones alone.
+        mine, grid = self.losses("small.study", "my-hpo", easy + hard), self.losses("small.study", "grid", easy)
+        self.assertGreater(statistics.fmean(mine), statistics.fmean(grid))
+        problem, = self.report()["problems"]
+        self.assertEqual(problem["seeds"], {"common": 3, "is_all": False})
+        rows = {row["label"]: row for row in problem["rows"]}
+        shown = {label: row["final"]["loss"]["validation"]["mean"] for label, row in rows.items()}
+        self.assertAlmostEqual(shown["my-hpo"], statistics.fmean(self.losses("small.study", "my-hpo", easy)), delta=1e-12)
+        self.assertLess(shown["my-hpo"], shown["grid"])
+        self.assertEqual([rows["my-hpo"]["runs"], rows["grid"]["runs"]], [6, 3])
+
+    def test_the_command_says_how_many_runs_it_asks_for(self):
+        self.compare("--methods", "my-hpo,grid")
+        self.assertEqual(self.report()["planned"] | {"seconds_left": None}, {"done": 6, "total": 6, "seconds_left": None})
+        self.yosida("study", "prune", "small.study", "--method", "grid", "--seed", 1)
+        self.assertEqual(self.report()["planned"]["done"], 5)
 
 
 class Shapes(Report):
@@ -203,7 +244,7 @@ class Shapes(Report):
         self.compare("--methods", "my-hpo", "--x", "center")
         problems = self.report("small.study", "--figures", "figures")["problems"]
         self.assertEqual([problem["name"] for problem in problems], ["spectra", "spectra (2)"])
-        self.assertEqual(sorted(self.figures()), [f"spectra{more}-{name}.svg" for more in ["-2", ""] for name in FIGURES[:2]])
+        self.assertEqual(sorted(self.figures()), ["spectra-2-convergence.svg", "spectra-convergence.svg"])
 
     def test_several_lambdas_have_no_response(self):
         self.compare("--methods", "my-hpo", "--lambda-per", "feature", "--max-iterations", 2)
@@ -225,7 +266,7 @@ class Shapes(Report):
         self.assertEqual(problem["results"][0][7], HOSTILE)
         self.assertNotIn("<script>alert", self.read("page.html"))
         figures = self.figures()
-        self.assertEqual(len(figures), 3)
+        self.assertEqual(len(figures), 1)
         self.assertTrue(all(name.isascii() and "/" not in name for name in figures), figures)
 
     def test_records_of_any_shape(self):
@@ -275,7 +316,7 @@ class Files(Report):
         for ending in ["", "-wal", "-claims"]:
             self.refused("report", "small.study", "--out", "small.study" + ending, names=["--out", "overwrite"])
         (self.folder / "figures").mkdir()
-        (self.folder / "figures/spectra-response.svg").symlink_to("../small.study")
+        (self.folder / "figures/spectra-convergence.svg").symlink_to("../small.study")
         self.refused("report", "small.study", "--out", "page.html", "--figures", "figures", names=["--figures", "overwrite"])
 
     def test_where_nothing_can_be_written(self):

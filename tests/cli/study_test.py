@@ -72,13 +72,22 @@ class List(Study):
         self.fill(*runs)
         lines = self.study("list").splitlines()
         self.assertEqual(lines[0].split(),
-                         ["key", "method", "seed", "status", "validation", "lambda", "work", "seconds", "finished"])
-        self.assertEqual([line.split() for line in lines[1:5]], [
+                         ["key", "method", "seed", "status", "validation", "lambda", "work", "seconds", "finished", "data", "model"])
+        self.assertEqual([line.split()[:9] for line in lines[1:5]], [
             [key(runs[2])[:8], "my-hpo:epsilon=1e-6", "9", "converged", "0.3", "-1.5", "20.5", "0.5", "2026-01-31T12:00:00Z"],
             [key(runs[1])[:8], "my-hpo:epsilon=1e-6", "10", "converged", "0.3", "-1.5", "20.5", "0.5", "2026-01-31T12:00:00Z"],
             [key(runs[0])[:8], "sho", "1", "converged", "0.3", "-1.5", "20.5", "0.5", "2026-01-31T12:00:00Z"],
             [key(runs[3])[:8], "sho", "2", "failed", "-", "-", "-", "0.5", "2026-01-31T12:00:00Z"]])
         self.assertRegex(lines[-1], r"^4 runs \(3 converged, 1 failed\), 2 methods, 4 seeds; study.db: [\d.]+ KiB$")
+
+    def test_data_and_model_stand_in_each_line(self):
+        self.yosida("compare", "--data", "spectra", "--methods", "my-hpo", "--seeds", 1, "--quiet", "--study", self.file)
+        self.write("x.csv", "y,a,b\n" + "".join(f"{i % 2},{(i * 7) % 11 + i % 2},{i % 5}\n" for i in range(60)))
+        self.yosida("compare", "--train", "x.csv", "--target", "y", "--model", "logistic", "--methods", "my-hpo", "--seeds", 1,
+                    "--quiet", "--study", self.file)
+        lines = self.study("list").splitlines()
+        self.assertEqual(lines[0].split()[-2:], ["data", "model"])
+        self.assertCountEqual([line.split()[-2:] for line in lines[1:3]], [["spectra", "ridge"], ["x.csv", "logistic"]])
 
     def test_filters(self):
         self.fill(run("sho", 1), run("sho:alpha=1", 1), run("sho-code", 1), run("sho", 2), failed(seed=3))

@@ -232,7 +232,7 @@ TEST(InOrderOfContents, ForgetsTheOrderOfTheRows) {
   EXPECT_EQ(one.weight, other.weight);
   EXPECT_EQ(one.fold, other.fold);
   expect_whole_rows(one);
-  EXPECT_NE(one.y, data.y);
+  EXPECT_NE(other.y, data.y(order));
   // Zeros that are not stored, and weights that are all the same, change nothing.
   EXPECT_EQ(in_order_of_contents(sparse_form(data)).y, one.y);
   data.weight.resize(0);
@@ -242,6 +242,19 @@ TEST(InOrderOfContents, ForgetsTheOrderOfTheRows) {
   data.weight.resize(0);
   data.fold[3] = std::numeric_limits<double>::quiet_NaN();
   EXPECT_THROW(in_order_of_contents(data), InputError);
+}
+
+TEST(InOrderOfContents, ForgetsUnitsAndOrderOfFeaturesWhereTargetsDiffer) {
+  Dataset data = counted(30);
+  for (Index i = 0; i < 30; ++i) data.y[i] = static_cast<double>((7 * i + 3) % 30);
+  const Vector expected = in_order_of_contents(data).y;
+  EXPECT_NE(expected, data.y);
+  Matrix other = to_matrix(data.x).rowwise().reverse();
+  other.col(1) *= 0.3;
+  data.x = Design(other);
+  EXPECT_EQ(in_order_of_contents(data).y, expected);
+  data.y.setOnes();
+  EXPECT_NE(to_matrix(in_order_of_contents(data).x), other);  // features decide where targets do not
 }
 
 TEST(InOrderOfContents, TellsEqualRowsApartByTheirWeights) {

@@ -119,11 +119,13 @@ TEST(Measures, OfCountsExplainDeviance) {
   Dataset data;
   data.y = of({1, 3});
   const Vector m = of({std::log(1.0), std::log(3.0)});
-  EXPECT_DOUBLE_EQ(measured("deviance_explained", {.data = data, .loss = poisson(), .margins = m, .mean_loss = 0.0}), 1.0);
+  EXPECT_DOUBLE_EQ(
+      measured("deviance_explained", {.data = data, .loss = poisson(), .margins = m, .mean_loss = 0.0}), 1.0);
   // Half the deviance of the mean 2, by hand.
   const double of_mean = 0.5 * ((2.0 - 1.0 + std::log(0.5)) + (2.0 - 3.0 + 3.0 * std::log(1.5)));
-  EXPECT_NEAR(measured("deviance_explained", {.data = data, .loss = poisson(), .margins = m, .mean_loss = of_mean}), 0.0,
-              1e-14);
+  EXPECT_NEAR(
+      measured("deviance_explained", {.data = data, .loss = poisson(), .margins = m, .mean_loss = of_mean}),
+      0.0, 1e-14);
 }
 
 TEST(Measures, AreChosenByName) {

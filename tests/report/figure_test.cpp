@@ -4,8 +4,11 @@
 
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "report/chart.hpp"
+#include "yosida/report/palette.hpp"
+#include "yosida/solver/methods.hpp"
 
 namespace yosida::report {
 namespace {
@@ -79,15 +82,6 @@ ProblemContents sample() {
     curve.running = {2, 2, 2, row == 0 ? 2 : 0};
     problem.curves.push_back(curve);
   }
-  problem.responses.push_back(
-      {.seed = 0,
-       .curve = {{-5.0, 0.2}, {-3.0, 0.1}, {1.0, 0.9}},
-       .oracle = ResponsePoint(-3.0, 0.1),
-       .paths = {{0, false, {{-1.0, 1.0}, {-3.0, 0.1}}}, {1, false, {{-1.0, 1.0}, {-1e6, 1e200}}}}});
-  problem.stability.push_back(
-      {.row = 0, .step = 0.01, .outcomes = {{0, 0.1, State::ok}, {1, 0.2, State::ok}}});
-  problem.stability.push_back(
-      {.row = 1, .step = 0.1, .outcomes = {{0, kNan, State::diverged}, {1, kNan, State::failed}}});
   return problem;
 }
 
@@ -101,7 +95,7 @@ std::string svg_named(const ProblemContents& problem, const std::string& name) {
 TEST(Figures, OfAllThatThereIsAndOfNothingElse) {
   std::vector<std::string> names;
   for (const Figure& figure : figures_of(sample())) names.push_back(figure.name);
-  EXPECT_EQ(names, (std::vector<std::string>{"convergence", "response", "stability"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"convergence"}));
   EXPECT_TRUE(figures_of(ProblemContents()).empty());
 }
 
@@ -116,7 +110,8 @@ TEST(Figures, HoldNoNumberThatIsNone) {
 TEST(Figures, WhatGrowsDoesNotSquashTheRest) {
   // The steady line goes through most of the frame's height.
   const std::string svg = svg_named(sample(), "convergence");
-  const std::size_t end = svg.find("\" fill=\"none\" stroke=\"#d55e00\"");
+  const std::string colour = hues()[colour_of("steady").place].light;
+  const std::size_t end = svg.find("\" fill=\"none\" stroke=\"" + colour + "\"");
   ASSERT_NE(end, std::string::npos) << svg;
   const std::size_t begin = svg.rfind("<path d=\"M", end);
   ASSERT_NE(begin, std::string::npos) << svg;
@@ -160,6 +155,46 @@ TEST(Figures, OfVeryManyRowsShowTheBest) {
   EXPECT_NE(svg.find(">row2<"), std::string::npos);
   EXPECT_EQ(svg.find(">row200<"), std::string::npos);
   EXPECT_NE(svg.find("24 of 300 rows"), std::string::npos);
+}
+
+TEST(Figures, LongNamesThatDifferStayDifferent) {
+  ProblemContents problem = sample();
+  const std::string middle(80, 'x');
+  problem.rows[0].label = "a method" + middle + "one";
+  problem.rows[1].label = "a method" + middle + "two";
+  const std::string svg = svg_named(problem, "convergence");
+  EXPECT_EQ(svg.find(middle), std::string::npos);
+  EXPECT_NE(svg.find("xone<"), std::string::npos);
+  EXPECT_NE(svg.find("xtwo<"), std::string::npos);
+  problem.rows[0].label = middle + "1" + middle;
+  problem.rows[1].label = middle + "2" + middle;
+  EXPECT_NE(svg_named(problem, "convergence").find("x (2)<"), std::string::npos);
+}
+
+TEST(Figures, GapsToTheOracleStandAgainstWork) {
+  ProblemContents problem = sample();
+  problem.curves[0].gap = {9.0, 4.0, 0.0, -0.5};  // at the oracle and below it: on the lower edge
+  problem.curves[0].gap_low = problem.curves[0].gap_high = problem.curves[0].gap;
+  const std::string svg = svg_named(problem, "convergence");
+  EXPECT_NE(svg.find("gap to the oracle in %"), std::string::npos);
+  EXPECT_NE(svg.find("lower edge"), std::string::npos);
+  EXPECT_EQ(svg.find("nan"), std::string::npos);
+  EXPECT_EQ(svg_named(sample(), "convergence").find("gap to the oracle"), std::string::npos)
+      << "without an oracle";
+}
+
+// ---- colours ----
+
+TEST(Palette, EveryMethodHasALookOfItsOwn) {
+  std::set<std::pair<std::size_t, std::size_t>> looks;
+  for (const Method& method : methods()) {
+    const MethodColour colour = colour_of(method.name);
+    EXPECT_LT(colour.place, hues().size());
+    EXPECT_LT(colour.turn, 2U) << method.name << " is not in the table of colours";
+    EXPECT_TRUE(looks.emplace(colour.place, colour.turn).second) << method.name;
+  }
+  EXPECT_EQ(colour_of("my-hpo").place, 0U);
+  EXPECT_EQ(colour_of("").turn, 2U);
 }
 
 }  // namespace

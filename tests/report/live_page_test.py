@@ -71,7 +71,7 @@ def shortened(study, points):
             response["paths"].pop()
         problem["results"] = [result for result in problem["results"] if result[0] < len(problem["rows"])]
         for curve in problem["curves"]:
-            for key in ("iterations", "work", "seconds", "median", "low", "high", "running"):
+            for key in ("iterations", "work", "seconds", "median", "low", "high", "gap", "gap_low", "gap_high", "running"):
                 curve[key] = curve[key][:points]
     study["runs"] -= 10 * len(study["problems"])
     return study
@@ -99,15 +99,15 @@ class Live(PageTest):
         self.one(f"{runs} summary").click()
         self.one(f"{table} select").send_keys("loss")
         self.see(part)
-        self.one(f"{part} input[value=work]").click()
-        self.all(f"{part} .series")[2].click()
-        self.run_script("document.querySelectorAll(arguments[0] + ' .series')[5].focus()", part)
+        self.one(f"{part} input[value=seconds]").click()
+        self.one(f"{part} [data-row='4'] .series").click()
+        self.run_script("document.querySelector(arguments[0] + ' [data-row=\"5\"] .series').focus()", part)
         choices = lambda: self.run_script("""
             const [table, part, runs] = [...arguments].map((selector) => document.querySelector(selector));
-            return [table.querySelector('select').value, part.querySelector('input[value=work]').checked,
-                    part.querySelectorAll('.series')[2].ariaPressed, runs.querySelector('details').open,
+            return [table.querySelector('select').value, part.querySelector('input[value=seconds]').checked,
+                    part.querySelector('[data-row="4"] .series').ariaPressed, runs.querySelector('details').open,
                     Math.round(part.getBoundingClientRect().top),
-                    document.activeElement === part.querySelectorAll('.series')[5], window.is_same_page]""", table, part, runs)
+                    document.activeElement === part.querySelector('[data-row="5"] .series'), window.is_same_page]""", table, part, runs)
         before, line = choices(), self.line(part)
         self.assertEqual(before[:4], ["loss", True, "false", True])
         self.assertTrue(before[5])
@@ -120,6 +120,19 @@ class Live(PageTest):
         self.assertEqual(self.texts(f"{runs} summary"), ["Every run and its certificate (140)"])
         self.assertIn("560 runs", self.one("#facts").text)
         self.assertEqual(self.browser.console(), [])
+
+    def test_counter_says_how_many_runs_are_there_and_how_long_it_takes(self):
+        counter = lambda: self.one("#live .counter").text
+        self.assertEqual(counter(), "", "nothing is said of a study without a plan")
+        for planned, text in (({"done": 5, "total": 18, "seconds_left": 115}, "5 of 18 runs, about 2 min left"),
+                              ({"done": 6, "total": 18, "seconds_left": None}, "6 of 18 runs"),
+                              ({"done": 18, "total": 18, "seconds_left": 0}, "18 of 18 runs, all done")):
+            self.server.give({**self.study, "planned": planned})
+            self.wait(lambda: counter() == text)
+        self.server.give({**self.study, "planned": {"done": 7, "total": 18, "seconds_left": 3}})
+        self.wait(lambda: counter() == "7 of 18 runs, a moment left")
+        self.assertIn("so far", self.texts("#summary .card p")[0])
+        self.assertIn("7 of 18 planned", self.one("#facts").text)
 
     def test_what_has_not_changed_is_not_sent_again(self):
         self.wait(lambda: self.server.answers.count(("/data.json", 304)) >= 2)

@@ -5,6 +5,7 @@ PAGE_TOOL is the program that makes pages of JSON. Exit code 77 (skipped) where 
 """
 import base64
 import bisect
+import math
 
 import sample_page
 from page_case import PageTest, main, number, rounded
@@ -34,7 +35,7 @@ class Loading(PageTest):
         self.assertEqual(self.one("h1").get_attribute("textContent"), sample["title"])
         first = sample["problems"][0]
         self.assertEqual(self.texts("#problem-0 > h2"), [first["title"]])
-        self.assertEqual(self.texts("#problem-0 .results tbody .name"), [row["label"] for row in first["rows"]])
+        self.assertCountEqual(self.texts("#problem-0 .results tbody .name"), [row["label"] for row in first["rows"]])
         self.assertEqual(self.texts("#problem-0 .about dd")[:8], sample_page.HOSTILE)
         self.assertEqual(self.texts("#made code")[:8], sample_page.HOSTILE)
         self.assertEqual(self.texts("#problem-0 .runs .reason")[:4], [result[7] for result in first["results"]][:4])
@@ -81,8 +82,14 @@ class Table(PageTest):
     def check_losses(self, problem, which, measure, scale):
         expected = self.samples["paper"]["problems"][problem]["rows"]
         shown = self.rows(problem)
-        self.assertEqual([label for label, _ in shown], [row["label"] for row in expected])
-        for (label, cells), row in zip(shown, expected):
+        sign = -1 if measure in ("r_squared", "accuracy") else 1
+        able = lambda row: row["diverged"] == 0
+        mean = lambda row: row[which][measure]["validation"]["mean"] if row[which][measure]["validation"] else math.inf
+        order = sorted(filter(able, expected), key=lambda row: sign * mean(row))
+        self.assertEqual([label for label, _ in shown][:len(order)], [row["label"] for row in order], "the best first")
+        by_label = {row["label"]: row for row in expected}
+        self.assertCountEqual([label for label, _ in shown], by_label)
+        for (label, cells), row in ((line, by_label[line[0]]) for line in shown):
             for part in ("train", "validation", "test"):
                 cell = row[which][measure][part]
                 found = cells[part.capitalize()]
@@ -118,8 +125,10 @@ class Table(PageTest):
     def test_other_columns_are_those_of_the_study(self):
         sample = self.open("paper")
         self.see_part("Results")
-        for (label, cells), row in zip(self.rows(), sample["problems"][0]["rows"]):
+        by_label = {row["label"]: row for row in sample["problems"][0]["rows"]}
+        for (label, cells), row in ((line, by_label[line[0]]) for line in self.rows()):
             with self.subTest(label=label):
+                self.assertEqual(number(cells["λ"]["text"]), row["lambda"] and rounded(row["lambda"]["mean"]))
                 self.assertEqual(cells["Diverged"]["text"], f"{row['diverged']} of {row['runs']}")
                 self.assertEqual(cells["Certified"]["text"], f"{row['certified']} of {row['runs']}")
                 for title, key, digits in (("Gap", "gap", 3), ("λ gap", "lambda_gap", 3), ("Seconds", "seconds", 2)):
@@ -129,15 +138,16 @@ class Table(PageTest):
                 for title, key in (("Gradients", "gradients"), ("Work", "work")):
                     self.assertEqual(number(cells[title]["text"]), row[key] and float(f"{row[key]['mean']:.0f}"))
                 for title, goal in zip(("Work to 1\u00a0%", "Work to 0.1\u00a0%"), row["work_to"]):
-                    if goal["median"] is None:
-                        self.assertEqual(cells[title]["text"].strip(), f"{goal['reached']} of {goal['of']}")
-                    else:
+                    # Runs that did not get there are counted beside the median.
+                    self.assertTrue(cells[title]["text"].endswith(f" {goal['reached']} of {goal['of']}"))
+                    if goal["median"] is not None:
                         self.assertEqual(number(cells[title]["text"]), rounded(goal["median"], 3))
 
     def test_paper_stands_beside_final_losses_alone(self):
         sample = self.open("paper")
         part = self.see_part("Results")
-        for (_, cells), row in zip(self.rows(), sample["problems"][0]["rows"]):
+        by_label = {row["label"]: row for row in sample["problems"][0]["rows"]}
+        for (_, cells), row in ((line, by_label[line[0]]) for line in self.rows()):
             self.assertEqual(cells["Validation"]["paper"],
                              [f"T{result['table']} {result['validation'][0]:.4g} ± {result['validation'][1]:.4g}"
                               for result in row["paper"]])
@@ -172,7 +182,7 @@ class Table(PageTest):
         sample = self.open("paper")
         part = self.see_part("Results")
         rows = sample["problems"][0]["rows"]
-        labels = [row["label"] for row in rows]
+        labels = [label for label, _ in self.rows()]
         gaps = {row["label"]: row["gap"] and row["gap"]["mean"] for row in rows}
         known = sorted((label for label in labels if gaps[label] is not None), key=lambda label: gaps[label])
         unknown = [label for label in labels if gaps[label] is None]
@@ -181,6 +191,50 @@ class Table(PageTest):
             heading.find_element("css selector", "button").send_keys("\ue007")
             self.assertEqual([label for label, _ in self.rows()], order)
             self.assertEqual(heading.get_attribute("aria-sort"), state)
+
+    def test_rows_of_different_seeds_are_not_compared(self):
+        """A study whose rows have no seed in common: nothing is called best, and the page says why."""
+        def apart():
+            sample = sample_page.paper()
+            sample["problems"][0]["seeds"] = {"common": 0, "is_all": False}
+            sample["problems"][1]["seeds"] = {"common": 4, "is_all": False}
+            sample["problems"][1]["rows"][0]["runs"] = 4
+            return sample
+        self.open("apart", apart)
+        part = self.see_part("Results")
+        self.assertEqual(self.texts(f"{part} .winner"), [])
+        self.assertEqual(self.texts(f"{part} .best"), [])
+        self.assertIn("no seed in common", self.one(f"{part} .caption").text)
+        sentences = self.run_script("return [...document.querySelectorAll('#summary .card')].map((card) => card.querySelector('p').textContent)")
+        self.assertIn("nothing is called best", sentences[0])
+        self.assertIn("so far", sentences[1])
+        self.assertIn("over 4 common seeds", sentences[1])
+        self.assertIn("has no more", sentences[1])
+        self.assertIn("over 10 seeds", sentences[2])
+        self.assertNotIn("so far", sentences[2])
+
+    def test_test_loss_stands_in_the_summary_with_its_use(self):
+        sample = self.open("paper")
+        row = next(row for row in sample["problems"][0]["rows"] if row["label"] == "my-hpo")
+        text = self.texts("#summary .card:first-child p")[1]
+        self.assertIn(f"{rounded(100 * row['final']['scaled_loss']['test']['mean']):.4g}", text)
+        self.assertIn("as long as nobody chooses", text)
+
+    def test_three_columns_beside_the_method_fit_on_a_phone(self):
+        self.browser.resize(390, 800)
+        self.open("paper")
+        part = self.see_part("Results")
+        seen = self.run_script("""const box = document.querySelector(arguments[0] + ' .scroller').getBoundingClientRect();
+            return [...document.querySelectorAll(arguments[0] + ' thead th')].filter((node) => node.getBoundingClientRect().right <= box.right)
+              .map((node) => node.textContent)""", part)
+        self.assertEqual(seen[:4], ["Method", "Validation", "Gap", "Work"])
+        star = self.run_script("""const box = document.querySelector(arguments[0] + ' .scroller'); box.scrollLeft = 300;
+            document.documentElement.style.scrollBehavior = 'auto';
+            box.querySelector('.star').scrollIntoView({block: 'center', inline: 'nearest'});
+            const star = box.querySelector('.star').getBoundingClientRect(); const [x, y] = [star.left + star.width / 2, star.top + star.height / 2];
+            return [star.left >= box.getBoundingClientRect().left, document.elementFromPoint(x, y)?.className ?? null]""", part)
+        self.assertEqual(star, [True, "star"], "the star stays in view while the table scrolls")
+        self.assert_fits()
 
     def test_first_column_stays_on_a_phone(self):
         self.browser.resize(360, 780)
@@ -202,7 +256,7 @@ class Table(PageTest):
         self.wait(lambda: len(self.all(f"{part} tbody tr")) == len(results))
         self.assertEqual(self.texts(f"{part} tbody .name"), [labels[result[0]] for result in results])
         for text, result in zip(self.texts(f"{part} tbody td:nth-child(5)"), results):
-            self.assertEqual(number(text), rounded(result[4]))
+            self.assertEqual(number(text), result[4] and rounded(100 * result[4]), "in the unit of the table")
         self.one(f"{part} input[type=search]").send_keys("my-hpo-bt α=0.1 certified")
         self.wait(lambda: set(self.texts(f"{part} tbody .name")) == {"my-hpo-bt α=0.1"})
 
@@ -213,16 +267,30 @@ class Charts(PageTest):
             "return [...document.querySelectorAll(arguments[0] + ' .chart .line')].map((node) => node.dataset.row)", part))
 
     def pressed(self, part):
-        return [place for place, node in enumerate(self.all(f"{part} .series")) if node.get_attribute("aria-pressed") == "true"]
+        return sorted(int(row) for row in self.run_script(
+            "return [...document.querySelectorAll(arguments[0] + ' .legend li:has([aria-pressed=true])')].map((node) => node.dataset.row)", part))
 
-    def test_at_first_twelve_rows_the_best_of_each_method_among_them(self):
+    def series(self, part, row):
+        return self.one(f"{part} .legend li[data-row='{row}'] .series")
+
+    def test_first_screen_shows_the_gap_against_work_one_line_a_method(self):
         sample = self.open("paper")
         part = self.see_part("Convergence")
         rows = sample["problems"][0]["rows"]
         shown = self.lines(part)
-        self.assertEqual(len(shown), 12)
         self.assertEqual(shown, self.pressed(part))
-        self.assertEqual({rows[row]["method"] for row in shown}, {row["method"] for row in rows})
+        self.assertCountEqual([rows[row]["method"] for row in shown], {row["method"] for row in rows})
+        for row in shown:  # the best of its method that did not diverge
+            stable = [each for each in rows if each["method"] == rows[row]["method"] and each["diverged"] == 0]
+            best = min(stable, key=lambda each: each["final"]["scaled_loss"]["validation"]["mean"])
+            self.assertEqual(rows[row]["label"], best["label"])
+        self.assertEqual(self.texts(f"{part} .chart .axis-title"), ["work in gradient equivalents", "gap to the oracle, %"])
+        self.assertEqual([box.is_selected() for box in self.all(f"{part} input[type=checkbox]")], [True, True, False], "log–log, lines alone")
+        one = self.texts("#problem-0 > .part > h3")
+        self.assertEqual(one[0], "Convergence")
+        self.open("single", lambda: sample_page.study("single.study", sample_page.paper()["problems"][:1]))
+        place = self.run_script("const box = document.querySelector('.chart').getBoundingClientRect(); return [box.top, box.bottom]")
+        self.assertLessEqual(place[1], 900, "the picture is on the first screen")
 
     def test_legend_hides_and_shows_by_mouse_and_keyboard_in_every_chart(self):
         self.open("paper")
@@ -230,22 +298,22 @@ class Charts(PageTest):
         other = self.see_part("Validation loss against λ")
         before = self.lines(part)
         self.see(part)
-        button = self.all(f"{part} .series")[before[0]]
+        button = self.series(part, before[0])
         button.click()
         self.assertEqual(self.lines(part), before[1:])
         self.assertEqual(self.lines(other), before[1:])
         self.assertEqual(button.get_attribute("aria-pressed"), "false")
         button.send_keys(" ")
         self.assertEqual(self.lines(part), before)
-        self.all(f"{part} .only")[2].send_keys("\ue007")
+        self.one(f"{part} .legend li[data-row='2'] .only").send_keys("\ue007")
         self.assertEqual(self.lines(part), [2])
-        for name, expected in (("none", []), ("all", list(range(14))), ("first choice", before)):
+        for name, expected in (("none", []), ("all", list(range(14))), ("one a method", before)):
             next(node for node in self.all(f"{part} .legend-tools button") if node.text == name).click()
             self.assertEqual(self.lines(part), expected)
             self.assertEqual(self.pressed(part), expected)
         self.assert_silent()
 
-    def check_tooltip(self, part, axis="iterations"):
+    def check_tooltip(self, part, axis="work", shown="gap"):
         """The tooltip tells of each visible row what the study has at the cursor."""
         problem = self.samples["paper"]["problems"][0]
         title, = self.texts(f"{part} .tooltip-title")
@@ -253,12 +321,12 @@ class Charts(PageTest):
         expected = {}
         for curve in problem["curves"]:
             place = bisect.bisect_right(curve[axis], at * (1 + 1e-9)) - 1
-            if curve["row"] in self.lines(part) and curve["median"][place] is not None:
-                expected[problem["rows"][curve["row"]]["label"]] = rounded(curve["median"][place])
+            if curve["row"] in self.lines(part) and curve[shown][place] is not None:
+                expected[problem["rows"][curve["row"]]["label"]] = rounded(100 * max(curve[shown][place], 1e-5 if shown == "gap" else -1))
         names = self.texts(f"{part} .tooltip .name")
         values = [text.strip() for text in self.texts(f"{part} .tooltip .value")]
-        shown = {name: number(value) for name, value in zip(names, values) if not value.startswith("not finite")}
-        self.assertEqual(shown, expected)
+        found = {name: number(value.replace("≤", "")) for name, value in zip(names, values) if not value.startswith("not finite")}
+        self.assertEqual(found, expected)
         return at
 
     def test_tooltip_follows_the_pointer(self):
@@ -286,9 +354,10 @@ class Charts(PageTest):
         chart.send_keys(right + left)
         self.assertEqual(self.check_tooltip(part), fifth)
         chart.send_keys(end)
-        last = max(curve["iterations"][-1] for curve in self.samples["paper"]["problems"][0]["curves"])
-        self.assertEqual(self.check_tooltip(part), last)
-        self.assertIn(f"iteration {last}", self.one(f"{part} [aria-live]").get_attribute("textContent"))
+        curves = self.samples["paper"]["problems"][0]["curves"]
+        last = max(curves[row]["work"][-1] for row in self.lines(part))
+        self.assertEqual(self.check_tooltip(part), rounded(last))
+        self.assertIn(f"work {last:.0f}", self.one(f"{part} [aria-live]").get_attribute("textContent"))
         chart.send_keys(home)
         self.assertEqual(self.check_tooltip(part), 0)
         chart.send_keys("\ue00c")
@@ -300,27 +369,159 @@ class Charts(PageTest):
         picture = lambda: self.run_script("return document.querySelector(arguments[0] + ' .chart .line path').getAttribute('d')", part)
         title = lambda: self.texts(f"{part} .chart .axis-title")[0]
         seen = {picture()}
-        for value, text in (("work", "work in gradient equivalents"), ("seconds", "seconds")):
+        for value, text in (("iterations", "iterations"), ("seconds", "seconds")):
             self.one(f"{part} input[value={value}]").click()
             self.assertEqual(title(), text)
             seen.add(picture())
         for box in self.all(f"{part} input[type=checkbox]")[:2]:
             box.click()
             seen.add(picture())
-        self.assertEqual(len(seen), 5, "each choice draws another picture")
+        self.one(f"{part} input[value=loss]").click()
+        seen.add(picture())
+        self.assertEqual(self.texts(f"{part} .chart .axis-title")[1], "validation scaled loss × 100")
+        self.assertEqual(len(seen), 6, "each choice draws another picture")
         self.assertNotIn("NaN", "".join(seen))
-        self.all(f"{part} input[type=checkbox]")[2].click()
         self.assertEqual(self.all(f"{part} .band"), [])
+        self.all(f"{part} input[type=checkbox]")[2].click()
+        self.assertEqual(len(self.all(f"{part} .band")), len(self.lines(part)))
         self.one(f"{part} .chart").send_keys("\ue010")
-        self.check_tooltip(part, "seconds")
+        self.check_tooltip(part, "seconds", "median")
         self.assert_silent()
+
+    def ticks(self, part):
+        """The numbers of the x axis and of the y axis."""
+        return [self.texts(f"{part} .axes text[text-anchor={anchor}]:not(.axis-title)") for anchor in ("middle", "end")]
+
+    def drag(self, part, start, end):
+        from selenium.webdriver.common.action_chains import ActionChains
+        chart = self.one(f"{part} .chart")
+        ActionChains(self.browser.driver).move_to_element_with_offset(chart, *start).click_and_hold() \
+            .move_to_element_with_offset(chart, *end).release().perform()
+
+    def test_drag_zooms_and_escape_shows_the_whole(self):
+        self.open("paper")
+        for title in ("Convergence", "Validation loss against λ", "Stability"):
+            part = self.see_part(title)
+            with self.subTest(title):
+                line = lambda: self.run_script("return [...document.querySelectorAll(arguments[0] + ' .chart > svg > g:not(.unsaved)')]"
+                                               ".map((node) => node.innerHTML)", part)
+                whole, ticks = line(), self.ticks(part)
+                self.assertFalse(self.one(f"{part} .whole").is_displayed())
+                self.drag(part, (-150, -60), (120, 70))
+                self.assertTrue(self.one(f"{part} .whole").is_displayed())
+                self.assertNotEqual(self.ticks(part), ticks)
+                for axis in self.ticks(part):
+                    self.assertGreater(len(axis), 0)
+                    self.assertEqual(len(set(axis)), len(axis), "no two numbers of an axis look the same")
+                self.assertNotIn("NaN", "".join(line()))
+                self.one(f"{part} .whole").click()
+                self.assertEqual(self.ticks(part), ticks)
+                self.one(f"{part} .chart").send_keys("+")
+                self.assertNotEqual(self.ticks(part), ticks)
+                self.one(f"{part} .chart").send_keys("\ue00c")
+                self.assertEqual(self.ticks(part), ticks)
+                self.assertEqual(line(), whole)
+        self.drag(part, (10, 10), (12, 11))
+        self.assertFalse(self.one(f"{part} .whole").is_displayed(), "a click is no box")
+        self.assert_silent()
+
+    def test_charts_are_saved(self):
+        """What the buttons hand out, caught before the browser writes it."""
+        import csv
+        import io
+        import xml.etree.ElementTree
+        sample = self.open("paper")
+        self.run_script("""window.saved = []; HTMLAnchorElement.prototype.click = function() {
+            fetch_blob(this.href, this.download); };
+            const blobs = new Map(), make = URL.createObjectURL;
+            URL.createObjectURL = (blob) => { const address = make.call(URL, blob); blobs.set(address, blob); return address; };
+            window.fetch_blob = (address, name) => { const reader = new FileReader();
+              reader.onload = () => window.saved.push([name, reader.result]); reader.readAsDataURL(blobs.get(address)); }""")
+        self.browser.prefer(prefers_color_scheme="dark")
+        for title, name in (("Convergence", "convergence"), ("Validation loss against λ", "validation"), ("Stability", "stability")):
+            part = self.see_part(title)
+            for kind in ("SVG", "PNG", "CSV"):
+                self.run_script("window.saved.length = 0")
+                next(node for node in self.all(f"{part} .chart-tools button") if node.text == kind).click()
+                self.wait(lambda: self.run_script("return window.saved.length") == 1)
+                file, address = self.run_script("return window.saved[0]")
+                content = base64.b64decode(address.split(",", 1)[1])
+                self.assertEqual(file, f"cookie-{name}.{kind.lower()}")
+                if kind == "PNG":
+                    self.assertTrue(content.startswith(b"\x89PNG"))
+                elif kind == "SVG":
+                    root = xml.etree.ElementTree.fromstring(content)
+                    self.assertEqual(root.tag, "{http://www.w3.org/2000/svg}svg")
+                    self.assertNotRegex(content.decode(), r"var\(|class=|style=|oklab|NaN")
+                    colours = {node.get("stroke") for node in root.iter() if node.get("stroke")}
+                    self.assertIn("my-hpo", "".join(root.itertext()))
+                    if title != "Stability":
+                        self.assertIn("#0a62ad", colours, "the light colour of my-hpo, on white")
+                else:
+                    rows = list(csv.reader(io.StringIO(content.decode())))
+                    self.assertGreater(len(rows), 20)
+                    self.assertEqual({len(row) for row in rows}, {len(rows[0])})
+                    if title == "Convergence":
+                        curve = sample["problems"][0]["curves"][13]
+                        mine = [row for row in rows if row[0] == "my-hpo"]
+                        self.assertEqual([float(row[2]) for row in mine], curve["work"])
+                        self.assertEqual(float(mine[5][7]), 100 * curve["gap"][5])
+                        self.assertEqual(float(mine[5][4]), 100 * curve["median"][5])
+        self.assert_silent()
+
+    def test_spreadsheets_run_nothing(self):
+        def formulas():
+            sample = sample_page.paper()
+            for problem in sample["problems"]:
+                for row in problem["rows"]:
+                    row["label"] = f'=cmd|"{row["label"]}"'
+            return sample
+        self.open("formulas", formulas)
+        part = self.see_part("Results")
+        self.run_script("""HTMLAnchorElement.prototype.click = function() {}; const make = URL.createObjectURL;
+            URL.createObjectURL = (blob) => { blob.text().then((text) => { window.csv = text; }); return make.call(URL, blob); }""")
+        self.one(f"{part} .save").click()
+        text = self.wait(lambda: self.run_script("return window.csv"))
+        self.assertIn("\"'=cmd|\"\"my-hpo", text)
+        self.assertNotRegex(text, r'(^|\n|,|")=')
+
+    def test_lambda_picture_ends_at_the_bounds_with_arrows(self):
+        def leaving():
+            sample = sample_page.paper()
+            for response in sample["problems"][0]["responses"]:
+                for path in response["paths"]:
+                    if path["row"] == 13:
+                        path["points"] += [[-14.0, 0.06], [-60.0, 0.05]]
+            return sample
+        self.open("leaving", leaving)
+        part = self.see_part("Validation loss against λ")
+        self.assertEqual(len(self.all(f"{part} .exit")), 1)
+        ticks = [number(text) for text in self.ticks(part)[0]]
+        self.assertGreaterEqual(min(ticks), -15.5)
+        self.one(f"{part} .legend li[data-row='13'] .only").send_keys("\ue007")
+        self.one(f"{part} .chart").send_keys("\ue010")
+        self.assertEqual(self.one(f"{part} .tooltip").text.split("\n")[:2], ["my-hpo leaves the picture", "it ends at λ −60"])
+        self.assert_silent()
+
+    def test_names_that_differ_look_different(self):
+        def long_names():
+            sample = sample_page.paper()
+            for problem in sample["problems"]:
+                for place, row in enumerate(problem["rows"]):
+                    row["method"] = f"a-method-with-a-long-name-{row['method']}"
+            return sample
+        self.open("long_names", long_names)
+        part = self.see_part("Stability")
+        names = self.texts(f"{part} .level-name")
+        self.assertGreater(len(names), 3)
+        self.assertEqual(len(set(names)), len(names))
 
     def test_lambda_picture_tells_points_of_the_chosen_seed(self):
         from selenium.webdriver.support.select import Select
         sample = self.open("paper")
         part = self.see_part("Validation loss against λ")
         problem = sample["problems"][0]
-        self.all(f"{part} .only")[3].click()
+        self.one(f"{part} .legend li[data-row='3'] .only").send_keys("\ue007")
         for seed in (0, 2):
             Select(self.one(f"{part} select")).select_by_value(str(seed))
             points = problem["responses"][seed]["paths"][3]["points"]
@@ -329,7 +530,7 @@ class Charts(PageTest):
             words = self.one(f"{part} .tooltip").text.split("\n")
             self.assertEqual(words[0], f"{problem['rows'][3]['label']}, end")
             self.assertEqual([number(words[1][2:]), number(words[2].split()[-1])],
-                             [rounded(value) for value in points[-1]])
+                             [rounded(points[-1][0]), rounded(100 * points[-1][1])])
 
     def test_stability_shows_every_seed(self):
         sample = self.open("paper")

@@ -52,6 +52,12 @@ def median(values):
     return values[middle] if len(values) % 2 else 0.5 * (values[middle - 1] + values[middle])
 
 
+def colour_of(method):
+    """Like the library's table: which colour, and which dash it begins with."""
+    known = ["my-hpo", "sho", "hoag", "tpe", "grid", "random", "my-hpo-bt", "gp-ei", "my-hpo-c", "my-hpo-full"]
+    return (known.index(method), 0) if method in known else (hash_of(method) % 10, 2)
+
+
 class Row:
     """A method with its settings on a problem: its runs, and all that the page is told of them."""
 
@@ -96,13 +102,16 @@ class Row:
             return {measure: {part: of(measure, part) for part in ("train", "validation", "test")} for measure in measures}
 
         settings = {"alpha": str(self.step), "beta": "0.01"} if self.step else {}
+        colour, turn = colour_of(self.method)
+        ended = [self.lambdas[seed] for seed in range(self.seeds) if seed not in self.lost]
         return {
-            "label": self.label, "method": self.method, "settings": settings, "budget": 5000, "runs": self.seeds,
+            "label": self.label, "method": self.method, "colour": colour, "turn": turn, "settings": settings, "budget": 5000, "runs": self.seeds,
             "diverged": len(self.lost), "failed": 0, "certified": len(done) if self.method == "my-hpo" else len(done) // 4,
             "final": cells(1.0), "best": cells(0.98),
             "gap": cell([end / self.oracle - 1 for end in done]), "lambda_gap": cell([(end / self.oracle - 1) / 2 for end in done]),
             "best_gap": cell([0.98 * end / self.oracle - 1 for end in done]),
             "best_lambda_gap": cell([(end / self.oracle - 1) / 3 for end in done]),
+            "lambda": cell(ended), "best_lambda": cell(ended),
             "gradients": cell([self.work * 0.96] * len(done)), "work": cell([self.work + 0.5 * len(done)] * len(done)),
             "seconds": cell([self.work * 2e-5 * self.dice.uniform(0.9, 1.1) for _ in done]),
             "iterations": cell([self.work / 2] * len(done)),
@@ -125,7 +134,10 @@ class Row:
         pick = lambda of: [digits(of(losses)) if losses else None for losses in known]
         return {"row": self.index, "seeds": self.seeds, "iterations": [point[0] for point in self.path],
                 "work": [digits(point[1]) for point in self.path], "seconds": [digits(point[2]) for point in self.path],
-                "median": pick(median), "low": pick(min), "high": pick(max), "running": [len(losses) for losses in known]}
+                "median": pick(median), "low": pick(min), "high": pick(max),
+                **{f"gap{part}": pick(lambda losses, of=of: of(losses) / self.oracle - 1)
+                   for part, of in (("", median), ("_low", min), ("_high", max))},
+                "running": [len(losses) for losses in known]}
 
     def way(self, seed):
         points = []
@@ -162,11 +174,12 @@ def problem(dice, name, title, oracle, start, model, parts, methods, seeds, poin
         "name": name, "title": title,
         "about": [["model", model], ["rows", parts], ["features", "difference, minmax"], ["budget", "5000 gradients"]],
         "files": [[name, f"{abs(hash_of(name)):064x}"]], "measures": measures, "curve_measure": measures[0],
+        "factor": 100 if has_paper else 1, "seeds": {"common": seeds, "is_all": True},
         "paper_tables": [2, 4] if has_paper else [], "paper_figure": 2 if has_paper else None,
         "oracle": {"lambda": cell([-7.3] * seeds), "validation": {measure: cell([oracle] * seeds) for measure in measures[:2]}},
         "rows": [row.json(measures, paper(row) if has_paper and row.method != "my-hpo" else []) for row in rows],
         "curves": [row.curve() for row in rows],
-        "responses": [{"seed": seed, "curve": bowl, "oracle": [-7.3, oracle], "paths": [row.way(seed) for row in rows[:60]]}
+        "responses": [{"seed": seed, "curve": bowl, "oracle": [-7.3, oracle], "bounds": [-15, 5], "paths": [row.way(seed) for row in rows[:60]]}
                       for seed in range(min(3, seeds))],
         "stability": [{"row": row.index, "step": row.step,
                        "outcomes": [[seed, end, "diverged" if end is None else "ok"] for seed, end in enumerate(row.ends)]}
@@ -186,7 +199,7 @@ def hash_of(text):
 def study(title, problems):
     rows = [row for each in problems for row in each["rows"]]
     return {"title": title, "generated": "2026-01-31T12:00:00Z", "program": "0.1.0", "runs": sum(row["runs"] for row in rows),
-            "failed": 0, "diverged": sum(row["diverged"] for row in rows), "problems": problems,
+            "failed": 0, "diverged": sum(row["diverged"] for row in rows), "planned": None, "problems": problems,
             "measures": MEASURE_TABLE, "builds": [["0.1.0+0123456789ab", sum(row["runs"] for row in rows)]],
             "sessions": [{"started": "2026-01-31T11:48:02Z", "command": "yosida reproduce --seeds 10 --jobs 2", "program": "0.1.0",
                           "machine": "AMD EPYC 7B13, 2 cores, Linux 6.1"}]}
@@ -227,16 +240,16 @@ def empty():
 
 def nulls():
     """Nothing is there, in several ways."""
-    row = {"label": "sho", "method": "sho", "settings": {}, "budget": None, "runs": 1, "diverged": 1, "failed": 0, "certified": 0,
+    row = {"label": "sho", "method": "sho", "colour": 1, "turn": 0, "settings": {}, "budget": None, "runs": 1, "diverged": 1, "failed": 0, "certified": 0,
            "final": {"loss": {"train": None, "validation": None, "test": None}}, "best": {}, "gap": None, "lambda_gap": None,
-           "best_gap": None, "best_lambda_gap": None, "gradients": None, "work": None, "seconds": None, "iterations": None,
+           "best_gap": None, "best_lambda_gap": None, "lambda": None, "best_lambda": None, "gradients": None, "work": None, "seconds": None, "iterations": None,
            "work_to": [], "paper": [], "statuses": {}, "step": None}
-    bare = {"name": "bare", "title": None, "about": [], "files": [], "measures": [], "curve_measure": None, "paper_tables": [],
+    bare = {"factor": 1, "seeds": {"common": 0, "is_all": True}, "name": "bare", "title": None, "about": [], "files": [], "measures": [], "curve_measure": None, "paper_tables": [],
             "paper_figure": None, "oracle": None, "rows": [], "curves": [], "responses": [], "stability": [], "results": []}
     holes = {**bare, "name": "holes", "measures": ["loss"], "curve_measure": "loss", "rows": [row],
              "curves": [{"row": 0, "seeds": 1, "iterations": [0, 1], "work": [0, 1], "seconds": [0, 0], "median": [None, None],
-                         "low": [None, None], "high": [None, None], "running": [0, 0]}],
-             "responses": [{"seed": 0, "curve": [], "oracle": None, "paths": [{"row": 0, "points": []}]}],
+                         "low": [None, None], "high": [None, None], "gap": [], "gap_low": [], "gap_high": [], "running": [0, 0]}],
+             "responses": [{"seed": 0, "curve": [], "oracle": None, "bounds": None, "paths": [{"row": 0, "points": []}]}],
              "stability": [{"row": 0, "step": 0.05, "outcomes": [[0, None, "diverged"]]}],
              "results": [[0, 0, "diverged", None, None, "none", None, None]]}
     return {**study("nulls.study", [bare, holes]), "generated": None, "program": None, "sessions": None, "runs": 1, "diverged": 1}

@@ -3,14 +3,17 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
 
 #include "report/problem_builder.hpp"
 #include "yosida/error.hpp"
+#include "yosida/report/rows.hpp"
 #include "yosida/study/builds.hpp"
 
 namespace yosida::report {
@@ -211,10 +214,11 @@ TEST_F(View, RunsOfDifferentBuildsAreDifferentRows) {
   put({{.losses = {4.0, 2.0}, .more = old},
        {.seed = 1, .losses = {4.0, 2.0}, .more = old},
        {.losses = {4.0, 3.0}, .more = now},
-       {.method = "my-hpo"}});
+       {.method = "my-hpo"},
+       {.method = "my-hpo", .seed = 1}});
   const StudyContents all = contents();
   EXPECT_EQ(all.builds, (std::map<std::string, std::int64_t>{
-                            {"0.0.9+0123456789ab", 2}, {study::this_build(), 1}, {"unknown", 1}}));
+                            {"0.0.9+0123456789ab", 2}, {study::this_build(), 1}, {"unknown", 2}}));
   EXPECT_EQ(labels_of(all.problems.at(0)),
             (std::vector<std::string>{"sho build=0.0.9+0123456789ab", "sho build=" + study::this_build(),
                                       "my-hpo build=unknown"}));
@@ -227,7 +231,7 @@ TEST_F(View, RunsOfDifferentBuildsAreDifferentRows) {
 
   StudyView any(path, Builds::any);
   any.refresh();
-  EXPECT_EQ(any.runs(), 3);
+  EXPECT_EQ(any.runs(), 4);
   EXPECT_EQ(labels_of(any.contents().problems.at(0)), (std::vector<std::string>{"sho", "my-hpo"}));
   EXPECT_DOUBLE_EQ(any.contents().problems[0].rows[0].final.at(1).validation->mean, 2.5)
       << "3 of seed 0, 2 of 1";
@@ -282,6 +286,80 @@ TEST_F(View, WorkUntilTheOracleIsNear) {
   EXPECT_FALSE(row.work_to[1].median.has_value());
 }
 
+TEST_F(View, RowsAreComparedOnTheSeedsTheyShare) {
+  // Over all of its runs sho looks better than hoag, which alone has the hard seeds; on every seed that both
+  // have, hoag is.
+  put({{.seed = 0, .losses = {8.0, 4.0}},
+       {.seed = 1, .losses = {8.0, 6.0}},
+       {.method = "hoag", .seed = 0, .losses = {8.0, 2.0}},
+       {.method = "hoag", .seed = 1, .losses = {8.0, 4.0}},
+       {.method = "hoag", .seed = 2, .losses = {800.0, 400.0}},
+       {.method = "hoag", .seed = 3, .losses = {800.0, 400.0}, .status = "diverged"}});
+  ProblemContents problem = only_problem();
+  EXPECT_EQ(problem.seeds.count, 2);
+  EXPECT_FALSE(problem.seeds.is_all);
+  ASSERT_EQ(labels_of(problem), (std::vector<std::string>{"sho", "hoag"}));
+  const MethodRow& hoag = problem.rows[1];
+  EXPECT_DOUBLE_EQ(hoag.final.at(1).validation->mean, 3.0);
+  EXPECT_DOUBLE_EQ(problem.rows[0].final.at(1).validation->mean, 5.0);
+  EXPECT_DOUBLE_EQ(hoag.gap->mean, 2.0);
+  EXPECT_EQ(hoag.work_to.at(0).of, 2);
+  EXPECT_EQ(problem.curves.at(1).seeds, 2);
+  EXPECT_DOUBLE_EQ(problem.curves[1].high.at(0), 4.0) << "half the loss of 8, not of 800";
+  EXPECT_EQ(std::tuple(hoag.runs, hoag.diverged), std::tuple(4, 1)) << "all runs are counted";
+  EXPECT_EQ(problem.results.size(), 6U);
+  const auto any = [](const MethodRow&) { return true; };
+  ASSERT_NE(best_row(problem, any), nullptr);
+  EXPECT_EQ(best_row(problem, any)->label, "sho") << "hoag has diverged on another seed";
+  problem.rows[1].diverged = 0;
+  EXPECT_EQ(best_row(problem, any)->label, "hoag");
+  problem.seeds.count = 0;
+  EXPECT_EQ(best_row(problem, any), nullptr) << "nothing is best without a common seed";
+}
+
+TEST_F(View, LambdaHasItsCells) {
+  put({{.seed = 0}, {.seed = 1}});
+  const MethodRow row = only_problem().rows.at(0);
+  EXPECT_DOUBLE_EQ(row.lambda->mean, -3.0);
+  EXPECT_DOUBLE_EQ(row.best_lambda->mean, -3.0);
+}
+
+TEST_F(View, SaysHowManyOfTheRunsThatWereAskedForAreThere) {
+  put({{.seed = 0}});
+  EXPECT_FALSE(contents().planned.has_value());
+  const std::string there = record_of({.seed = 0}).spec.key();
+  // It began 40 seconds ago and has done one run since, 25 seconds ago. What was there before says nothing of
+  // its pace.
+  const auto ago = [](int seconds) {
+    const std::time_t then = std::time(nullptr) - seconds;
+    std::array<char, 32> text{};
+    std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&then));
+    return std::string(text.data());
+  };
+  Store store(path, Store::Mode::update);
+  std::vector<std::string> keys = {there, "f00d"};
+  keys.push_back(record_of({.seed = 2}).spec.key());
+  Record record = record_of({.seed = 1});
+  record.finished = ago(25);
+  keys.push_back(record.spec.key());
+  store.put(record);
+  const auto session = [&] {
+    return study::Session{.started = ago(40), .command = "c", .program = "1", .machine = "m"};
+  };
+  store.put(session(), keys);
+  StudyView view(path);
+  view.refresh();
+  ASSERT_TRUE(view.contents().planned.has_value());
+  EXPECT_EQ(view.contents().planned->done, 2);
+  EXPECT_EQ(view.contents().planned->total, 4);
+  EXPECT_NEAR(view.contents().planned->seconds_left.value(), 2 * 15.0 - 25.0, 2.0) << "15 s a run, 25 s ago";
+  EXPECT_FALSE(view.refresh());
+  store.put(session(), {there});
+  EXPECT_TRUE(view.refresh()) << "another plan is news";
+  EXPECT_EQ(view.contents().planned->total, 1);
+  EXPECT_EQ(json::parse(view.json())["planned"]["done"], 1);
+}
+
 // ---- curves ----
 
 TEST_F(View, CurvesHoldTheLastLossAndLoseWhatDiverged) {
@@ -296,6 +374,9 @@ TEST_F(View, CurvesHoldTheLastLossAndLoseWhatDiverged) {
   EXPECT_EQ(curve.median, (std::vector<double>{4.0, 3.0, 1.5}));
   EXPECT_EQ(curve.low, (std::vector<double>{4.0, 2.0, 1.0}));
   EXPECT_EQ(curve.high, (std::vector<double>{4.0, 50.0, 2.0}));
+  EXPECT_EQ(curve.gap, (std::vector<double>{7.0, 5.0, 2.0})) << "the loss above the oracle's 1";
+  EXPECT_EQ(curve.gap_low, (std::vector<double>{7.0, 3.0, 1.0}));
+  EXPECT_EQ(curve.gap_high, (std::vector<double>{7.0, 99.0, 3.0}));
   EXPECT_EQ(curve.running, (std::vector<std::int64_t>{3, 3, 2}));
   EXPECT_EQ(curve.work, (std::vector<double>{0, 2, 2}));
   EXPECT_EQ(curve.seconds, (std::vector<double>{0.0, 0.5, 0.5}));

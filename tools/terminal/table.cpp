@@ -4,13 +4,35 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <numeric>
+#include <string_view>
 
 #include "folding.hpp"
 #include "yosida/utf8.hpp"
 
 namespace yosida::cli {
+namespace {
+
+/// In the colour itself where the terminal says that it knows all of them, else in the nearest of the 216
+/// that nearly every terminal has.
+std::string coloured_dash(const std::string& colour) {
+  std::array<int, 3> parts{};
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    parts[i] = std::stoi(colour.substr(1 + 2 * i, 2), nullptr, 16);
+  const char* colours = std::getenv("COLORTERM");
+  const bool has_all = colours != nullptr &&
+                       (std::string_view(colours) == "truecolor" || std::string_view(colours) == "24bit");
+  const auto [red, green, blue] = parts;
+  const auto step = [](int part) { return part < 48 ? 0 : part < 115 ? 1 : (part - 35) / 40; };
+  return has_all ? fmt::format("\033[38;2;{};{};{}m━\033[0m ", red, green, blue)
+                 : fmt::format("\033[38;5;{}m━\033[0m ", 16 + 36 * step(red) + 6 * step(green) + step(blue));
+}
+
+constexpr std::size_t kDash = 2;  // its columns
+
+}  // namespace
 
 Table::Table(std::vector<Column> columns) : columns_(std::move(columns)), widths_(columns_.size(), 0) {
   std::vector<std::string> titles;
@@ -28,6 +50,11 @@ void Table::add(std::vector<std::string> cells) {
 void Table::emphasise(std::size_t row, std::size_t column) {
   lines_[row + 1].is_bold[column] = true;
   has_emphasis_ = true;
+}
+
+void Table::mark(std::size_t row, const char* colour) {
+  lines_[row + 1].mark = colour;
+  has_marks_ = true;
 }
 
 bool Table::is_bright() { return ::isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr; }
@@ -59,7 +86,7 @@ std::string Table::text(const std::string& indent, std::size_t width) const {
 }
 
 std::size_t Table::width_of(const std::vector<std::size_t>& shown) const {
-  std::size_t width = 0;
+  std::size_t width = shows_marks() ? kDash : 0;
   for (const std::size_t j : shown) width += widths_[j] + (has_emphasis_ && !is_bright() ? 1 : 0) + 2;
   return width - 2;
 }
@@ -71,6 +98,7 @@ std::string Table::cell_of(const Line& line, std::size_t column) const {
 
 std::string Table::text_of(const Line& line, const std::vector<std::size_t>& shown) const {
   std::string text;
+  if (shows_marks()) text = line.mark.empty() ? std::string(kDash, ' ') : coloured_dash(line.mark);
   for (const std::size_t j : shown) {
     const std::string padding(widths_[j] - utf8::characters(line.cells[j]), ' ');
     const bool is_left = columns_[j].align == Align::left;
@@ -89,7 +117,8 @@ std::string Table::stacked(const std::string& indent, const std::vector<std::siz
   for (const std::size_t j : shown) widest = std::max(widest, utf8::characters(columns_[j].title));
   std::string text;
   for (std::size_t i = 1; i < lines_.size(); ++i) {
-    text += indent + cell_of(lines_[i], shown[0]) + "\n";
+    const std::string mark = shows_marks() && !lines_[i].mark.empty() ? coloured_dash(lines_[i].mark) : "";
+    text += indent + mark + cell_of(lines_[i], shown[0]) + "\n";
     for (const std::size_t j : std::vector(shown.begin() + 1, shown.end())) {
       if (lines_[i].cells[j].empty()) continue;
       const std::string padding(widest - utf8::characters(columns_[j].title), ' ');

@@ -22,6 +22,8 @@ class Table {
   void add(std::vector<std::string> cells);
   /// In bold on a terminal, with * after it elsewhere. Rows count from 0.
   void emphasise(std::size_t row, std::size_t column);
+  /// A dash of this colour ("#0a62ad") before a row, on a terminal that shows colours.
+  void mark(std::size_t row, const char* colour);
   void print(const std::string& indent = "") const;
   /// The same as text for a width.
   std::string text(const std::string& indent, std::size_t width) const;
@@ -30,7 +32,9 @@ class Table {
   struct Line {
     std::vector<std::string> cells;
     std::vector<bool> is_bold;
+    std::string mark = {};
   };
+  bool shows_marks() const { return has_marks_ && is_bright(); }
   std::string cell_of(const Line& line, std::size_t column) const;
   std::string text_of(const Line& line, const std::vector<std::size_t>& shown) const;
   std::string stacked(const std::string& indent, const std::vector<std::size_t>& shown) const;
@@ -39,7 +43,7 @@ class Table {
   std::vector<Column> columns_;
   std::vector<Line> lines_;          // the titles first
   std::vector<std::size_t> widths_;  // of each column
-  bool has_emphasis_ = false;
+  bool has_emphasis_ = false, has_marks_ = false;
 };
 
 }  // namespace yosida::cli

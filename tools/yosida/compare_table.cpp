@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 
 #include "output.hpp"
 #include "table.hpp"
 #include "tune_report.hpp"
 #include "yosida/linalg/function_ref.hpp"
 #include "yosida/number_text.hpp"
+#include "yosida/report/palette.hpp"
 #include "yosida/study/run_outcome.hpp"
 
 namespace yosida::cli {
@@ -60,19 +60,18 @@ std::string heading(const TuneProblem& problem) {
 }
 
 void print_comparison(const Comparison& comparison, const std::vector<study::Record>& records) {
-  const std::vector<MethodRow> rows = report::summarise(records);
+  const auto [rows, seeds] = report::summarise(records);
   const std::size_t measure = find_measure(comparison.measure).value();
   const bool is_final = comparison.is_final;
   const auto parts_of = [&](const MethodRow& row) -> const PartCells& {
     return (is_final ? row.final : row.best)[measure];
   };
   const auto gap_of = [&](const MethodRow& row) { return is_final ? row.lambda_gap : row.best_lambda_gap; };
-  std::set<std::uint64_t> seeds;
-  for (const study::Record& record : records) seeds.insert(record.spec.seed);
-  fmt::print("{}\n{} of the {} weights, mean ± standard deviation over {}; the best {}\n\n",
-             comparison.heading, comparison.measure, is_final ? "final" : "best",
-             seeds.size() == 1 ? "1 seed" : fmt::format("{} seeds", seeds.size()),
-             Table::is_bright() ? "is bold" : "has a *");
+  fmt::print("{}\n{} of the {} weights, mean ± standard deviation {}{}\n\n", comparison.heading,
+             comparison.measure, is_final ? "final" : "best", in_words(seeds),
+             seeds.count == 0     ? ""
+             : Table::is_bright() ? "; the best is bold"
+                                  : "; the best has a *");
   const bool has_gap =
       std::any_of(rows.begin(), rows.end(), [&](const MethodRow& row) { return gap_of(row).has_value(); });
   constexpr auto kLeft = Table::Align::left, kRight = Table::Align::right;
@@ -92,12 +91,15 @@ void print_comparison(const Comparison& comparison, const std::vector<study::Rec
     cells.push_back(row.seconds ? number_text(row.seconds->mean, 2) : "-");
     cells.push_back(faults_in_words(row.runs, row.diverged, row.failed));
     table.add(std::move(cells));
+    table.mark(static_cast<std::size_t>(&row - rows.data()),
+               report::hues()[report::colour_of(row.method).place].light);
   }
   const bool larger = measures()[measure].larger_is_better;
   std::size_t column = 0;
-  for (const auto part : {&PartCells::train, &PartCells::validation, &PartCells::test})
-    emphasise_best(table, rows, ++column, larger,
-                   [&](const MethodRow& row) -> const std::optional<Cell>& { return parts_of(row).*part; });
+  for (const auto part : {&PartCells::train, &PartCells::validation})  // nobody is to choose by the test loss
+    if (seeds.count > 0)
+      emphasise_best(table, rows, ++column, larger,
+                     [&](const MethodRow& row) -> const std::optional<Cell>& { return parts_of(row).*part; });
   table.print("  ");
 }
 

@@ -81,8 +81,9 @@ void add_report(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<ReportFlags>();
   command->add_option("study", flags->study, "the study, as compare --study makes it")->required();
   command->add_option("--out", flags->out, "the page to write [the study's name with .html, in this folder]");
-  command->add_option("--figures", flags->figures,
-                      "a folder for the same pictures as SVG files, for a paper; made where it is not there");
+  command->add_option(
+      "--figures", flags->figures,
+      "a folder for the convergence of each problem as an SVG file, for a paper; made where it is not there");
   command->footer(
       "Examples:\n"
       "  yosida report spectra.study\n"

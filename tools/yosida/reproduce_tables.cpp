@@ -11,6 +11,7 @@
 #include "table.hpp"
 #include "yosida/number_text.hpp"
 #include "yosida/report/claims.hpp"
+#include "yosida/report/palette.hpp"
 #include "yosida/report/paper.hpp"
 #include "yosida/report/rows.hpp"
 
@@ -52,23 +53,17 @@ std::string count(const std::optional<Cell>& cell) { return cell ? fmt::format("
 std::string work_to(const MethodRow& row, std::size_t target) {
   if (row.work_to.size() <= target) return "-";
   const report::WorkTo& work = row.work_to[target];
-  if (work.median) return fmt::format("{:.0f}", *work.median);
+  if (work.median && work.reached == work.of) return fmt::format("{:.0f}", *work.median);
+  if (work.median) return fmt::format("{:.0f} ({} of {})", *work.median, work.reached, work.of);
   return work.reached == 0 ? "never" : fmt::format("{} of {}", work.reached, work.of);
 }
 
 std::string remark(const MethodRow& row) { return faults_in_words(row.runs, row.diverged, row.failed); }
 
-std::int64_t seeds_of(const ProblemContents& problem) {
-  std::int64_t most = 0;
-  for (const MethodRow& row : problem.rows) most = std::max(most, row.runs);
-  return most;
-}
-
 std::string in_measure(const ProblemContents& problem) {
-  const std::int64_t seeds = seeds_of(problem);
-  return fmt::format("{} × 100 of the final weights, mean ± standard deviation over {}",
+  return fmt::format("{} × 100 of the final weights, mean ± standard deviation {}",
                      measures()[find_measure(problem.measures.at(0)).value()].meaning,
-                     seeds == 1 ? "1 seed" : fmt::format("{} seeds", seeds));
+                     in_words(problem.seeds));
 }
 
 /// What the paper has of a row in one of its tables.
@@ -107,6 +102,7 @@ void print_details(const ProblemContents& problem, int table_number) {
     table.add({printable(row.label), times_100(row, final.train), times_100(row, final.validation),
                times_100(row, final.test), per_cent(row.gap), per_cent(row.lambda_gap), work_to(row, 0),
                work_to(row, 1), count(row.gradients), count(row.work), remark(row)});
+    table.mark(line, report::hues()[report::colour_of(row.method).place].light);
     if (&row == best) table.emphasise(line, 2);
     ++line;
     if (const auto paper = paper_row(problem, row, table_number)) {

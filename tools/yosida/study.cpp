@@ -90,14 +90,12 @@ std::string shown(const std::vector<double>& values) {
   return values.size() == 1 ? shown(values[0]) : fmt::format("{} … ({})", shown(values[0]), values.size());
 }
 
-/// The runs as lines. What they were done on has a column where some say it by a name, and their builds where
-/// there are several.
+/// The runs as lines; their builds have a column where there are several.
 Table table_of(const std::vector<Record>& runs) {
   const std::size_t digits = digits_of_keys(runs);
   std::vector<std::vector<std::string>> lines;
   std::vector<study::ProblemName> problems;
-  std::vector<std::string> builds;
-  bool has_names = false;
+  std::vector<std::string> models, builds;
   for (const Record& run : runs) {
     const study::SpecInWords words = in_words(run.spec);
     const study::RunOutcome outcome = study::outcome_from_json(run.outcome);
@@ -109,7 +107,7 @@ Table table_of(const std::vector<Record>& runs) {
                      printable(run.finished)});
     problems.push_back(problem_name(words, outcome.file_names, run.data_sha256));
     builds.push_back(study::build_in_words(words.spec.build));
-    has_names |= !words.spec.experiment.empty() || !words.spec.files.empty();
+    models.push_back(words.spec.options.model.empty() ? "-" : words.spec.options.model);
   }
   constexpr auto kLeft = Table::Align::left, kRight = Table::Align::right;
   std::vector<Table::Column> columns = {{"key", kLeft},       {"method", kLeft},      {"seed", kRight},
@@ -119,7 +117,8 @@ Table table_of(const std::vector<Record>& runs) {
     columns.push_back({title, kLeft, 2});
     for (std::size_t i = 0; i < lines.size(); ++i) lines[i].push_back(printable(texts[i]));
   };
-  if (has_names) add_column("problem", told_apart(problems));
+  add_column("data", told_apart(problems));
+  add_column("model", models);
   if (std::set(builds.begin(), builds.end()).size() > 1) add_column("build", builds);
   Table table(columns);
   for (auto& line : lines) table.add(std::move(line));

@@ -102,11 +102,16 @@ StudyResult do_runs(const std::string& command, const StudyFlags& flags, int job
   const auto& planned = result.planned.specs;
   const bool has_work = std::any_of(planned.begin(), planned.end(),
                                     [&](const study::SpecText& spec) { return !store.has(spec.key()); });
-  if (has_work && !flags.study.empty())
+  if (has_work && !flags.study.empty()) {
+    std::vector<std::string> keys(planned.size());
+    std::transform(planned.begin(), planned.end(), keys.begin(),
+                   [](const study::SpecText& spec) { return spec.key(); });
     store.put(study::Session{.started = study::utc_now(),
                              .command = this_command(),
                              .program = version(),
-                             .machine = study::this_machine()});
+                             .machine = study::this_machine()},
+              keys);
+  }
   StudyProgress progress(command, flags.quiet);
   const Interruption interruption(Interruption::Answer::from_now_on);
   const auto run = [&](const study::SpecText& spec) -> std::optional<study::Record> {

@@ -34,8 +34,9 @@ void require_classes_of_rows(const Dataset& data);
 /// (require_whole), or there is no such row.
 Dataset select_rows(const Dataset& data, std::span<const Index> rows);
 
-/// A view of the same rows in an order that their contents alone decide (features, target, weight, fold):
+/// A view of the same rows in an order that their contents alone decide (target, features, weight, fold):
 /// what is drawn from them, and every sum, is then the same to the last bit however the rows were arranged.
+/// Where no two targets are equal, the units and the order of the features do not change it either.
 /// Throws InputError where the data is not whole, or a weight or a fold is NaN.
 Dataset in_order_of_contents(const Dataset& data);
 

@@ -40,8 +40,18 @@ struct WorkTo {
   std::optional<double> median;  // over all runs; nothing where half of them or more do not reach it
 };
 
+/// The seeds that every row of a problem has a run of. Rows are compared on these alone: cells, work and
+/// curves are of them. Where there is none they are of all runs of a row, and no row may be called best.
+struct CommonSeeds {
+  std::int64_t count = 0;
+  bool is_all = true;  // no row has another
+};
+/// "over 5 seeds" where no row has another, else "over 4 common seeds so far"; where there is none, that
+/// nothing is called best.
+std::string in_words(const CommonSeeds& seeds);
+
 /// A method with its settings over its runs. Cells are of the runs that ended well, empty where there is
-/// none.
+/// none; they and `work_to` are of the common seeds, all else is of every run.
 struct MethodRow {
   std::string label;  // unique within its problem
   std::string method;
@@ -51,6 +61,7 @@ struct MethodRow {
   std::int64_t runs = 0, diverged = 0, failed = 0, certified = 0;
   std::vector<PartCells> final, best;  // one for each of the measures that are shown
   std::optional<Cell> gap, lambda_gap, best_gap, best_lambda_gap;
+  std::optional<Cell> lambda, best_lambda;  // none where a run has several
   std::optional<Cell> gradients, work, seconds, iterations;
   std::vector<WorkTo> work_to;  // none without an oracle
   std::map<std::string, std::int64_t> statuses;
@@ -62,6 +73,8 @@ struct Curve {
   std::int64_t seeds = 0;
   std::vector<double> iterations, work, seconds;  // medians; none of them falls
   std::vector<double> median, low, high;
+  std::vector<double> gap, gap_low,
+      gap_high;                       // the same above each seed's oracle, as a share of it; or empty
   std::vector<std::int64_t> running;  // seeds whose loss is finite
 };
 
@@ -80,7 +93,8 @@ struct Response {
   std::uint64_t seed = 0;
   std::vector<ResponsePoint> curve;  // of trained weights, by λ
   std::optional<ResponsePoint> oracle;
-  std::vector<ResponsePath> paths;  // of the weights that a method had on its way
+  std::optional<std::pair<double, double>> bounds;  // of λ, as far as runs say them
+  std::vector<ResponsePath> paths;                  // of the weights that a method had on its way
 };
 
 enum class State { ok, diverged, failed };
@@ -126,11 +140,19 @@ struct ProblemContents {
   std::vector<std::string> measures;
   std::string curve_measure;  // of curves, responses and stability
   std::optional<OracleCells> oracle;
+  CommonSeeds seeds;
   std::vector<MethodRow> rows;
   std::vector<Curve> curves;
   std::vector<Response> responses;
   std::vector<Stability> stability;
   std::vector<RunResult> results;
+};
+
+/// How many of the runs that the last command asked for are there.
+struct Planned {
+  std::int64_t done = 0, total = 0;
+  /// Until the last, by the pace since that command began; nothing before its first run has ended.
+  std::optional<double> seconds_left;
 };
 
 /// All that a report shows.
@@ -140,6 +162,7 @@ struct StudyContents {
   std::int64_t runs = 0, failed = 0, diverged = 0;
   std::vector<study::Session> sessions;
   std::map<std::string, std::int64_t> builds = {};  // that made the runs, and how many
+  std::optional<Planned> planned = {};
   std::vector<ProblemContents> problems;
 };
 

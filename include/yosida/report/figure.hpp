@@ -11,12 +11,13 @@ namespace report {
 
 /// A picture for a paper: a whole SVG file.
 struct Figure {
-  std::string name;  // "convergence", "response" or "stability"
+  std::string name;  // "convergence"
   std::string svg;
 };
 
-/// What there is to draw of a problem: the validation loss against iterations and work, against λ with the
-/// way each method took, and against the step size. What grows without bound leaves the frame.
+/// What a paper shows of a problem: how far each method is above the oracle against work (its loss where
+/// there is no oracle), and its loss against iterations. What grows without bound leaves the frame. The page
+/// saves each of its charts itself.
 std::vector<Figure> figures_of(const ProblemContents& problem);
 /// Those of all problems, their names those of files: letters, digits, dots and dashes of ASCII, whatever a
 /// problem is called. No two are the same.

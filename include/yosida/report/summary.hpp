@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,9 +10,15 @@
 namespace YOSIDA_EXPORT yosida {
 namespace report {
 
+/// The rows of a table, and what they are compared on.
+struct Summary {
+  std::vector<MethodRow> rows;
+  CommonSeeds seeds;
+};
+
 /// One row for each method as the records name it, in the order of their first records, with the cells of all
 /// measures().
-std::vector<MethodRow> summarise(const std::vector<study::Record>& records);
+Summary summarise(const std::vector<study::Record>& records);
 
 }  // namespace report
 }  // namespace yosida

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "yosida/export.hpp"
@@ -38,6 +39,8 @@ std::string this_machine();
 
 /// 2026-01-31T12:00:00Z
 std::string utc_now();
+/// Since 1970, of such a text; nothing where it is none.
+std::optional<double> seconds_of(const std::string& utc);
 
 }  // namespace study
 }  // namespace yosida

@@ -67,8 +67,11 @@ class Store {
   void in_snapshot(const std::function<void()>& action) const;
   /// What worked on this study, in its order.
   std::vector<Session> sessions() const;
-  /// Throws OutputError where it cannot be written.
-  void put(const Session& session);
+  /// The keys of the runs that the last of them asked for, there or not.
+  std::vector<std::string> planned() const;
+  /// What begins to work on this study, and the keys of all runs that it asks for. Throws OutputError where
+  /// it cannot be written.
+  void put(const Session& session, const std::vector<std::string>& planned = {});
   /// Removes runs in one transaction; gives back the space.
   void remove(const std::vector<std::string>& keys);
 

@@ -8,15 +8,17 @@ class ProblemState {
   constructor(problem, anchor) {
     this.anchor = anchor;
     this.listeners = new Set();
-    this.visible = new Map();  // by key of the row
-    this.is_selection = false;  // the reader has said which rows, so that new ones wait to be asked for
+    this.shown = "first";  // which rows: all, none or the first choice
+    this.chosen = new Map();  // but for these, by key, which the reader has shown or hidden
+    this.is_unfinished = false;  // more runs were asked for than are there
     this.measure = null;
     this.which = "final";
     this.sort = {column: null, is_descending: false};
-    this.x = "iterations";
+    this.x = "work";
+    this.y = "gap";
     this.x_log = true;
     this.y_log = true;
-    this.bands = true;
+    this.bands = false;
     this.seed = null;
     this.response_log = true;
     this.update(problem);
@@ -27,23 +29,41 @@ class ProblemState {
     this.rows = list(problem.rows);
     this.measures = list(problem.measures);
     if (!this.measures.includes(this.measure)) this.measure = this.measures.length > 0 ? this.measures[0] : null;
-    this.has_paper = this.rows.some((row) => list(row.paper).length > 0);
+    this.has_gaps = list(problem.curves).some((curve) => list(curve.gap).some(is_number));
+    if (!this.has_gaps) this.y = "loss";
     this.keys = row_keys(this.rows);
     this.styles = row_styles(this.rows);
-    this.choose_first_rows();
+    this.first = new Set(this.first_rows().map((index) => this.keys[index]));
   }
 
-  /** The paper's losses are × 100; ours are, where they stand beside them. */
+  /** Of how many seeds every row has a run: rows are compared on these. */
+  common_seeds() {
+    return problem_seeds(this.problem).common;
+  }
+
+  /** The paper's losses are × 100; ours are, where they stand beside them, in tables and charts alike. */
   scale(measure = this.measure) {
-    return measure === this.measures[0] && this.has_paper ? 100 : 1;
+    return measure === this.measures[0] && is_number(this.problem.factor) ? this.problem.factor : 1;
+  }
+
+  /** What curves, responses and stability are in, as it stands beside an axis. */
+  curve_title() {
+    const measure = this.problem.curve_measure ?? "loss";
+    return `validation ${measure_text(measure)}${this.scale(measure) === 100 ? " × 100" : ""}`;
+  }
+
+  curve_scale() {
+    return this.scale(this.problem.curve_measure);
   }
 
   cell(row, part, measure = this.measure, which = this.which) {
     return whole_cell(row[which]?.[measure]?.[part]);
   }
 
-  /** The row with the best mean of what is shown; a method that diverges or fails is not called best. */
+  /** The row with the best mean of what is shown, over the seeds that all rows have: where there is none, nothing is best. A method
+   * that diverges or fails is not called best. */
   best_row(part = "validation", measure = this.measure, which = this.which, rows = this.rows) {
+    if (this.common_seeds() === 0) return null;
     const sign = larger_is_better(measure) ? -1 : 1;
     const mean = (row) => this.cell(row, part, measure, which)?.mean;
     const able = rows.filter((row) => !(row.diverged > 0) && !(row.failed > 0) && is_number(mean(row)));
@@ -52,18 +72,20 @@ class ProblemState {
   }
 
   is_visible(index) {
-    return this.visible.get(this.keys[index]) === true;
+    const key = this.keys[index];
+    return this.chosen.get(key) ?? (this.shown === "all" || (this.shown === "first" && this.first.has(key)));
   }
 
-  show_only(indices) {
-    const wanted = new Set(indices);
-    this.keys.forEach((key, index) => this.visible.set(key, wanted.has(index)));
-    this.is_selection = wanted.size < this.keys.length;
+  /** All rows, none, the first choice, or only one. */
+  show(which, only = null) {
+    this.shown = which;
+    this.chosen.clear();
+    if (only !== null) this.chosen.set(this.keys[only], true);
     this.notify();
   }
 
   toggle(index) {
-    this.visible.set(this.keys[index], !this.is_visible(index));
+    this.chosen.set(this.keys[index], !this.is_visible(index));
     this.notify();
   }
 
@@ -71,42 +93,34 @@ class ProblemState {
     for (const listener of this.listeners) listener();
   }
 
-  /** Rows by how much a reader wants to see them: the best of each method, then step sizes of the paper (what ends worst first,
-   * for that is its story), then its other rows, then the rest. */
-  ranked_rows() {
-    const measure = this.measures[0];
+  /** The best row first, those that diverged or failed behind the others; as they came where they cannot be compared. */
+  best_first(measure = this.measure, which = this.which) {
+    const order = d3.range(this.rows.length);
+    if (this.common_seeds() === 0) return order;
     const sign = larger_is_better(measure) ? -1 : 1;
     const value = (index) => {
-      const row = this.rows[index];
-      const seen = this.cell(row, "validation", measure, "final")?.mean;
-      return row.diverged > 0 || !is_number(seen) ? Infinity : sign * seen;
+      const seen = central(this.rows[index], this.cell(this.rows[index], "validation", measure, which));
+      return seen === null ? Infinity : sign * seen;
     };
-    const order = d3.range(this.rows.length).sort((a, b) => d3.ascending(value(a), value(b)) || a - b);
-    const methods = new Set();
-    const rank = new Map(order.map((index) => {
-      const row = this.rows[index];
-      const is_first = !methods.has(row.method);
-      methods.add(row.method);
-      return [index, is_first ? 0 : list(row.paper).length === 0 ? 3 : is_number(row.step) ? 1 : 2];
-    }));
-    const worst_first = (a, b) => (rank.get(a) === 1 ? d3.descending(value(a), value(b)) : 0);
-    return order.sort((a, b) => rank.get(a) - rank.get(b) || worst_first(a, b));
+    const faults = ({diverged, failed}) => (diverged > 0 || failed > 0 ? 1 : 0);
+    return order.sort((a, b) => faults(this.rows[a]) - faults(this.rows[b]) || d3.ascending(value(a), value(b)) || a - b);
   }
 
+  /** One row a method, its best. */
   first_rows() {
-    return this.ranked_rows().slice(0, VISIBLE_AT_FIRST);
+    const methods = new Set();
+    return this.best_first(this.measures[0], "final").filter((index) => {
+      const {method} = this.rows[index];
+      const is_first = !methods.has(method);
+      methods.add(method);
+      return is_first;
+    }).slice(0, VISIBLE_AT_FIRST);
   }
+}
 
-  /** Rows that are new are shown as long as there is room; what the reader chose stays. */
-  choose_first_rows() {
-    if (this.keys.every((key) => this.visible.has(key))) return;
-    let room = this.is_selection ? 0 : VISIBLE_AT_FIRST - this.keys.filter((key) => this.visible.get(key)).length;
-    for (const index of this.ranked_rows()) {
-      if (this.visible.has(this.keys[index])) continue;
-      this.visible.set(this.keys[index], room > 0);
-      room -= 1;
-    }
-  }
+/** What the study says of the seeds of a problem's rows. */
+function problem_seeds(problem) {
+  return {common: problem.seeds?.common ?? 0, is_all: problem.seeds?.is_all ?? true};
 }
 
 function row_keys(rows) {

@@ -16,6 +16,12 @@ function set_text(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
+/** A name as text that may be broken where its words and settings end, and inside these only where nothing else helps. */
+function breakable(text) {
+  const parts = String(text).split(/(?<=[=_,:;/.-])/);
+  return parts.flatMap((part, place) => (place === 0 ? [part] : [document.createElement("wbr"), part]));
+}
+
 let names_given = 0;
 function fresh_name(prefix) {
   names_given += 1;

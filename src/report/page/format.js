@@ -33,6 +33,35 @@ function number_text(value, digits = 4) {
   return with_minus(is_plain ? String(rounded) : rounded.toExponential().replace("e+", "e"));
 }
 
+/** Numbers side by side, with as many digits as it takes for no two that differ to look the same. */
+function number_texts(values, digits = 4) {
+  const texts = values.map((value) => number_text(value, digits));
+  return digits >= 15 || new Set(texts).size === new Set(values).size ? texts : number_texts(values, digits + 1);
+}
+
+/** "42 s", "about 3 min", "about 2 h 10 min" */
+function duration_text(seconds) {
+  if (seconds < 60) return `${Math.max(1, Math.ceil(seconds))} s`;
+  const minutes = Math.ceil(seconds / 60);
+  return minutes < 60 ? `about ${minutes} min` : `about ${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, "0")} min`;
+}
+
+/** Texts of at most so many characters: long ones lose their middle, since names mostly differ at an end. No two that differ become
+ * the same. */
+function short_texts(texts, length) {
+  const taken = new Map();
+  return texts.map((text) => {
+    const characters = [...text];
+    const tail = Math.floor((length - 1) / 2);
+    const cut = characters.length <= length ? text :
+      `${characters.slice(0, length - 1 - tail).join("")}…${characters.slice(characters.length - tail).join("")}`;
+    let shown = cut;
+    for (let number = 2; taken.has(shown) && taken.get(shown) !== text; ++number) shown = `${cut} (${number})`;
+    taken.set(shown, text);
+    return shown;
+  });
+}
+
 /** What is but rounding is not given digits. */
 function percent_text(value) {
   if (!is_number(value)) return NONE;
@@ -91,6 +120,16 @@ function time_text(iso) {
 /** A cell of one run is sent as its number alone. */
 function whole_cell(cell) {
   return typeof cell === "number" ? {mean: cell, deviation: 0, median: cell, count: 1} : cell ?? null;
+}
+
+/** A table of cells as a CSV file. Text that a spreadsheet would take for a formula is made text by an apostrophe. */
+function csv_text(rows) {
+  const written = (cell) => {
+    if (typeof cell === "number") return Number.isFinite(cell) ? String(cell) : "";
+    const text = /^[=+\-@\t\r]/.test(cell ?? "") ? `'${cell}` : String(cell ?? "");
+    return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
+  };
+  return rows.map((row) => `${row.map(written).join(",")}\r\n`).join("");
 }
 
 /** What speaks for a cell: the mean, or the median of the rest where runs of the row have diverged. */

@@ -12,10 +12,9 @@ class Legend {
     this.filter = element("input", {type: "search", placeholder: "Filter", "aria-label": "Filter the legend",
                                     oninput: () => this.update()});
     this.tools = element("div", {class: "legend-tools"},
-        push_button("all", () => state.show_only(d3.range(state.rows.length))),
-        push_button("none", () => state.show_only([])),
-        push_button("first choice", () => state.show_only(state.first_rows()),
-            {title: "The best of each method, and the paper's settings"}),
+        push_button("all", () => state.show("all")),
+        push_button("none", () => state.show("none")),
+        push_button("one a method", () => state.show("first"), {title: "The best row of each method"}),
         this.filter);
     this.node = element("div", {class: "legend", role: "group", "aria-label": "Rows shown"}, this.tools, this.items.node());
     state.listeners.add(() => this.update());
@@ -23,20 +22,23 @@ class Legend {
 
   update() {
     const {state} = this;
-    const all = this.indices();
+    const there = new Set(this.indices());
+    const all = state.best_first(state.measures[0], "final").filter((index) => there.has(index));
     this.filter.hidden = all.length < FILTER_FROM;
     const words = this.filter.value.toLowerCase().split(/\s+/);
     const shown = all.filter((index) => {
       const label = String(state.rows[index].label).toLowerCase();
       return words.every((word) => label.includes(word));
     });
-    const items = this.items.selectAll("li").data(shown, (index) => state.keys[index]).join((entering) => this.add(entering));
+    const items = this.items.selectAll("li").data(shown, (index) => state.keys[index]).join((entering) => this.add(entering)).order();
     const legend = this;
     items.each(function(index) {
       const label = String(state.rows[index].label);
       const [toggle, only] = this.querySelectorAll("button");
+      this.dataset.row = index;
       toggle.setAttribute("aria-pressed", state.is_visible(index));
-      set_text(toggle.querySelector(".name"), label);
+      const name = toggle.querySelector(".name");
+      if (name.textContent !== label) name.replaceChildren(...breakable(label));
       toggle.title = label;
       only.setAttribute("aria-label", `Only ${label}`);
       legend.paint(toggle, state.styles[index]);
@@ -53,7 +55,7 @@ class Legend {
         onfocus: () => highlight(place(toggle)), onblur: () => highlight(null),
       });
       toggle.append(swatch({dash: null, colour: "none"}), element("span", {class: "name", dir: "auto"}));
-      const only = push_button("only", () => state.show_only([place(only)]), {class: "only"});
+      const only = push_button("only", () => state.show("none", place(only)), {class: "only"});
       return element("li", {}, toggle, only);
     });
   }

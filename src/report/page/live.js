@@ -2,6 +2,7 @@
 
 const PERIOD = 1000;
 const LONGEST_PERIOD = 15000;
+const LATE = 60;  // seconds beyond three times what was to be expected: then nobody may be at work
 
 /** Makes a change and leaves what the reader looks at where it was in the window, whatever grows above it. */
 function keep_place(change) {
@@ -25,6 +26,7 @@ class LiveFeed {
     this.receive = receive;
     this.tag = null;
     this.changed = null;
+    this.planned = null;
     this.period = PERIOD;
     this.state = "connecting";
     node.hidden = false;
@@ -48,6 +50,7 @@ class LiveFeed {
         keep_place(() => this.receive(data));
         this.tag = answer.headers.get("ETag");
         this.changed = new Date();
+        this.planned = data.planned ?? null;
       } else if (answer.status !== 304) {
         this.reason = (await answer.json().catch(() => null))?.error ?? `the server answers ${answer.status}`;
         this.state = "unreadable";
@@ -64,11 +67,24 @@ class LiveFeed {
 
   say() {
     // Only the state is read aloud, not every change.
-    const [state, change] = this.node.children;
+    const [state, count, change] = this.node.children;
     this.node.dataset.state = this.state;
     set_text(state, {connecting: "connecting …", live: "live", gone: "server gone, retrying",
       unreadable: `the study cannot be read: ${this.reason}`}[this.state]);
+    set_text(count, this.count_text());
     set_text(change, this.changed ? `(last change ${this.changed.toTimeString().slice(0, 8)})` : "");
     this.node.title = this.state === "gone" ? this.reason : "";
+  }
+
+  /** "5 of 18 runs, about 2 min left": between two answers the time goes on here. */
+  count_text() {
+    if (!this.planned) return "";
+    const {done, total, seconds_left: left} = this.planned;
+    const count = `${grouped(done)} of ${plural(total, "run")}`;
+    if (done >= total) return `${count}, all done`;
+    if (this.state !== "live" || !is_number(left)) return count;
+    const waited = (Date.now() - this.changed.getTime()) / 1000;
+    if (waited < 3 * left + LATE) return `${count}, ${left - waited < 1 ? "a moment" : duration_text(left - waited)} left`;
+    return `${count}, none new for ${duration_text(waited)}`;
   }
 }

@@ -10,13 +10,16 @@ const GLOSSARY = [
   ["work", "Gradient equivalents: gradients, Hessian products, loss evaluations and factorisations, all counted in units of one " +
       "training gradient."],
   ["gradients", "What the paper counts: gradients and Hessian products alone."],
-  ["work to 1 %", "Work until the validation loss is first within 1 % of the oracle's: the median over all runs, where more than half " +
-      "get there."],
+  ["work to 1 %", "Work until the validation loss is first within 1 % of the oracle's: the median over all runs, those that do not get " +
+      "there counted as endless, and how many do."],
+  ["common seeds", "The seeds that every row has a run of. Means, medians, gaps and curves are over these alone: another seed is another " +
+      "split of the rows, and may be easier or harder."],
+  ["test", "The loss on rows that neither training nor tuning has seen. It estimates the loss on new rows as long as nothing is chosen by it."],
   ["certified", "Computed from the data alone, whichever method answered: the slope of the validation loss in λ is 0 up to the " +
       "certificate's tolerance, and the weights are those of λ. Then no λ nearby is better."],
   ["diverged", "A run met a number that is not finite. It keeps its last finite weights; its row shows the median of the others."],
   ["keys", "A chart can be reached with Tab. Left and right move its cursor, with Shift in larger steps, Home and End go to its ends; " +
-      "up and down change the row where there are separate points. Escape puts the cursor away."],
+      "up and down change the row where there are separate points. Plus zooms in, Escape shows the whole and puts the cursor away."],
   ["band", "From the smallest to the largest value over the seeds that are still finite."],
 ];
 

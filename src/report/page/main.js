@@ -21,8 +21,6 @@ class Page {
   update(data) {
     const problems = list(data.problems);
     set_measures(data.measures);
-    // Our own method first, so that it has the same colour in every report; the others as they come.
-    method_index("my-hpo");
     const place = document.querySelector("#problems");
     const states = problems.map((problem, index) => {
       const name = String(problem.name ?? index);
@@ -38,6 +36,8 @@ class Page {
       this.spy.observe(section.node);
       return section.state;
     });
+    const {done, total} = data.planned ?? {};
+    for (const state of states) state.is_unfinished = done < total;
     for (const {state, node} of this.sections.values()) node.hidden = !states.includes(state);
     // In the order of the data. What stands right is not touched: it may have the focus.
     states.map(({anchor}) => document.getElementById(anchor)).forEach((node, index) => {
@@ -66,6 +66,8 @@ class Page {
       data.failed > 0 ? `${grouped(data.failed)} failed` : "none failed",
       plural(list(data.problems).length, "problem"),
     ];
+    const {done, total} = data.planned ?? {};
+    if (done < total) facts.push(`${grouped(done)} of ${grouped(total)} planned`);
     if (list(data.builds).length > 1) facts.push(`made by ${data.builds.length} builds of the program`);
     set_text(document.querySelector("#facts"), facts.join(" · "));
     const time = data.generated ? `, ${time_text(data.generated)}` : "";
@@ -79,11 +81,14 @@ class Page {
       ...states.map((state) => [`#${state.anchor}`, String(state.problem.name)]),
       ["#made", "How it was made"],
     ];
+    const names = short_texts(links.map(([, text]) => text), 36);
+    links.forEach((link, place) => link.push(names[place]));
     this.contents.selectAll("li").data(links, ([target]) => target)
         .join((entering) => entering.append(([target]) => element("li", {}, element("a", {href: target, dir: "auto"}))))
         .order()
-        .each(function([, text]) {
-          set_text(this.firstChild, text);
+        .each(function([, text, shown]) {
+          set_text(this.firstChild, shown);
+          this.firstChild.title = shown === text ? "" : text;
         });
   }
 }

@@ -1,23 +1,17 @@
-// Colour says which method, dash and shade which of its settings. A method has one colour on the whole page; where there are more
-// methods than colours, those of one colour begin with another dash.
+// Colour says which method, dash and shade which of its settings. The study says the colour of a method, which is the same on every
+// page, in figures and in terminals; methods of one colour begin with another dash.
 
 const COLOURS = 10;
 const DASHES = [null, "7 3", "2 3", "10 3 2 3", "5 2", "1 4", "12 4", "8 2 2 2 2 2"];
 const SHADES = [100, 76, 56];
 const SYMBOLS = [d3.symbolCircle, d3.symbolSquare, d3.symbolTriangle, d3.symbolDiamond, d3.symbolWye, d3.symbolStar];
-const known_methods = new Map();
 
-function method_index(method) {
-  if (!known_methods.has(method)) known_methods.set(method, known_methods.size);
-  return known_methods.get(method);
+function method_colour(row) {
+  return `var(--series-${(row.colour ?? 0) % COLOURS})`;
 }
 
-function method_colour(method) {
-  return `var(--series-${method_index(method) % COLOURS})`;
-}
-
-function method_symbol(method) {
-  return SYMBOLS[method_index(method) % SYMBOLS.length];
+function method_symbol(row) {
+  return SYMBOLS[((row.colour ?? 0) + (row.turn ?? 0)) % SYMBOLS.length];
 }
 
 /** The outline of a symbol of so many square pixels. */
@@ -29,16 +23,21 @@ function symbol_path(symbol, size) {
 function row_styles(rows) {
   const styles = new Array(rows.length);
   const methods = d3.nest().key((index) => String(rows[index].method)).entries(d3.range(rows.length));
-  for (const {key: method, values: members} of methods) {
+  const alike = new Map();  // how many methods of the same colour and dash came before
+  for (const {values: members} of methods) {
     const size = (index) => (is_number(rows[index].step) ? rows[index].step : -Infinity);
     members.sort((a, b) => d3.descending(size(a), size(b)) || a - b);
+    const {colour: hue, turn} = rows[members[0]];
+    const look = `${hue} ${turn}`;
+    const before = alike.get(look) ?? 0;
+    alike.set(look, before + 1);
     members.forEach((index, place) => {
       const share = SHADES[Math.floor(place / 2) % SHADES.length];
-      const colour = method_colour(method);
+      const colour = method_colour(rows[index]);
       styles[index] = {
         colour: share === 100 ? colour : `color-mix(in oklab, ${colour} ${share}%, var(--ink))`,
-        dash: DASHES[(place + Math.floor(method_index(method) / COLOURS)) % DASHES.length],
-        symbol: method_symbol(method),
+        dash: DASHES[(place + (turn ?? 0) + before) % DASHES.length],
+        symbol: method_symbol(rows[index]),
       };
     });
   }

@@ -9,8 +9,8 @@ class ProblemSection {
     this.node = element("section", {id: anchor, class: "problem", "aria-labelledby": `${anchor}-title`}, this.title, this.about);
     const rows = state.rows.length;
     this.parts = [
-      this.part("Results", new ResultsTable(state), () => true, 140 + 36 * Math.min(rows, ROWS_AT_FIRST)),
       this.part("Convergence", new Convergence(state), (problem) => list(problem.curves).length > 0, 540),
+      this.part("Results", new ResultsTable(state), () => true, 240 + 36 * Math.min(rows, ROWS_AT_FIRST)),
       this.part("Validation loss against λ", new ResponsePicture(state), (problem) => list(problem.responses).length > 0, 540),
       this.part("Stability", new StabilityPicture(state), (problem) => list(problem.stability).length > 0, 520),
       this.part("Certificates", new RunsTable(state), () => true, 90),

@@ -87,7 +87,7 @@ class RunsTable {
         element("th", {scope: "row", class: "first"}, element("div", {class: "method"},
             element("span", {class: "name", dir: "auto"}, this.label_of(result)))),
         element("td", {}, String(seed)), element("td", {class: "words"}, String(status).replace(/_/g, " ")),
-        number(lambda), number(validation),
+        number(lambda), number(is_number(validation) ? this.state.scale(this.state.measures[0]) * validation : null),
         element("td", {class: `words ${state}`}, certificate === "none" || !certificate ? NONE : String(certificate)),
         number(residual), element("td", {class: "words reason", dir: "auto"}, reason ?? ""));
   }

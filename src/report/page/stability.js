@@ -10,12 +10,17 @@ class StabilityPicture {
   constructor(state) {
     this.state = state;
     this.frame = new Frame("Stability", "Left and right arrow go from seed to seed, up and down from row to row.",
-        () => this.draw(), 100);
+        () => this.draw(), {
+          name: () => state.problem.name,
+          legend: () => this.methods_of(this.series()).map((row) => ({text: String(row.method), colour: method_colour(row), dash: null,
+            symbol: method_symbol(row)})),
+          csv: () => this.csv(),
+        }, 100);
     this.finder = new MarkFinder(this.frame, (mark) => this.describe(mark));
     this.methods = d3.select(element("ul", {class: "methods"}));
     this.note = element("p", {class: "caption"}, "One mark for each seed; × on the upper strip diverged or failed. " +
         "Dashed lines are medians of methods without a step size, each with its best settings.");
-    this.node = element("div", {class: "chart-place"}, this.frame.node, this.methods.node(), this.note);
+    this.node = element("div", {class: "chart-place"}, this.frame.node, this.frame.tools, this.methods.node(), this.note);
   }
 
   update() {
@@ -27,7 +32,20 @@ class StabilityPicture {
   series() {
     return list(this.state.problem.stability)
         .filter((entry) => this.state.rows[entry.row] && is_number(entry.step) && entry.step > 0)
-        .map((entry) => ({...entry, outcomes: list(entry.outcomes)}));
+        .map((entry) => ({...entry, outcomes: list(entry.outcomes).map(([seed, value, status]) =>
+          [seed, is_number(value) ? this.state.curve_scale() * value : null, status])}));
+  }
+
+  csv() {
+    return [["method", "step", "seed", "status", this.state.curve_title()], ...d3.merge(this.series().map(({row, step, outcomes}) =>
+      outcomes.map(([seed, value, status]) => [String(this.state.rows[row].label), step, seed, String(status), value ?? NaN])))];
+  }
+
+  /** One row of each method that has a step. */
+  methods_of(series) {
+    const rows = new Map();
+    for (const {row} of series) if (!rows.has(this.state.rows[row].method)) rows.set(this.state.rows[row].method, this.state.rows[row]);
+    return [...rows.values()];
   }
 
   /** Of each method without a step the row with the smallest median. */
@@ -39,7 +57,8 @@ class StabilityPicture {
       if (is_number(row.step) || !is_number(value) || value <= 0 || best.get(row.method)?.value <= value) return;
       best.set(row.method, {row: index, value});
     });
-    return [...best.values()];
+    const scale = this.state.curve_scale();
+    return [...best.values()].map(({row, value}) => ({row, value: scale * value}));
   }
 
   draw() {
@@ -57,16 +76,18 @@ class StabilityPicture {
     }
     const top = frame.top + STRIP;
     const steps = [...new Set(series.map(({step}) => step))];
-    const x = scale_over(true, [x_extent[0] / 1.7, x_extent[1] * 1.7], [frame.left, frame.right]);
-    const y = scale_over(true, y_extent ? [y_extent[0] / 1.3, y_extent[1] * 1.3] : [0.1, 1], [frame.bottom, top]);
-    frame.draw_axes(x, y, ["step size α", `final validation, ${measure_text(state.problem.curve_measure ?? "loss")}`], top,
-        steps.length <= 6 ? apart(steps, x) : undefined);
+    const x = scale_over(true, frame.part_of("x", [x_extent[0] / 1.7, x_extent[1] * 1.7]), [frame.left, frame.right]);
+    const y = scale_over(true, frame.part_of("y", y_extent ? [y_extent[0] / 1.3, y_extent[1] * 1.3] : [0.1, 1]), [frame.bottom, top]);
+    frame.draw_axes(x, y, ["step size α", `final ${state.curve_title()}`], top,
+        steps.length <= 6 && !frame.zoom ? apart(steps, x) : undefined);
     frame.plot.selectAll("*").remove();
     frame.clip_box.attr("y", 0).attr("height", frame.bottom + 5);
+    const is_seen = ({x: at, y: level}) => at > frame.left - 5 && at < frame.right + 5 && level < frame.bottom + 5;
     this.draw_strip(top);
-    this.draw_levels(levels, y);
+    this.draw_levels(levels.filter(({value}) => y(value) >= top && y(value) <= frame.bottom), y);
     const neighbours = d3.nest().key(({step}) => step).rollup((entries) => entries.map(({row}) => row)).map(series);
-    const groups = series.map((entry) => this.marks_of(entry, neighbours.get(entry.step), x, y));
+    const groups = series.map((entry) => this.marks_of(entry, neighbours.get(entry.step), x, y)
+        .filter((mark) => is_seen(mark) && (!mark.is_shown || mark.y > top - 5)));
     frame.plot.classed("dense", d3.sum(groups, (marks) => marks.length) > DENSE_FROM);
     groups.forEach((marks) => this.draw_marks(marks));
     this.finder.set_groups(groups);
@@ -87,11 +108,12 @@ class StabilityPicture {
       plot.append("line").attr("class", "level").attr("x1", left).attr("x2", right).attr("y1", y(value)).attr("y2", y(value))
           .style("stroke", this.state.styles[row].colour);
     }
-    for (const {row, y: level, place} of spread(levels.map(({row, value}) => ({row, y: y(value)})), bottom)) {
+    const names = short_texts(levels.map(({row}) => String(this.state.rows[row].method)), NAME_LENGTH);
+    const named = levels.map(({row, value}, index) => ({row, y: y(value), name: names[index]}));
+    for (const {row, y: level, place, name} of spread(named, bottom)) {
       axes.append("path").attr("class", "leader").attr("d", `M${right},${level}L${right + 8},${place}`)
           .style("stroke", this.state.styles[row].colour);
-      this.frame.axis_text(right + 11, place + 4, "start", cut_text(String(this.state.rows[row].method), NAME_LENGTH))
-          .attr("class", "level-name");
+      this.frame.axis_text(right + 11, place + 4, "start", name).attr("class", "level-name");
     }
   }
 
@@ -118,11 +140,11 @@ class StabilityPicture {
   }
 
   draw_methods(series) {
-    const methods = [...new Set(series.map(({row}) => String(this.state.rows[row].method)))];
-    this.methods.selectAll("li").data(methods, (method) => method).join((entering) => entering.append((method) => {
+    const methods = this.methods_of(series);
+    this.methods.selectAll("li").data(methods, ({method}) => String(method)).join((entering) => entering.append((row) => {
       const icon = d3.create("svg").attr("class", "swatch").attr("viewBox", "-8 -8 16 16").attr("aria-hidden", "true");
-      icon.append("path").attr("class", "mark").attr("d", symbol_path(method_symbol(method), 60)).style("color", method_colour(method));
-      return element("li", {}, icon.node(), element("span", {dir: "auto"}, method));
+      icon.append("path").attr("class", "mark").attr("d", symbol_path(method_symbol(row), 60)).style("color", method_colour(row));
+      return element("li", {}, icon.node(), element("span", {dir: "auto"}, String(row.method)));
     }));
   }
 
@@ -130,7 +152,7 @@ class StabilityPicture {
     return [
       element("div", {class: "tooltip-title", dir: "auto"}, String(this.state.rows[mark.row].label)),
       element("div", {}, `step ${number_text(mark.step)}, seed ${mark.seed}`),
-      element("div", {}, mark.is_shown ? `validation ${number_text(mark.value)}` : String(mark.status)),
+      element("div", {}, mark.is_shown ? `${this.state.curve_title()} ${number_text(mark.value)}` : String(mark.status)),
     ];
   }
 }
@@ -152,9 +174,4 @@ function spread(levels, bottom) {
     last = Math.min(level.y, last - NAME_HEIGHT);
     return {...level, place: last};
   });
-}
-
-function cut_text(text, length) {
-  const characters = [...text];
-  return characters.length > length ? `${characters.slice(0, length - 1).join("")}…` : text;
 }

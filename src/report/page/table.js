@@ -1,7 +1,9 @@
 // The headline table: what each method reached, what it cost, and whether it can be trusted.
 
 const ROWS_AT_FIRST = 100;
-const PARTS = [["train", "Train"], ["validation", "Validation"], ["test", "Test"]];
+const PARTS = ["train", "validation", "test"];
+// The first three after the method fit on a phone beside it.
+const COLUMN_ORDER = ["method", "validation", "gap", "work", "lambda", "test", "train", "lambda_gap"];
 
 class ResultsTable {
   constructor(state) {
@@ -9,7 +11,10 @@ class ResultsTable {
     this.shows_all = false;
     this.measure = select_box("Measure", (measure) => this.choose({measure}));
     this.controls = element("div", {class: "controls"}, this.measure.node,
-        radio_group("Weights", [["final", "final"], ["best", "best"]], state.which, (which) => this.choose({which})));
+        radio_group("Weights", [["final", "final"], ["best", "best"]], state.which, (which) => this.choose({which})),
+        push_button("Save as CSV", () => save_file(`${file_part(state.problem.name)}-results.csv`, csv_file(this.csv())),
+            {class: "quiet save"}));
+    this.words = element("div", {class: "sentences"});
     this.caption = element("p", {class: "caption"});
     this.head = d3.select(element("tr", {}));
     this.body = d3.select(element("tbody", {}));
@@ -19,7 +24,7 @@ class ResultsTable {
     }, {class: "more"});
     this.scroller = element("div", {class: "scroller", role: "region", tabindex: "0", "aria-label": "Results of all methods"},
         element("table", {class: "results"}, element("thead", {}, this.head.node()), this.body.node()));
-    this.node = element("div", {}, this.controls, this.scroller, this.more, this.caption);
+    this.node = element("div", {}, this.words, this.controls, this.scroller, this.more, this.caption);
   }
 
   choose(choice) {
@@ -47,18 +52,30 @@ class ResultsTable {
     this.more.hidden = shown.length === order.length;
     set_text(this.more, `Show all ${grouped(order.length)} rows`);
     set_text(this.caption, this.caption_text());
+    d3.select(this.words).selectAll("p").data(result_sentences(state)).join("p").attr("dir", "auto").each(function(sentence) {
+      set_text(this, sentence);
+    });
+  }
+
+  /** The table as it is seen, each cell as its number. */
+  csv() {
+    const columns = table_columns(this.state);
+    const cell = (column, row) => column.saved?.(row) ?? column.value(row) ?? "";
+    return [columns.map((column) => column.csv_title ?? column.title), ...this.sorted_rows(columns).map((index) =>
+      columns.map((column) => cell(column, this.state.rows[index])))];
   }
 
   sorted_rows(columns) {
     const {column, is_descending} = this.state.sort;
-    const order = d3.range(this.state.rows.length);
+    const order = this.state.best_first();
     const chosen = columns.find((candidate) => candidate.key === column);
     if (!chosen) return order;
     const values = this.state.rows.map(chosen.value);
     const compare = is_descending ? d3.descending : d3.ascending;
-    // What is not there comes last in both directions.
+    // What is not there comes last in both directions; what is equal stays best first.
+    const place = new Map(order.map((index, at) => [index, at]));
     const is_missing = (index) => (values[index] === null || values[index] === undefined ? 1 : 0);
-    return order.sort((a, b) => is_missing(a) - is_missing(b) || compare(values[a], values[b]) || a - b);
+    return order.sort((a, b) => is_missing(a) - is_missing(b) || compare(values[a], values[b]) || place.get(a) - place.get(b));
   }
 
   draw_head(columns) {
@@ -76,7 +93,7 @@ class ResultsTable {
 
   draw_body(columns, order) {
     const {state} = this;
-    const best = Object.fromEntries(PARTS.map(([part]) => [part, state.best_row(part)]));
+    const best = Object.fromEntries(PARTS.map((part) => [part, state.best_row(part)]));
     this.body.selectAll("tr").data(order, (index) => state.keys[index]).join("tr").order().each(function(index) {
       const row = state.rows[index];
       this.classList.toggle("winner", row === best.validation);
@@ -89,11 +106,16 @@ class ResultsTable {
     if (state.rows.length === 0) return "No run of this problem has ended yet.";
     const measure = measure_text(state.measure ?? "loss");
     const best = larger_is_better(state.measure) ? `largest mean validation ${measure}` : "smallest mean validation loss";
+    const {common, is_all} = problem_seeds(state.problem);
+    const over = common === 0 ? "all runs of a row" : is_all ? plural(common, "seed") : `the ${plural(common, "seed")} that every row has`;
     return [
-      `${measure}${state.scale() === 100 ? ", × 100 as in the paper" : ""}: mean ± standard deviation over the runs of a row` +
+      `${measure}${state.scale() === 100 ? ", × 100 as in the paper" : ""}: mean ± standard deviation over ${over}` +
           `${state.rows.some((row) => row.diverged > 0) ? ", the median of the rest where runs diverged." : "."}`,
       state.which === "final" ? "Weights at the end of a run." : "Weights with the smallest validation loss of a run.",
-      `★ marks the ${best} of a method that never diverged or failed. Headings sort.`,
+      common === 0 ? "The rows have no seed in common, so none is called best." :
+        `★ marks the ${best} of a method that never diverged or failed; the best row stands first.`,
+      "Headings sort.",
+      "The test loss estimates the loss on new rows; to choose a method or a setting by it would spoil that.",
       shows_paper(state) ? "Below ours stand the paper's figures, with the number of their table (T)." : "",
     ].join(" ");
   }
@@ -114,11 +136,15 @@ function table_columns(state) {
   const share = (key, title, help, some = "some") => ({
     key, title, help,
     value: (row) => (row.runs > 0 ? (row[key] ?? 0) / row.runs : null),
+    csv_title: `${title}, share of runs`,
     draw: (row) => element("td", {class: row[key] > 0 ? some : "nought"}, `${row[key] ?? 0} of ${row.runs ?? 0}`),
   });
   const columns = [
     method_column(state),
-    ...PARTS.map(([part, title]) => loss_column(state, part, title)),
+    loss_column(state, "validation", "Validation", "what tuning makes small"),
+    loss_column(state, "test", "Test", "an estimate for new rows, not for choosing a method or a setting"),
+    loss_column(state, "train", "Train", "what training makes small"),
+    lambda_column((row) => (is_final ? row.lambda : row.best_lambda)),
     share("diverged", "Diverged", "Runs that met a number that is not finite", "bad"),
     share("failed", "Failed", "Runs that ended in an error", "bad"),
     quantity("gap", "Gap", "How much the validation loss is above the oracle's", (row) => (is_final ? row.gap : row.best_gap),
@@ -133,7 +159,8 @@ function table_columns(state) {
   ];
   const is_kept = (column) => column.key === "failed" ? state.rows.some((row) => row.failed > 0) :
     column.key === "method" || state.rows.some((row) => column.value(row) !== null);
-  return columns.filter(is_kept);
+  const place = ({key}) => (COLUMN_ORDER.includes(key) ? COLUMN_ORDER.indexOf(key) : COLUMN_ORDER.length);
+  return columns.filter(is_kept).sort((a, b) => place(a) - place(b));
 }
 
 function method_column(state) {
@@ -142,7 +169,7 @@ function method_column(state) {
     value: (row) => String(row.label),
     draw: (row, index, best) => element("th", {scope: "row", class: "first", title: settings_text(row)},
         element("div", {class: "method"}, swatch(state.styles[index]),
-            element("span", {class: "name", dir: "auto"}, String(row.label)),
+            element("span", {class: "name", dir: "auto"}, ...breakable(row.label)),
             row === best.validation ? element("span", {class: "star", role: "img", "aria-label": "best"}, "★") : null)),
   };
 }
@@ -153,16 +180,31 @@ function settings_text(row) {
   return [String(row.method), ...settings].join("\n");
 }
 
-function loss_column(state, part, title) {
+/** Where a method ended: the mean, as far as each run has one λ. */
+function lambda_column(cell_of) {
+  return {
+    key: "lambda", title: "λ", help: "The logarithm of the penalty, mean ± standard deviation",
+    value: (row) => whole_cell(cell_of(row))?.mean ?? null,
+    draw: (row) => {
+      const cell = whole_cell(cell_of(row));
+      return element("td", {title: exact_text(cell)}, number_text(cell?.mean),
+          cell?.count > 1 ? element("span", {class: "aside"}, ` ± ${number_text(cell.deviation, 2)}`) : null);
+    },
+  };
+}
+
+function loss_column(state, part, title, use) {
   const cell_of = (row) => state.cell(row, part);
   return {
-    key: part, title, help: `${measure_text(state.measure)} of the ${part} rows`,
+    key: part, title, help: `${measure_text(state.measure)} of the ${part} rows: ${use}`,
+    csv_title: `${title} ${measure_text(state.measure)}${state.scale() === 100 ? " × 100" : ""}`,
     value: (row) => central(row, cell_of(row)),
+    saved: (row) => (is_number(central(row, cell_of(row))) ? state.scale() * central(row, cell_of(row)) : ""),
     draw: (row, index, best) => {
       const scale = state.scale();
       const cell = cell_of(row);
       const best_cell = best[part] && cell_of(best[part]);
-      const is_best = cell && best_cell && !(row.diverged > 0) && !(row.failed > 0) &&
+      const is_best = part !== "test" && cell && best_cell && !(row.diverged > 0) && !(row.failed > 0) &&
           number_text(scale * cell.mean) === number_text(scale * best_cell.mean);
       const value = central(row, cell);
       const node = element("td", {title: exact_text(cell)},
@@ -178,8 +220,8 @@ function loss_column(state, part, title) {
 function paper_line(result, part) {
   const [mean, deviation] = list(result[part]);
   if (!is_number(mean)) return "";
-  const text = is_number(deviation) ? `${number_text(mean)} ± ${number_text(deviation)}` : number_text(mean);
-  return element("span", {class: "paper", title: result.note || null}, element("span", {}, `T${result.table}`), ` ${text}`);
+  return element("span", {class: "paper", title: result.note || null}, element("span", {}, `T${result.table}`), ` ${number_text(mean)}`,
+      is_number(deviation) ? element("span", {class: "deviation"}, ` ± ${number_text(deviation)}`) : null);
 }
 
 function goals_of(state) {
@@ -195,14 +237,14 @@ function goal_of(row, gap) {
 function goal_column(gap) {
   return {
     key: `work_to_${gap}`, title: `Work to ${percent_text(gap)}`,
-    help: `Work until the validation loss is within ${percent_text(gap)} of the oracle's: the median over all runs`,
+    help: `Work until the validation loss is within ${percent_text(gap)} of the oracle's: the median over all runs, and how many get there`,
     value: (row) => goal_of(row, gap)?.median ?? null,
     draw: (row) => {
       const goal = goal_of(row, gap);
       if (!goal) return element("td", {}, NONE);
-      const share = element("span", {class: "aside"}, ` ${goal.reached} of ${goal.of}`);
-      if (!is_number(goal.median)) return element("td", {}, share);
-      return element("td", {title: `median ${goal.median}`}, number_text(goal.median, 3), goal.reached < goal.of ? share : null);
+      const share = element("span", {class: goal.reached < goal.of ? "aside bad" : "aside"}, ` ${goal.reached} of ${goal.of}`);
+      return element("td", {title: is_number(goal.median) ? `median ${goal.median}` : "more than half do not get there"},
+          is_number(goal.median) ? number_text(goal.median, 3) : "", share);
     },
   };
 }
