@@ -118,17 +118,17 @@ class Terminal(Cli):
 
     def test_progress_is_never_cut_inside_a_number(self):
         data = self.write_data()
-        slow = ["tune", *data, "--method", "sho", "--max-iterations", 100000000, "--time-limit", 1.5]
+        slow = ["tune", *data, "--method", "random", "--trials", 100000000, "--time-limit", 1.5]
         for columns, rows in [*SIZES, (40, 20)]:
             shown = self.on_terminal(columns, rows, *slow, code=0)
-            states = [line for line in self.fits(shown, columns) if line.startswith("sho [")]
+            states = [line for line in self.fits(shown, columns) if line.startswith("random [")]
             self.assertGreater(len(states), 2)
             for state in states:
-                self.assertRegex(state, r"^sho \[#*\.*\] +\d+ %(  validation \S+)?(  lambda -?[\d.]+)?(  iteration \d+)?$")
+                self.assertRegex(state, r"^random \[#*\.*\] +\d+ %(  validation \S+)?(  lambda -?[\d.]+)?(  iteration \d+)?$")
 
     def test_ctrl_c_says_so(self):
         data = self.write_data()
-        shown = self.on_terminal(80, 24, "tune", *data, "--method", "sho", "--max-iterations", 1000000000, interrupt_at=b"iteration")
+        shown = self.on_terminal(80, 24, "tune", *data, "--method", "random", "--trials", 1000000000, interrupt_at=b"iteration")
         self.assertIn("stopped by Ctrl-C; the best so far is shown", self.words(shown))
         self.assertNotIn("stopped: stopped", shown)
 
@@ -137,8 +137,8 @@ class WithoutTerminal(Cli):
     def test_studies_write_a_line_now_and_then(self):
         x, y = regression(60)
         self.write_csv("train.csv", x, y)
-        slow = ["compare", "--train", "train.csv", "--target", "y", "--methods", "sho", "--seeds", 1, "--max-iterations", 1000000000,
-                "--time-limit", 7, "--trace-every", 1000000]
+        slow = ["compare", "--train", "train.csv", "--target", "y", "--methods", "random", "--seeds", 1, "--trials", 1000000000,
+                "--time-limit", 7, "--trace-every", 1000]
         self.assertRegex(self.yosida(*slow).stderr, r"(?m)^yosida: compare: 0 of 1 runs done")
 
 

@@ -30,6 +30,8 @@ std::string coloured_dash(const std::string& colour) {
                  : fmt::format("\033[38;5;{}m━\033[0m ", 16 + 36 * step(red) + 6 * step(green) + step(blue));
 }
 
+constexpr std::size_t kDash = 2;  // its columns
+
 }  // namespace
 
 Table::Table(std::vector<Column> columns) : columns_(std::move(columns)), widths_(columns_.size(), 0) {
@@ -84,7 +86,7 @@ std::string Table::text(const std::string& indent, std::size_t width) const {
 }
 
 std::size_t Table::width_of(const std::vector<std::size_t>& shown) const {
-  std::size_t width = has_marks_ && is_bright() ? 2 : 0;
+  std::size_t width = shows_marks() ? kDash : 0;
   for (const std::size_t j : shown) width += widths_[j] + (has_emphasis_ && !is_bright() ? 1 : 0) + 2;
   return width - 2;
 }
@@ -96,7 +98,7 @@ std::string Table::cell_of(const Line& line, std::size_t column) const {
 
 std::string Table::text_of(const Line& line, const std::vector<std::size_t>& shown) const {
   std::string text;
-  if (has_marks_ && is_bright()) text = line.mark.empty() ? "  " : coloured_dash(line.mark);
+  if (shows_marks()) text = line.mark.empty() ? std::string(kDash, ' ') : coloured_dash(line.mark);
   for (const std::size_t j : shown) {
     const std::string padding(widths_[j] - utf8::characters(line.cells[j]), ' ');
     const bool is_left = columns_[j].align == Align::left;
@@ -115,7 +117,8 @@ std::string Table::stacked(const std::string& indent, const std::vector<std::siz
   for (const std::size_t j : shown) widest = std::max(widest, utf8::characters(columns_[j].title));
   std::string text;
   for (std::size_t i = 1; i < lines_.size(); ++i) {
-    text += indent + cell_of(lines_[i], shown[0]) + "\n";
+    const std::string mark = shows_marks() && !lines_[i].mark.empty() ? coloured_dash(lines_[i].mark) : "";
+    text += indent + mark + cell_of(lines_[i], shown[0]) + "\n";
     for (const std::size_t j : std::vector(shown.begin() + 1, shown.end())) {
       if (lines_[i].cells[j].empty()) continue;
       const std::string padding(widest - utf8::characters(columns_[j].title), ' ');

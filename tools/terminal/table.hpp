@@ -34,6 +34,7 @@ class Table {
     std::vector<bool> is_bold;
     std::string mark = {};
   };
+  bool shows_marks() const { return has_marks_ && is_bright(); }
   std::string cell_of(const Line& line, std::size_t column) const;
   std::string text_of(const Line& line, const std::vector<std::size_t>& shown) const;
   std::string stacked(const std::string& indent, const std::vector<std::size_t>& shown) const;

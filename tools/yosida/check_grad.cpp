@@ -7,6 +7,7 @@
 #include "flags.hpp"
 #include "output.hpp"
 #include "yosida/error.hpp"
+#include "yosida/number_text.hpp"
 #include "yosida/tune/tune_problem.hpp"
 
 namespace yosida::cli {
@@ -25,15 +26,16 @@ int run_check(const CheckFlags& flags) {
     throw InputError(fmt::format("lambda = {}: must be finite", flags.lambda));
   const TuneProblem problem(read_rows(flags.files, flags.options), flags.options);
   const Prepared& data = problem.data();
-  fmt::print("{} on {}: relative error against finite differences (at most {:g} is ok)\n", data.model->name,
-             problem.split().train.source, kTolerance);
+  fmt::print("{} on {}: relative error against finite differences (at most {} is ok)\n", data.model->name,
+             problem.split().train.source, number_text(kTolerance));
   for (const std::string& note : data.notes) fmt::print("note: {}\n", printable(note));
   bool good = true;
   for (const auto& [form, checks] : problem.check_gradients(flags.lambda, flags.options.seed))
     for (const GradientCheck& check : checks) {
       const bool passed = check.error <= kTolerance;
       good &= passed;
-      fmt::print("  {:<10} {:<28} {:>10.2e}  {}\n", form, check.name, check.error, passed ? "ok" : "WRONG");
+      fmt::print("  {:<10} {:<28} {:>10}  {}\n", form, check.name, number_text(check.error, 3),
+                 passed ? "ok" : "WRONG");
     }
   return good ? kOk : kInternal;
 }

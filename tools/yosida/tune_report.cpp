@@ -88,6 +88,10 @@ void print_lambda(Lines& out, const Tuned& tuned) {
   }
 }
 
+std::string seconds_text(double seconds) {
+  return seconds < 0.001 ? "under 0.001 s" : number_text(seconds, 3) + " s";
+}
+
 std::string in_words(const Equivalents& equivalents) {
   std::string text;
   for (const auto& [name, value] : equivalents)
@@ -158,11 +162,11 @@ void print_result(std::FILE* file, const TuneOptions& options, const TuneProblem
     out.add("  {:<14} {}: {}\n", "certificate", to_string(tuned.certificate->verdict),
             tuned.certificate->reason);
   out.add(
-      "  {:<14} {} iterations, {} gradient computations, {:.0f} gradient equivalents, {} s ({} s from data "
+      "  {:<14} {} iterations, {} gradient computations, {:.0f} gradient equivalents, {} ({} from data "
       "to "
       "answer)\n",
       "cost", outcome.iterations, outcome.work.paper_count(), outcome.work.gradient_equivalents(),
-      number_text(outcome.seconds, 3), number_text(tuned.seconds, 3));
+      seconds_text(outcome.seconds), seconds_text(tuned.seconds));
   if (tuned.oracle) {
     const Oracle& oracle = tuned.oracle->oracle;
     out.add("  {:<14} lambda {}, validation loss {}; this model {}, this lambda {}\n", "oracle",
