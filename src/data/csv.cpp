@@ -525,7 +525,8 @@ class CsvReader {
     bool is_as_read = static_cast<Index>(fields.size()) == layout_.features;
     for (const std::size_t field : fields) {
       is_as_read &= layout_.slot[field] < 0 && layout_.place[field] == static_cast<Index>(columns.size());
-      TableColumn column{.name = layout_.name_of(static_cast<Index>(field)),
+      TableColumn column{.name = like_fields_.empty() ? layout_.name_of(static_cast<Index>(field))
+                                                      : options_.like.columns[columns.size()].name,
                          .kind = layout_.kind[field].kind,
                          .order = layout_.kind[field].order};
       ColumnToEncode encode{

@@ -49,6 +49,28 @@ std::string& command_text() {
   return text;
 }
 
+std::vector<std::string>& words_of_command() {
+  static std::vector<std::string> words;
+  return words;
+}
+
+/// The command with these flags behind it, in the place of what it says of those that are given once.
+std::string command_with(const std::string& flags) {
+  std::string text = "yosida";
+  const std::vector<std::string>& words = words_of_command();
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string flag = words[i].substr(0, words[i].find('='));
+    const bool is_replaced =
+        (flag == "--missing" || flag == "--decimal") && flags.find(flag) != std::string::npos;
+    if (!is_replaced) {
+      text += " " + shell_word(words[i]);
+    } else if (flag == words[i]) {
+      ++i;
+    }
+  }
+  return flags.empty() ? text : text + " " + flags;
+}
+
 }  // namespace
 
 const std::string& this_command() { return command_text(); }
@@ -116,9 +138,8 @@ int run(int argc, char** argv) {
       "  yosida reproduce                     the experiments of the paper\n"
       "Each command has its own --help, and a page: yosida help tune");
   int exit_code = kOk;
-  command_text() = "yosida";
-  for (const char* word : std::span(argv, static_cast<std::size_t>(argc)).subspan(std::min(argc, 1)))
-    command_text() += " " + shell_word(word);
+  words_of_command().assign(argv + std::min(argc, 1), argv + argc);
+  command_text() = command_with("");
   add_tune(app, exit_code);
   add_compare(app, exit_code);
   add_predict(app, exit_code);
@@ -176,8 +197,7 @@ int main(int argc, char** argv) {
   try {
     return cli::run(argc, argv);
   } catch (const TableError& error) {
-    cli::say("yosida: {}\n  {} {}\n", cli::printable(error.what(), true), cli::this_command(),
-             error.correction);
+    cli::say("yosida: {}\n  {}\n", cli::printable(error.what(), true), cli::command_with(error.correction));
     return cli::kBadInput;
   } catch (const InputError& error) {
     cli::say("yosida: {}\n", cli::printable(error.what()));
