@@ -9,7 +9,8 @@ namespace {
 
 bool has_open_quote(std::string_view text) { return std::count(text.begin(), text.end(), quote) % 2 == 1; }
 
-/// The first of `candidates` that occurs in the line outside quotes.
+/// The first of `candidates` that separates the line outside quotes. Commas may be decimal, one in a field:
+/// more of them than that separate fields themselves, and what else there is belongs to a name.
 char sniff_delimiter(std::string_view line, std::string_view candidates, char otherwise) {
   std::string bare;
   bool inside = false;
@@ -17,8 +18,10 @@ char sniff_delimiter(std::string_view line, std::string_view candidates, char ot
     inside ^= c == quote;
     if (!inside) bare += c;
   }
+  const auto commas = std::count(bare.begin(), bare.end(), ',');
   for (const char candidate : candidates) {
-    if (bare.find(candidate) != std::string::npos) return candidate;
+    const auto found = std::count(bare.begin(), bare.end(), candidate);
+    if (found > 0 && found + 1 >= commas) return candidate;
   }
   return otherwise;
 }

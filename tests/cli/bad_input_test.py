@@ -109,7 +109,7 @@ class Text(Cli):
     def test_libsvm(self):
         for line, names in {
                 "1 1:2 2:x": ['"2:x"', "number"], "1 1:nan": ['"1:nan"', "finite"], "1 1:inf": ['"1:inf"', "finite"],
-                "1 0:1": ['"0:1"', "start at 1"], "1 -1:1": ['"-1:1"', "1"], "1 2:1 1:1": ['"1:1"', "ascend"],
+                "1 -1:1": ['"-1:1"', "1"], "1 2:1 1:1": ['"1:1"', "ascend"],
                 "1 2:1 2:1": ['"2:1"', "ascend"], "1 word": ['"word"', "index:value"], "red 1:1": ['"red"', "number"],
                 "nan 1:1": ['"nan"', "finite"], "1 1:": ['"1:"', "number"], "1 :5": ['":5"', "index"],
                 "1 99999999999:5": ['"99999999999:5"', "index"], "1 qid:3 1:1": ["qid"], "1,2,3": ['"1,2,3"', "number"],

@@ -127,7 +127,7 @@ class Names(Study):
         problem, = self.contents()["problems"]
         self.assertEqual((problem["name"], problem["title"]), ("prices.csv", "ridge on prices.csv"))
         self.assertEqual([name for name, _ in problem["files"]], ["train prices.csv"])
-        self.assertEqual(self.yosida("study", "list", "s.study").stdout.splitlines()[0].split()[-1], "problem")
+        self.assertEqual(self.yosida("study", "list", "s.study").stdout.splitlines()[0].split()[-2:], ["data", "model"])
         self.assertIn("prices.csv", self.yosida("study", "list", "s.study").stdout)
         # Another name of the same data is not another run; what comes last is what it is called.
         (self.folder / "prices.csv").rename(self.folder / "costs.csv")

@@ -26,7 +26,7 @@ class Help(Cli):
         self.assertIn("Example", self.yosida("--help").stdout)
 
     def test_tune_help_has_every_flag_and_exit_code(self):
-        text = self.yosida("tune", "--help").stdout
+        text = " ".join(self.yosida("tune", "--help").stdout.split())
         for flag in ["train", "valid", "test", "target", "train-target", "valid-target", "test-target", "data",
                      "valid-fraction", "test-fraction", "missing", "dense", "float", "seed", "model", "x", "y", "intercept",
                      "no-intercept", "method", "budget-gradients", "max-iterations", "time-limit", "lambda0", "bounds",
@@ -62,10 +62,13 @@ class Methods(Cli):
                 found = re.findall(r"(?m)^  --(\S+) \S+\n +\S.*\n +must be \S.*; default from: \S", text)
                 self.assertEqual(found, names)
 
-    def test_every_setting_is_a_flag_of_tune(self):
-        text = self.yosida("tune", "--help").stdout
-        for name in {name for names in self.settings.values() for name in names}:
-            self.assertIn(f"--{name} ", text)
+    def test_every_setting_is_a_flag_of_tune_shown_with_its_method(self):
+        for method, names in self.settings.items():
+            text = self.yosida("tune", "--help-method", method).stdout
+            for name in names:
+                with self.subTest(method=method, setting=name):
+                    self.assertIn(f"--{name} ", text)
+                    self.assertNotIn("not expected", self.yosida("tune", f"--{name}", code=2).stderr)
 
 
 class CheckGrad(Cli):

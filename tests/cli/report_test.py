@@ -94,7 +94,7 @@ class Numbers(Report):
         self.assertEqual(self.page["title"], "small.study")
         self.assertEqual(list(self.rows), ["sho", "my-hpo-c", "grid", "my-hpo"])
         self.assertEqual((self.problem["name"], self.problem["measures"]),
-                         ("spectra", ["scaled_loss", "loss", "r_squared"]))
+                         ("spectra", ["scaled_loss", "loss", "r_squared", "rmse", "mae", "deviance_explained"]))
         for label, row in self.rows.items():
             runs = [run for run in exported if run["spec.method"] == label]
             well = [run for run in runs if run["status"] not in ("diverged", "failed")]

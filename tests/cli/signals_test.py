@@ -8,10 +8,10 @@ import numpy as np
 
 from yosida_cli import TIMEOUT_SECONDS, TerminalCli, classification, strict_json
 
-PROGRESS = re.compile(r"my-hpo-bt \[.*\] +\d+ %  iteration \d+  validation \S+ \(best \S+\)  lambda \S+")
+PROGRESS = re.compile(r"my-hpo-bt \[.*\] +\d+ %  validation \S+  lambda \S+")
 # Generous: what a step does is dropped at the next pass over the data, but the machine may be busy.
 SOON = 2
-UNDER_WAY = re.compile(r"iteration [1-9]\d*  validation")
+UNDER_WAY = re.compile(r"lambda -(?:[2-9]|\d\d)")  # it starts at -1
 
 
 class OnATerminal(TerminalCli):

@@ -43,7 +43,9 @@ class Schema(TuneCase):
                 self.assertTrue(math.isfinite(value), name)
 
     def assert_result(self, result, model="ridge", test=True, oracle=False, refit=False, residuals=False):
-        metrics = {"ridge": ["scaled_loss", "r_squared"], "logistic": ["accuracy", "area_under_roc"]}[model]
+        metrics = {"ridge": ["scaled_loss", "r_squared", "rmse", "mae", "deviance_explained"],
+                   "logistic": ["accuracy", "balanced_accuracy", "f1", "precision", "recall", "area_under_roc", "log_loss",
+                                "deviance_explained"]}[model]
         equivalents = {"ridge": ["sklearn_ridge_alpha", "glmnet_lambda"],
                        "logistic": ["sklearn_logistic_C", "glmnet_lambda"]}[model]
         self.assertEqual(set(result), {

@@ -116,7 +116,8 @@ class Classes(Cli):
                              ("0=1,0=2", ["0=2", "twice"]), ("0=", ["0=", "> 0"]), ("a=1", ["a=1", "LABEL=W"])]:
             with self.subTest(value):
                 self.tune_refused(*self.files_given, "--class-weights", value, names=["class-weights", *names])
-        self.tune_refused("--data", "spectra", "--class-weights", "balanced", names=["--class-weights", "logistic"])
+        self.tune_refused("--data", "spectra", "--model", "ridge", "--class-weights", "balanced", names=["--class-weights", "logistic"])
+        self.tune_refused("--data", "spectra", "--class-weights", "balanced", names=["needs classes", "--model ridge"])
 
 
 if __name__ == "__main__":

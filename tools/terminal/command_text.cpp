@@ -20,7 +20,7 @@ OptionText describe(const CLI::Option& option, const Choices& choices) {
   if (option.get_items_expected_max() > 0)
     text.value = option.get_type_name().substr(0, option.get_type_name().find(':'));
   text.help = option.get_description();
-  text.group = option.get_group();
+  text.group = option.get_group() == kHiddenGroup ? "" : option.get_group();
   text.choices = choices(text.names.back());
   return text;
 }

@@ -10,6 +10,10 @@ class App;
 
 namespace yosida::cli {
 
+/// Flags of this group are not shown with the others. (Of one that CLI11 hides, messages do not tell the
+/// name.)
+inline constexpr const char* kHiddenGroup = "hidden";
+
 /// An option of a command, as help, man pages and completions know it.
 struct OptionText {
   std::vector<std::string> names;  ///< "--train"; of a positional one its name

@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 
+#include "command_text.hpp"
 #include "commands.hpp"
 #include "say.hpp"
 #include "yosida/error.hpp"
@@ -208,13 +209,14 @@ void add_setting_flags(CLI::App& command, SettingValues& values) {
   std::map<std::string, std::string> meanings;
   for (const Method& each : methods())
     for (const SettingInfo& setting : each.settings) meanings.emplace(setting.name, setting.meaning);
-  // A setting means what its method says: help shows them by method.
+  // A setting means what its method says: help shows them by method. (In the group "" messages would not name
+  // them.)
   for (const auto& [name, meaning] : meanings)
     command
         .add_option_function<std::string>(
             flag_of_setting(name), [&values, name = name](const std::string& text) { values[name] = text; },
             meaning)
-        ->group("");
+        ->group(kHiddenGroup);
   command
       .add_option_function<std::string>(
           "--help-method",
