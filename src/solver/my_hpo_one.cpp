@@ -6,6 +6,7 @@
 
 #include "solver/exact_minimum.hpp"
 #include "solver/stationarity.hpp"
+#include "yosida/stop.hpp"
 
 namespace yosida {
 namespace {
@@ -259,7 +260,11 @@ void SearchForOne::conclude(const Sample& best, Iterate& at) {
     if (best.blur > kLeastTau && best.blur > final_tau(at) && confirmations_++ < kMaxConfirmations) {
       wanted_ = Look{best.x, Look::Purpose::confirming};
     } else {
-      polish(best, at);
+      try {
+        polish(best, at);
+      } catch (const RunEnded&) {
+        // The answer has converged; what is left of the run does not allow for more digits.
+      }
       at.status = SolverStatus::converged;
     }
     return;

@@ -8,7 +8,7 @@ import subprocess
 import termios
 import unittest
 
-from yosida_cli import BINARY, TIMEOUT_SECONDS, TerminalCli, classification, regression, strict_json
+from yosida_cli import BINARY, TIMEOUT_SECONDS, TerminalCli, classification, regression, strict_json, with_deviation
 
 SPECTRA = ["compare", "--data", "spectra"]
 FEW = ["--methods", "my-hpo,sho:alpha=0.0005,random", "--seeds", "3", "--max-iterations", "20"]
@@ -39,7 +39,7 @@ class Compare(TerminalCli):
         for label, method in [("my-hpo", "my-hpo"), ("sho:alpha=0.0005", "sho"), ("random", "random")]:
             for part in ["train", "validation", "test"]:
                 values = [result["final"]["loss"][part] for result in finals[method]]
-                self.assertIn(f"{statistics.mean(values):.4g} ± {statistics.stdev(values):.2g}", rows[label], part)
+                self.assertIn(with_deviation(values), rows[label], part)
         stored = {(run["method"], run["seed"]): run["outcome"] for run in self.runs("s.study")}
         self.assertEqual(len(stored), 9)
         for seed in range(3):
@@ -160,7 +160,7 @@ class Compare(TerminalCli):
         y[:] = 0
         y[:2] = 1  # where both are validation rows, the target of the training rows does not vary
         self.write_csv("data.csv", x, y)
-        data = ["--train", "data.csv", "--target", "y", "--valid-fraction", "0.5"]
+        data = ["--train", "data.csv", "--target", "y", "--model", "ridge", "--valid-fraction", "0.5"]
         usable = [self.yosida("tune", *data, "--seed", seed, code=[0, 2]).returncode == 0 for seed in range(20)]
         first = usable.index(True)
         bad = usable[first:].count(False)
@@ -224,7 +224,7 @@ class Compare(TerminalCli):
                      "my-hpo,sho", "--seeds", "40", "--jobs", "2", "--max-iterations", "3000", "--trace-every", "100",
                      "--study", "s.study"]
         process, master = self.start(*arguments)
-        self.shown(master, until=re.compile(r"compare \[#*\.*\] +\d+ %  [2-9] of 80 runs, \d under way, .* left"))
+        self.shown(master, until=re.compile(r"compare \[#*\.*\] +\d+ %  [2-9] of 80 runs, .* left, \d under way"))
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=TIMEOUT_SECONDS)
         self.assertEqual(process.returncode, 5)

@@ -7,7 +7,7 @@ import subprocess
 import time
 import unittest
 
-from yosida_cli import BINARY, TIMEOUT_SECONDS, Cli, strict_json
+from yosida_cli import BINARY, TIMEOUT_SECONDS, Cli, strict_json, with_deviation
 
 SPECTRA = ["reproduce", "--problem", "spectra", "--study", "s.study"]
 
@@ -46,7 +46,7 @@ class BuiltIn(ReproduceCase):
         self.assertIn("yosida report s.study", text)
         # The table's numbers are those of the study.
         own = [run["outcome"]["final"]["scaled_loss"]["validation"] for run in runs if run["method"] == "my-hpo"]
-        self.assertIn(f"{100 * sum(own) / 3:.4g} ±", rows["my-hpo"])
+        self.assertIn(with_deviation([100 * each for each in own]), rows["my-hpo"])
 
     def test_a_second_start_does_nothing_anew(self):
         self.yosida(*SPECTRA, "--seeds", "2", "--quiet")

@@ -7,10 +7,12 @@ import gzip
 import io
 import json
 import lzma
+import math
 import os
 import pathlib
 import pty
 import select
+import statistics
 import struct
 import subprocess
 import tempfile
@@ -228,3 +230,10 @@ def ridge_weights(x, y, penalty):
     hessian = centred.T @ centred / len(y) + 2 * penalty * np.eye(x.shape[1])
     w = np.linalg.solve(hessian, centred.T @ (y - mean_y) / len(y))
     return w, mean_y - mean_x @ w
+
+
+def with_deviation(values):
+    """Mean ± standard deviation as tables show them: both to the second digit of the deviation."""
+    deviation = statistics.stdev(values)
+    decimals = 1 - math.floor(math.log10(deviation))
+    return f"{statistics.mean(values):.{decimals}f} ± {deviation:.{decimals}f}"

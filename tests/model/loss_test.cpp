@@ -148,9 +148,9 @@ TEST(Losses, NameTheRuleForAnUnknownModel) {
     loss_of_model("forest");
     FAIL();
   } catch (const InputError& error) {
-    EXPECT_STREQ(
-        error.what(),
-        "model = forest: must be ridge, lasso, elastic-net, logistic, softmax, svm, huber or poisson");
+    EXPECT_STREQ(error.what(),
+                 "model = forest: no such model; must be ridge, lasso, elastic-net, logistic, softmax, svm, "
+                 "huber or poisson");
   }
   EXPECT_THROW(loss_of_model("softmax"), InputError);
 }

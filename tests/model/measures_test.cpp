@@ -83,6 +83,7 @@ Vector of(std::initializer_list<double> values) {
 TEST(Measures, OfTwoClasses) {
   Dataset data;
   data.y = of({1, 1, 1, -1, -1, -1, -1});
+  data.x = Design(Matrix::Zero(data.y.size(), 1));
   const Vector m = of({2, 0, -1, 1, -1, -1, -2});
   const double mean_loss = 0.6;
   const Predicted rows{.data = data, .loss = logistic(), .margins = m, .mean_loss = mean_loss};
@@ -105,6 +106,7 @@ TEST(Measures, OfTwoClasses) {
 TEST(Measures, OfSeveralClassesAreMeansOverThoseThatAreThere) {
   Dataset data;
   data.y = of({0, 0, 3, 3});
+  data.x = Design(Matrix::Zero(data.y.size(), 1));
   const Vector m = of({1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1});
   const SharedLoss loss = softmax(4);
   const Predicted rows{.data = data, .loss = *loss, .margins = m, .mean_loss = std::log(2.0) / 2.0};
@@ -118,6 +120,7 @@ TEST(Measures, OfSeveralClassesAreMeansOverThoseThatAreThere) {
 TEST(Measures, OfCountsExplainDeviance) {
   Dataset data;
   data.y = of({1, 3});
+  data.x = Design(Matrix::Zero(data.y.size(), 1));
   const Vector m = of({std::log(1.0), std::log(3.0)});
   EXPECT_DOUBLE_EQ(
       measured("deviance_explained", {.data = data, .loss = poisson(), .margins = m, .mean_loss = 0.0}), 1.0);

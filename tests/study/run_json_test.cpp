@@ -21,6 +21,7 @@ RunSpec of_files() {
   spec.columns.ignore = {"id", "name"};
   spec.columns.missing = Missing::mean;
   TuneOptions& options = spec.options;
+  options.model = "ridge";
   options.method = "sho";
   options.settings = method("sho").all_settings({{"alpha", "0.05"}});
   options.seed = 18446744073709551615ULL;
@@ -41,6 +42,7 @@ RunSpec of_experiment() {
   spec.experiment = "mnist01";
   spec.files = {{"train-images", std::string(64, 'c')}};
   spec.partition = {.train = 10, .validation = 20, .test = 30, .classes = {0.0, 1.0}};
+  spec.options.model = "ridge";
   spec.options.method = "my-hpo";
   spec.options.settings = method("my-hpo").all_settings({});
   spec.options.intercept = false;
