@@ -70,7 +70,7 @@ TEST_F(Reader, TargetFilesThatDoNotFit) {
                  {"y.csv: holds 3 rows", "x.csv holds 2"});
   expect_refused(x, with_target(files_.write("wide.csv", "5,1\n6,1\n")),
                  {"wide.csv: holds 2 columns", "one value a row"});
-  expect_refused(x, with_target(files_.write("text.csv", "green\nred\nblue\n")),
+  expect_refused(x, with_target(files_.write("text.csv", "kind\ngreen\nred\nblue\n")),
                  {"text.csv: holds 3 rows", "x.csv holds 2"});
   expect_refused(x, with_target(files_.directory() / "none.csv"), {"none.csv: there is no such file"});
   expect_refused(x, with_target(files_.write("gap.csv", "5\nNA\n"), Missing::mean),

@@ -285,7 +285,7 @@ class Commands(unittest.TestCase):
     def test_flags_and_files_in_sentences(self):
         """Code in backticks: flags are those of some command, files are there."""
         helps = "".join(subprocess.run([BUILD / "yosida", *command, "--help"], capture_output=True, encoding="utf-8").stdout
-                        for command in [["tune"], ["compare"], ["predict"], ["methods"], ["check-grad"], ["reproduce"], ["report"], ["dashboard"],
+                        for command in [["tune"], ["compare"], ["predict"], ["coefficients"], ["methods"], ["check-grad"], ["reproduce"], ["report"], ["dashboard"],
                                         *(["data", part] for part in ["list", "info", "verify", "fetch", "features", "export"]),
                                         *(["study", part] for part in ["list", "show", "export", "prune"])])
         methods = subprocess.run([BUILD / "yosida", "methods"], capture_output=True, encoding="utf-8").stdout

@@ -10,6 +10,7 @@ namespace YOSIDA_EXPORT yosida {
 
 /// The weights of a model by name, the most important first.
 struct RankedCoefficients {
+  /// A column that is used, and what it weighs.
   struct Row {
     std::string name;
     Vector weight;   ///< in the column's own units, one per output
