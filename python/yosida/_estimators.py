@@ -441,7 +441,7 @@ class RidgeTuned(_Grouped, _Regressor):
     >>> ridge.certificate_.verdict
     'certified'
     >>> round(ridge.score(X, y), 2)
-    0.52
+    0.51
     """
 
     _model = "ridge"
