@@ -1,13 +1,14 @@
 // Loaded into a process by LD_PRELOAD: kills it, or has its disk full, in the middle of what it does to its
 // files.
 //
-//   YOSIDA_FAULT="kill write -wal 37"   at the 37th write to a file whose name ends in -wal: half of it, SIGKILL
-//   YOSIDA_FAULT="kill sync -wal 5"     SIGKILL instead of the 5th sync
-//   YOSIDA_FAULT="kill link .schema1 1" SIGKILL after the first link of that name
-//   YOSIDA_FAULT="full write -wal 9"    ENOSPC from the 9th write on
-//   YOSIDA_FAULT="fail sync -wal 9"     EIO from the 9th sync on; also of write and read
-//   YOSIDA_FAULT="power sync -wal 5"    at the 5th sync the power fails: of all that was written to any file and not
-//                                       synced since, some writes are on the disk and some are not; then SIGKILL
+//   YOSIDA_FAULT="kill write -wal 37"   at the 37th write to a file whose name ends in -wal: half of it,
+//   SIGKILL YOSIDA_FAULT="kill sync -wal 5"     SIGKILL instead of the 5th sync YOSIDA_FAULT="kill link
+//   .schema1 1" SIGKILL after the first link of that name YOSIDA_FAULT="full write -wal 9"    ENOSPC from the
+//   9th write on YOSIDA_FAULT="fail sync -wal 9"     EIO from the 9th sync on; also of write and read
+//   YOSIDA_FAULT="power sync -wal 5"    at the 5th sync the power fails: of all that was written to any file
+//   and not
+//                                       synced since, some writes are on the disk and some are not; then
+//                                       SIGKILL
 #include <dlfcn.h>
 #include <unistd.h>
 
