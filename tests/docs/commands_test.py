@@ -297,7 +297,7 @@ class Commands(unittest.TestCase):
         methods = subprocess.run([BUILD / "yosida", "methods"], capture_output=True, encoding="utf-8").stdout
         helps += "".join(subprocess.run([BUILD / "yosida", "methods", name], capture_output=True, encoding="utf-8").stdout
                          for name in re.findall(r"^([a-z][\w-]+)  ", methods, flags=re.MULTILINE))
-        sources = "".join(file.read_text() for folder in ["bench", "docs", "tests/checks", "tests/study", "tests/realdata"]
+        sources = "".join(file.read_text() for folder in ["bench", "docs", "tests/checks", "tests/study", "tests/faults", "tests/realdata"]
                           for file in (ROOT / folder).rglob("*") if file.suffix in (".py", ".cpp", ".sh"))
         for page in PAGES:
             text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
