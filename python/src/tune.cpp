@@ -183,10 +183,11 @@ py::dict tune_rows(const py::tuple& train, const py::object& validation, const p
   Computation computation;
   try {
     if (any_order && rows.parts.empty()) rows.train = in_order_of_contents(rows.train);
-    const TuneProblem problem(std::move(rows), options);
+    TuneProblem problem(std::move(rows), options);
     options.stop = computation.token();
     Tuned tuned = run_method(problem, options);
     options.stop = {};  // with folds, the answer needs a fit on all rows in any case
+    if (!options.oracle) problem.forget_forms();
     complete(tuned, problem, options);
     const bool was_asked = computation.end(raise);
     if (was_asked && tuned.outcome.status == StopReason::stopped)

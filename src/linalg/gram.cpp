@@ -118,7 +118,10 @@ Matrix wide_gram(const Design& x, std::span<const double> weight, const StopToke
       add_gram_rows(rows.topRows(count), panel * kPanel, std::min(kPanel, d - panel * kPanel), gram);
     });
   }
-  return gram.template cast<double>();
+  if constexpr (std::is_same_v<Number, double>)
+    return gram;
+  else
+    return gram.template cast<double>();
 }
 
 template <typename Number>

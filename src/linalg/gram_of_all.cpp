@@ -50,7 +50,8 @@ std::optional<Matrix> GramOfAll::of(const Design& rest, const Design& left_out, 
   constexpr double kLeastShare = 1e-3;  // of a column's square that is left: three digits are lost at most
   constexpr Index kMostShare = 8;       // one column in so many may be taken from the rows
   const Design centred = Access::as_stored(left_out).mapped({.shift = mean_});
-  Matrix gram = gram_ - weighted_gram(centred, {}, stop);
+  Matrix gram = weighted_gram(centred, {}, stop);
+  gram = gram_ - gram;
   const Vector sum = sum_ - multiplied_transposed(centred, Matrix::Ones(left_out.rows(), 1)).col(0);
   const auto n = static_cast<double>(rest.rows());
   std::vector<Index> lost;

@@ -1,7 +1,5 @@
 #include "linalg/tridiagonal.hpp"
 
-#include <cblas.h>
-
 #include <algorithm>
 #include <stdexcept>
 #include <string>
@@ -14,8 +12,9 @@
 extern "C" {
 void dsytrd_(const char* uplo, const int* n, double* a, const int* lda, double* d, double* e, double* tau,
              double* work, const int* lwork, int* info);
-void dorgtr_(const char* uplo, const int* n, double* a, const int* lda, const double* tau, double* work,
-             const int* lwork, int* info);
+void dormql_(const char* side, const char* trans, const int* m, const int* n, const int* k, double* a,
+             const int* lda, const double* tau, double* c, const int* ldc, double* work, const int* lwork,
+             int* info);
 void dsterf_(const int* n, double* d, double* e, int* info);
 }
 
@@ -23,6 +22,11 @@ namespace yosida {
 namespace {
 
 using linalg::BlasCall;
+
+/// Reflections are made and applied so many at a time, where there are columns enough to pay for the products
+/// of reflections with each other.
+constexpr int kBlock = 64;
+constexpr Index kColumnsForBlocks = 16;
 
 void check(int info, const char* routine) {
   if (info != 0)
@@ -32,33 +36,57 @@ void check(int info, const char* routine) {
 }  // namespace
 
 Tridiagonal::Tridiagonal(Matrix lower) {
-  q_ = Eigen::Map<const Eigen::MatrixXd>(lower.data(), lower.rows(), lower.cols());
-  lower.resize(0, 0);
   const BlasCall call;
-  const int n = static_cast<int>(q_.rows());
+  const int n = static_cast<int>(lower.rows());
   diagonal_.resize(n);
   off_diagonal_.resize(std::max(n - 1, 0));
+  scales_.resize(off_diagonal_.size());
   if (n == 0) return;
-  std::vector<double> scales(static_cast<std::size_t>(n));
-  constexpr int kBlock = 64;  // of reflections that are made or applied at a time
   const int lwork = kBlock * n;
   std::vector<double> work(static_cast<std::size_t>(lwork));
   int info = 0;
-  dsytrd_("U", &n, q_.data(), &n, diagonal_.data(), off_diagonal_.data(), scales.data(), work.data(), &lwork,
-          &info);
+  dsytrd_("U", &n, lower.data(), &n, diagonal_.data(), off_diagonal_.data(), scales_.data(), work.data(),
+          &lwork, &info);
   check(info, "dsytrd");
-  dorgtr_("U", &n, q_.data(), &n, scales.data(), work.data(), &lwork, &info);
-  check(info, "dorgtr");
+  // LAPACK's column j + 1 holds that of reflection j above the diagonals.
+  reflections_.resize(first_of(scales_.size()));
+  for (Index j = 0; j < scales_.size(); ++j)
+    std::copy_n(lower.row(j + 1).data(), j, reflections_.data() + first_of(j));
 }
 
-Eigen::MatrixXd Tridiagonal::times(const Eigen::MatrixXd& a, bool transposed) const {
+Eigen::MatrixXd Tridiagonal::times(Eigen::MatrixXd a, bool transposed) const {
+  const Index count = scales_.size();
+  if (a.cols() < kColumnsForBlocks) {
+    for (Index step = 0; step < count; ++step) {
+      const Index j = transposed ? count - 1 - step : step;
+      const auto v = reflections_.segment(first_of(j), j);
+      for (Index k = 0; k < a.cols(); ++k) {
+        const double share = scales_[j] * (v.dot(a.col(k).head(j)) + a(j, k));
+        a.col(k).head(j) -= share * v;
+        a(j, k) -= share;
+      }
+    }
+    return a;
+  }
   const BlasCall call;
-  Eigen::MatrixXd result(a.rows(), a.cols());
-  const int n = static_cast<int>(size());
-  if (n > 0 && a.cols() > 0)
-    cblas_dgemm(CblasColMajor, transposed ? CblasTrans : CblasNoTrans, CblasNoTrans, n,
-                static_cast<int>(a.cols()), n, 1.0, q_.data(), n, a.data(), n, 0.0, result.data(), n);
-  return result;
+  const Index blocks = (count + kBlock - 1) / kBlock;
+  const int columns = static_cast<int>(a.cols()), stride = static_cast<int>(size());
+  const int lwork = kBlock * (columns + kBlock + 1);
+  std::vector<double> work(static_cast<std::size_t>(lwork));
+  Eigen::MatrixXd block;
+  for (Index step = 0; step < blocks; ++step) {
+    const Index first = kBlock * (transposed ? blocks - 1 - step : step);
+    const int held = static_cast<int>(std::min<Index>(kBlock, count - first));
+    const int rows = static_cast<int>(first) + held;
+    block.setZero(rows, held);
+    for (Index k = 0; k < held; ++k)
+      block.col(k).head(first + k) = reflections_.segment(first_of(first + k), first + k);
+    int info = 0;
+    dormql_("L", transposed ? "T" : "N", &rows, &columns, &held, block.data(), &rows, scales_.data() + first,
+            a.data(), &stride, work.data(), &lwork, &info);
+    check(info, "dormql");
+  }
+  return a;
 }
 
 Vector Tridiagonal::eigenvalues() const {

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <utility>
+
 #include "yosida/linalg/types.hpp"
 
 namespace yosida {
 
 /// A symmetric matrix as Q T Qᵀ, T tridiagonal and Q orthogonal. It costs half of eigenvectors, and (T + c)⁻¹
-/// is as cheap as a diagonal one for any number c.
+/// is as cheap as a diagonal one for any number c. Q is kept as its reflections, which are half a matrix.
 class Tridiagonal {
  public:
   /// Reduces the matrix whose lower triangle is given, and uses it up.
@@ -15,15 +17,18 @@ class Tridiagonal {
   const Vector& diagonal() const { return diagonal_; }
   const Vector& off_diagonal() const { return off_diagonal_; }
   /// Q A and Qᵀ A, for vectors as the columns of A.
-  Eigen::MatrixXd rotated(const Eigen::MatrixXd& a) const { return times(a, false); }
-  Eigen::MatrixXd rotated_back(const Eigen::MatrixXd& a) const { return times(a, true); }
+  Eigen::MatrixXd rotated(Eigen::MatrixXd a) const { return times(std::move(a), false); }
+  Eigen::MatrixXd rotated_back(Eigen::MatrixXd a) const { return times(std::move(a), true); }
   /// All of the matrix, rising.
   Vector eigenvalues() const;
 
  private:
-  Eigen::MatrixXd times(const Eigen::MatrixXd& a, bool transposed) const;
+  /// Where the numbers of reflection j begin.
+  static Index first_of(Index j) { return j * (j - 1) / 2; }
+  Eigen::MatrixXd times(Eigen::MatrixXd a, bool transposed) const;
 
-  Eigen::MatrixXd q_;
+  // Q = H_{n−2} … H_0, H_j = I − scale_j v vᵀ, where v is j numbers, a 1 and zeros.
+  Vector reflections_, scales_;
   Vector diagonal_, off_diagonal_;
 };
 

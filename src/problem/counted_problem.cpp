@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "problem/stoppable_memory.hpp"
+
 namespace yosida {
 
 CountedProblem::CountedProblem(const BilevelProblem& problem, std::int64_t limit, StopToken stop)
@@ -167,7 +169,10 @@ std::shared_ptr<const ExactCurve> CountedProblem::exact_curve(const Vector& lamb
 std::optional<double> CountedProblem::largest_curvature(SolveMemory& memory, Work& work) const {
   require_going_on();
   Work own;
+  auto* const stoppable = dynamic_cast<StoppableMemory*>(&memory);
+  if (stoppable != nullptr) stoppable->stop_by(&stop_);
   const auto largest = problem_.largest_curvature(memory, own);
+  if (stoppable != nullptr) stoppable->stop_by(nullptr);
   work_ += own;
   work += own;
   return largest;

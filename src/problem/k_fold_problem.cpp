@@ -5,6 +5,7 @@
 #include <string>
 
 #include "linalg/tasks.hpp"
+#include "problem/stoppable_memory.hpp"
 #include "yosida/error.hpp"
 
 namespace yosida {
@@ -49,8 +50,13 @@ Work sum_of(std::span<const Work> works) {
 }
 
 /// The memories of all folds; null where a fold keeps nothing.
-struct FoldMemories final : SolveMemory {
+struct FoldMemories final : StoppableMemory {
   std::vector<std::unique_ptr<SolveMemory>> folds;
+
+  void stop_by(const StopToken* stop) override {
+    for (const auto& own : folds)
+      if (auto* const stoppable = dynamic_cast<StoppableMemory*>(own.get())) stoppable->stop_by(stop);
+  }
 };
 
 }  // namespace

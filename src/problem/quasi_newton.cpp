@@ -89,7 +89,7 @@ std::optional<double> QuasiNewton::largest_curvature(const DataTerm& data, const
                                                      double flops_per_gradient, Work& work) {
   work.train_gradients += go_to(data, zero);
   keep_point();
-  work.factorisations += refresh(data, Vector::Ones(data.size()), nullptr) / flops_per_gradient;
+  work.factorisations += refresh(data, Vector::Ones(data.size()), stop_) / flops_per_gradient;
   if (hessian_.is_empty()) return {};
   return hessian_.largest_curvature();
 }

@@ -5,6 +5,7 @@
 
 #include "problem/kept_hessian.hpp"
 #include "problem/newton.hpp"
+#include "problem/stoppable_memory.hpp"
 
 namespace yosida {
 
@@ -13,11 +14,12 @@ namespace yosida {
 /// Inner problems are solved by limited-memory quasi-Newton steps that start from a kept Hessian plus the
 /// penalties of today. A change of λ needs no pass over the data: the data term's gradient at the last
 /// weights is kept, and so are the pairs of the limited memory, to which a penalty adds a known share.
-class QuasiNewton final : public SolveMemory {
+class QuasiNewton final : public StoppableMemory {
  public:
   /// Whether a search of many λ is predicted to take less time with a kept Hessian than without.
   static bool pays(const DataTerm& data);
 
+  void stop_by(const StopToken* stop) override { stop_ = stop; }
   /// BilevelProblem::largest_curvature, at the weights `zero`: the first Hessian is the one that is needed.
   std::optional<double> largest_curvature(const DataTerm& data, const Vector& zero, double flops_per_gradient,
                                           Work& work);
@@ -59,6 +61,7 @@ class QuasiNewton final : public SolveMemory {
   /// So many passes may be wasted before another Hessian is taken.
   double passes_worth_a_hessian(const DataTerm& data) const;
 
+  const StopToken* stop_ = nullptr;
   Point point_;
   Point last_;               // where a step has come from
   std::vector<Point> kept_;  // where solves have ended, without margins

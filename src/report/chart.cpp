@@ -197,25 +197,24 @@ double Panel::at_y(double value) const { return 1.0 - share_of(y_, value); }
 
 void Panel::band(std::span<const double> x, std::span<const double> low, std::span<const double> high,
                  const std::string& colour) {
-  Shared shared{.kind = Shared::Kind::band, .points = {}, .stroke = {.colour = colour, .dashes = ""}};
+  Mark mark{.kind = Mark::Kind::band, .points = {}, .stroke = {.colour = colour, .dashes = ""}};
   const auto is_there = [&](std::size_t i) { return std::isfinite(low[i]) && std::isfinite(high[i]); };
   for (std::size_t i = 0; i < x.size(); ++i)
-    if (is_there(i)) shared.points.emplace_back(at_x(x[i]), at_y(high[i]));
+    if (is_there(i)) mark.points.emplace_back(at_x(x[i]), at_y(high[i]));
   for (std::size_t i = x.size(); i-- > 0;)
-    if (is_there(i)) shared.points.emplace_back(at_x(x[i]), at_y(low[i]));
-  drawn_.push_back(std::move(shared));
+    if (is_there(i)) mark.points.emplace_back(at_x(x[i]), at_y(low[i]));
+  drawn_.push_back(std::move(mark));
 }
 
 void Panel::line(std::span<const double> x, std::span<const double> y, const Stroke& stroke) {
-  Shared shared{.kind = Shared::Kind::line, .points = {}, .stroke = stroke};
+  Mark mark{.kind = Mark::Kind::line, .points = {}, .stroke = stroke};
   for (std::size_t i = 0; i < x.size(); ++i)
-    shared.points.emplace_back(at_x(x[i]), std::isfinite(y[i]) ? at_y(y[i]) : y[i]);
-  drawn_.push_back(std::move(shared));
+    mark.points.emplace_back(at_x(x[i]), std::isfinite(y[i]) ? at_y(y[i]) : y[i]);
+  drawn_.push_back(std::move(mark));
 }
 
 void Panel::level(double y, const Stroke& stroke) {
-  drawn_.push_back(
-      {.kind = Shared::Kind::line, .points = {{0.0, at_y(y)}, {1.0, at_y(y)}}, .stroke = stroke});
+  drawn_.push_back({.kind = Mark::Kind::line, .points = {{0.0, at_y(y)}, {1.0, at_y(y)}}, .stroke = stroke});
 }
 
 std::string Panel::axes(double left, double top, double width, double height) const {
@@ -255,19 +254,19 @@ std::string Panel::svg(double left, double top, double width, double height, std
       "<clipPath id=\"frame{0}\"><rect x=\"{1:.1f}\" y=\"{2:.1f}\" width=\"{3:.1f}\" "
       "height=\"{4:.1f}\"/></clipPath>\n<g clip-path=\"url(#frame{0})\" stroke-linejoin=\"round\">\n",
       number, left, top, width, height);
-  for (const Shared& each : drawn_) {
+  for (const Mark& each : drawn_) {
     std::vector<std::pair<double, double>> points = each.points;
     for (auto& [x, y] : points) {
       x = left + x * width;
       y = top + y * height;
     }
     switch (each.kind) {
-      case Shared::Kind::band:
+      case Mark::Kind::band:
         if (points.size() > 2)
           text += fmt::format("<path d=\"{}Z\" fill=\"{}\" fill-opacity=\"0.13\"/>\n", path_through(points),
                               each.stroke.colour);
         break;
-      case Shared::Kind::line:
+      case Mark::Kind::line:
         text += fmt::format("<path d=\"{}\" {}/>\n", path_through(points), pen(each.stroke));
         break;
     }

@@ -51,13 +51,13 @@ class Panel {
   std::string axes(double left, double top, double width, double height) const;
 
   /// In shares of the frame, drawn when its size is known.
-  struct Shared {
+  struct Mark {
     enum class Kind { band, line } kind;
     std::vector<std::pair<double, double>> points;
     Stroke stroke;
   };
   Axis x_, y_;
-  std::vector<Shared> drawn_;
+  std::vector<Mark> drawn_;
 };
 
 struct LegendEntry {

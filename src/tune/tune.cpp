@@ -130,7 +130,11 @@ Dataset refit_rows(const TuneProblem& problem) {
 
 Tuned tune_rows(Rows rows, const TuneOptions& options) {
   verify_run(options);
-  return tune(TuneProblem(std::move(rows), options), options);
+  TuneProblem problem(std::move(rows), options);
+  Tuned tuned = run_method(problem, options);
+  if (!options.oracle) problem.forget_forms();
+  complete(tuned, problem, options);
+  return tuned;
 }
 
 }  // namespace

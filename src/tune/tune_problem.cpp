@@ -43,10 +43,15 @@ TuneProblem::TuneProblem(Rows rows, const TuneOptions& options)
         make_problem(std::move(split), data_, penalty_.penalty, intercept_);
   });
   data_.folds.clear();
+  forget_forms();
+  seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+}
+
+void TuneProblem::forget_forms() {
+  for (ModelProblem& each : problems_) each.forms = std::make_shared<Forms>();
   if (has_folds())
     for (auto all = std::make_shared<SharedRows>(data_.split.train.x); ModelProblem & each : problems_)
       each.all = all;
-  seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
 }
 
 TuneProblem::~TuneProblem() = default;

@@ -175,6 +175,12 @@ TEST(Tridiagonal, IsTheMatrixInOtherCoordinates) {
     EXPECT_LE(relative_error(x.col(0), shifted.ldlt().solve(b)), 1e-11) << size;
     const Vector values = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(full).eigenvalues();
     EXPECT_LE(relative_error(made.eigenvalues(), values), 1e-12) << size;
+    // Many columns are rotated by other means than few: Q T Qᵀ is the matrix by them, too.
+    Eigen::MatrixXd t = Eigen::MatrixXd::Zero(size, size);
+    t.diagonal() = made.diagonal();
+    t.diagonal(1) = t.diagonal(-1) = made.off_diagonal();
+    const Eigen::MatrixXd some = random_matrix(size, 20, random);
+    EXPECT_LE(relative_error(made.rotated(t * made.rotated_back(some)), full * some), 1e-13) << size;
   }
 }
 

@@ -130,6 +130,19 @@ TEST_P(QuasiNewtonSolves, GiveTheSameBitsAgain) {
   EXPECT_EQ(runs[0], runs[1]);
 }
 
+// The first Hessian of a large problem takes seconds, which nobody waits for who has stopped the run.
+TEST_P(QuasiNewtonSolves, TakeNoHessianWhereTheyAreToldToStop) {
+  StopSource source;
+  const StopToken stop = source.token();
+  source.request_stop();
+  QuasiNewton memory;
+  Work work;
+  memory.stop_by(&stop);
+  EXPECT_FALSE(problem.largest_curvature(memory, work).has_value());
+  memory.stop_by(nullptr);
+  EXPECT_TRUE(problem.largest_curvature(memory, work).has_value());
+}
+
 TEST_P(QuasiNewtonSolves, KnowTheLargestCurvature) {
   QuasiNewton memory;
   Work work;

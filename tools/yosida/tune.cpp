@@ -71,10 +71,11 @@ int run_tune(const TuneFlags& flags) {
 
   Rows rows = read_rows(flags.files, options);
   const std::optional<Rows> again = flags.explain ? std::optional(rows) : std::nullopt;
-  const TuneProblem problem(std::move(rows), options);
+  TuneProblem problem(std::move(rows), options);
   const std::vector<std::size_t> measures =
       parse_measures(flags.measures, *problem.data().loss, problem.data().model->name);
   Tuned tuned = run_watched(problem, options, flags.quiet);
+  if (!options.oracle) problem.forget_forms();
   complete(tuned, problem, options);
   for (const std::string& warning : tuned.warnings) say("yosida: {}\n", warning);
 

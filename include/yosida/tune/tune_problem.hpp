@@ -65,6 +65,9 @@ class TuneProblem {
   /// The forms it has for so many iterations, with the seconds that all folds together are expected to take:
   /// first the one to try first. NaN where a model has one form, and nothing is to be chosen.
   std::vector<FormCost> forms(double iterations, Coordinates coordinates) const;
+  /// Frees the forms that have been made: they are made anew where they are asked for again. For whoever has
+  /// no other run of this problem, before complete(), whose refit then has their memory.
+  void forget_forms();
   /// In this form, which may have been made before; null where it has none that is exact enough.
   std::shared_ptr<const BilevelProblem> in_form(Form form, const StopToken& stop = {}) const;
   /// What a solution of such a problem does on every part, averaged over the folds where there are some.

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "yosida/problem/bilevel_problem.hpp"
+
+namespace yosida {
+
+/// A memory that is told when its run is to stop, for what it makes outside of solves, whose options say so.
+class StoppableMemory : public SolveMemory {
+ public:
+  /// Until the next call; null is never. The token must outlive the time it is known.
+  virtual void stop_by(const StopToken* stop) = 0;
+};
+
+}  // namespace yosida
