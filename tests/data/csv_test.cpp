@@ -242,7 +242,8 @@ TEST_F(Csv, BrokenQuotes) {
 }
 
 TEST_F(Csv, RepeatedNames) {
-  expect_error("a,b,a\n1,2,3\n", {}, {"bad.csv:1: fields 1 and 3 are both named \"a\"", "must differ"});
+  expect_error("a,b,a\n1,2,3\n", {.target = "a"},
+               {"bad.csv:1: fields 1 and 3 are both named \"a\"", "must differ"});
 }
 
 TEST_F(Csv, UnknownTarget) {
