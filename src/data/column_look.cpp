@@ -79,11 +79,12 @@ std::optional<BadColumn> decide(LookedAt& column, char decimal, char delimiter) 
   }
   const std::string name = as_word(column.name);
   if (look.has_many_units())
-    return BadColumn{.column = &column,
-                     .example = look.first_of_other_unit().line > 0 ? look.first_of_other_unit() : look.first_text(),
-                     .rule = fmt::format("must be a number {}, as the first of its column is",
-                                         look.unit().empty() ? "without a unit" : "in " + look.unit()),
-                     .flags = ""};
+    return BadColumn{
+        .column = &column,
+        .example = look.first_of_other_unit().line > 0 ? look.first_of_other_unit() : look.first_text(),
+        .rule = fmt::format("must be a number {}, as the first of its column is",
+                            look.unit().empty() ? "without a unit" : "in " + look.unit()),
+        .flags = ""};
   if (look.is_number('.') || look.is_number(','))
     return BadColumn{.column = &column,
                      .example = look.first_text(),

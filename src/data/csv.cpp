@@ -25,7 +25,7 @@ struct Looked {
   std::vector<FieldKind> kind;
   char decimal = '\0';
   std::vector<std::size_t> empty = {};  // fields that no row has
-  bool has_text = false;           // a column is no plain number
+  bool has_text = false;                // a column is no plain number
 };
 
 class CsvReader {
@@ -330,7 +330,8 @@ class CsvReader {
       }
       like_fields_.push_back(found->second);
       layout_.role[found->second] = Role::feature;
-      layout_.kind[found->second] = {.kind = column.kind, .order = column.order, .unit = field::unit_of(column)};
+      layout_.kind[found->second] = {
+          .kind = column.kind, .order = column.order, .unit = field::unit_of(column)};
     }
     if (!absent.empty())
       throw InputError(fmt::format("{}: has no column {}, which the model was trained with", stream_.name(),
@@ -414,8 +415,9 @@ class CsvReader {
         looked.has_text = true;  // other files are read like this one, without that column
         continue;
       }
-      looked.has_text |= !column.is_target && !column.is_group && (column.kind.kind != ColumnKind::number ||
-                                               column.kind.is_forced || !column.look.is_plain());
+      looked.has_text |=
+          !column.is_target && !column.is_group &&
+          (column.kind.kind != ColumnKind::number || column.kind.is_forced || !column.look.is_plain());
     }
     return looked;
   }
@@ -594,8 +596,7 @@ class CsvReader {
         if (code >= 0.0) code = number[static_cast<std::size_t>(code)];
       };
       if (layout_.role[field] == Role::target) std::for_each(table_.y.begin(), table_.y.end(), renumber);
-      if (layout_.role[field] == Role::fold)
-        std::for_each(table_.fold.begin(), table_.fold.end(), renumber);
+      if (layout_.role[field] == Role::fold) std::for_each(table_.fold.begin(), table_.fold.end(), renumber);
       if (layout_.role[field] != Role::feature) continue;
       double* const code = table_.values.data() + layout_.place[field];
       for (Index row = 0; row < table_.rows; ++row) renumber(code[row * layout_.features]);
@@ -704,7 +705,7 @@ class CsvReader {
   std::vector<LookedAt> columns_;
   Looks looks_;
   bool has_text_ = false;
-  bool says_delimiter_ = false;  // a line of the file
+  bool says_delimiter_ = false;     // a line of the file
   std::vector<std::string> notes_;  // of the header and of the columns
   Table table_;
   std::vector<Part> parts_;

@@ -149,7 +149,7 @@ bool is_missing(std::string_view text) {
 }
 
 Measured without_unit(std::string_view text) {
-  constexpr std::array<std::string_view, 15> kUnits = {"%",   "€",   "$",   "£",   "¥",  "₹",   "₩", "EUR",
+  constexpr std::array<std::string_view, 15> kUnits = {"%",   "€",   "$",   "£",   "¥",  "₹",  "₩", "EUR",
                                                        "USD", "GBP", "CHF", "JPY", "kr", "Kč", "zł"};
   constexpr std::array<std::string_view, 3> kBlanks = {" ", "\xc2\xa0", "\xe2\x80\xaf"};
   const auto trimmed = [&](std::string_view rest) {

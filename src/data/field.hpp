@@ -11,7 +11,7 @@ namespace yosida::field {
 
 /// An empty field, and what people and programs write for one. "nan" is a number that is none.
 inline constexpr std::array<std::string_view, 24> kMissing = {
-    "",    "?",     "-",    "--",   ".",    "NA",   "na",   "N/A",   "n/a",     "N.A.",    "n.a.",  "#N/A",
+    "",    "?",    "-",   "--",   ".",    "NA",   "na",   "N/A",  "n/a",    "N.A.",    "n.a.",    "#N/A",
     "#NA", "<NA>", "NaT", "NULL", "Null", "null", "None", "none", "#NULL!", "#DIV/0!", "#VALUE!", "#REF!"};
 bool is_missing(std::string_view text);
 

@@ -246,9 +246,10 @@ std::string margins_of_texts(const ModelTerms& terms, const std::string& name) {
     first += levels_of_term;
   }
   if (has(ColumnKind::category))
-    text += fmt::format("\nstatic const struct {{\n    const char *text;\n    double weight[{}];\n}} "
-                        "{}_levels[{}] = {{\n{}}};\n",
-                        outputs, name, first, levels);
+    text += fmt::format(
+        "\nstatic const struct {{\n    const char *text;\n    double weight[{}];\n}} "
+        "{}_levels[{}] = {{\n{}}};\n",
+        outputs, name, first, levels);
   text += fmt::format(R"(
 /* Kinds are number 0, boolean 1, date 2, category 3; the form is the unit of a number and the order of a date. */
 static const struct {0}_term {{
@@ -325,7 +326,8 @@ std::string c_code(const FittedModel& model, const ModelTerms& terms, const std:
                 origin(model), name);
   text += fmt::format("const char *const {}_target = {};\n", name, string_literal(model.target_name));
   text += fmt::format("const char *const {}_columns[{}] = {{\n", name, columns);
-  for (const ModelTerm& term : terms.columns) text += fmt::format("    {},\n", string_literal(term.column.name));
+  for (const ModelTerm& term : terms.columns)
+    text += fmt::format("    {},\n", string_literal(term.column.name));
   text += "};\n";
   if (model.labels) {
     const Labels& labels = *model.labels;
@@ -348,13 +350,14 @@ double {0}({1}) {{
 )",
                               name, x, link == Link::identity ? "margin[0]" : "exp(margin[0])");
   const auto classes = static_cast<std::size_t>(model.labels->classes());
-  text += fmt::format(R"(
+  text +=
+      fmt::format(R"(
 /* The place in {0}_labels of the label predicted{3}. */
 int {0}({1}) {{
     double margin[{2}];
     {0}_margins(x, margin);
 )",
-                      name, x, outputs, terms.has_text ? "; -1 where a text is not what its column holds" : "");
+                  name, x, outputs, terms.has_text ? "; -1 where a text is not what its column holds" : "");
   if (terms.has_text) text += "    if (isnan(margin[0])) return -1;\n";
   text += link == Link::softmax ? fmt::format(R"(    int largest = 0;
     for (int k = 1; k < {}; ++k)

@@ -40,7 +40,8 @@ json to_object(const TableForm& table) {
   for (const TableColumn& column : table.columns) {
     json one = {{"name", column.name}, {"kind", kKindNames[static_cast<std::size_t>(column.kind)]}};
     if (column.kind == ColumnKind::category) one["levels"] = column.levels;
-    if (column.kind == ColumnKind::date) one["order"] = field::kOrderNames[static_cast<std::size_t>(column.order)];
+    if (column.kind == ColumnKind::date)
+      one["order"] = field::kOrderNames[static_cast<std::size_t>(column.order)];
     if (const std::string unit = field::unit_of(column); !unit.empty()) one["unit"] = unit;
     columns.push_back(std::move(one));
   }
@@ -193,7 +194,6 @@ void check_finite(const FittedModel& model) {
 bool names_each_class(const FittedModel& model, Link link) {
   return link == Link::softmax || (link == Link::probability && !model.labels->names.empty());
 }
-
 
 std::string header_of(const FittedModel& model) {
   if (!model.labels) return "prediction";
@@ -399,7 +399,8 @@ std::vector<std::string> probability_names(const FittedModel& model) {
   const Link link = model.link();
   std::vector<std::string> names;
   if (names_each_class(model, link)) {
-    for (Index k = 0; k < model.labels->classes(); ++k) names.push_back("probability_" + model.labels->name(k));
+    for (Index k = 0; k < model.labels->classes(); ++k)
+      names.push_back("probability_" + model.labels->name(k));
   } else if (link == Link::probability) {
     names.emplace_back("probability");
   }

@@ -13,7 +13,7 @@ struct ModelTerm {
   TableColumn column;          // its name is its index from 0 where the table has no names
   std::optional<double> fill;  // what stands for a missing value; a missing level is the level ""
   double centre = 0.0;
-  Vector weight;   // one per output
+  Vector weight;    // one per output
   Matrix of_level;  // of a category: a row per level, a column per output
 
   bool is_category() const { return column.kind == ColumnKind::category; }
@@ -24,8 +24,8 @@ struct ModelTerm {
 /// the model does not know adds nothing.
 struct ModelTerms {
   bool has_names = false;
-  bool has_text = false;  // some column is no number
-  char decimal = '.';     // the decimal mark of numbers that are text
+  bool has_text = false;           // some column is no number
+  char decimal = '.';              // the decimal mark of numbers that are text
   std::vector<ModelTerm> columns;  // in the model's order
   Vector intercept;                // one per output
 

@@ -153,9 +153,8 @@ std::string sum_of_numbers(Graph& graph, const ModelTerms& terms, const Places& 
     x = graph.node("Where", {is_missing, graph.constant("fill", {columns}, fill), x}, "filled");
   }
   const std::string centred = graph.node("Sub", {x, graph.constant("centre", {columns}, centre)}, "centred");
-  const std::string all =
-      graph.constant("weights", {columns, static_cast<std::uint64_t>(terms.outputs())},
-                     Eigen::Map<const Vector>(weights.data(), weights.size()));
+  const std::string all = graph.constant("weights", {columns, static_cast<std::uint64_t>(terms.outputs())},
+                                         Eigen::Map<const Vector>(weights.data(), weights.size()));
   return graph.node("MatMul", {centred, all}, "product");
 }
 
@@ -178,10 +177,10 @@ std::string sum_of_level(Graph& graph, const ModelTerm& term, const std::string&
       "LabelEncoder", {x}, "place_of_level",
       {texts("keys_strings", keys), integers("values_int64s", places), integer("default_int64", levels)},
       kLearning);
-  const std::string all = graph.constant(
-      "weights_of_levels",
-      {static_cast<std::uint64_t>(levels + 1), static_cast<std::uint64_t>(weights.cols())},
-      Eigen::Map<const Vector>(weights.data(), weights.size()));
+  const std::string all =
+      graph.constant("weights_of_levels",
+                     {static_cast<std::uint64_t>(levels + 1), static_cast<std::uint64_t>(weights.cols())},
+                     Eigen::Map<const Vector>(weights.data(), weights.size()));
   // One place per row, each of so many weights, without the dimension of the one column.
   return graph.node("Flatten", {graph.node("Gather", {all, place}, "weights_of_level")}, "flat",
                     {integer("axis", 1)});
@@ -234,8 +233,8 @@ std::string onnx_file(const FittedModel& model, const ModelTerms& terms, const s
   };
   // The second of two where the margin is 0 or more.
   const auto label_by_sign = [&](const std::string& margin) {
-    std::string both = graph.node("Concat", {graph.node("Neg", {margin}, "negative"), margin}, "both",
-                                  {integer("axis", 1)});
+    std::string both =
+        graph.node("Concat", {graph.node("Neg", {margin}, "negative"), margin}, "both", {integer("axis", 1)});
     label(graph.node("ArgMax", {both}, "place",
                      {integer("axis", 1), integer("keepdims", 0), integer("select_last_index", 1)}));
     return both;

@@ -88,7 +88,8 @@ std::string reader_of(const TableColumn& column) {
     case ColumnKind::boolean:
       return "boolean";
     case ColumnKind::date:
-      return fmt::format("lambda text: days(text, \"{}\")", field::kOrderNames[static_cast<std::size_t>(column.order)]);
+      return fmt::format("lambda text: days(text, \"{}\")",
+                         field::kOrderNames[static_cast<std::size_t>(column.order)]);
     case ColumnKind::number:
     case ColumnKind::category:
       break;
@@ -204,13 +205,14 @@ std::string python_code(const FittedModel& model, const ModelTerms& terms) {
                                   literals(term.of_level.row(static_cast<Index>(k)).transpose()));
       categories += "    }),\n";
     } else {
-      numbers += fmt::format("    ({}, {}, {}, {}, [{}]),\n", name, reader_of(term.column),
-                             term.fill ? literal(*term.fill) : "None", literal(term.centre),
-                             literals(term.weight));
+      numbers +=
+          fmt::format("    ({}, {}, {}, {}, [{}]),\n", name, reader_of(term.column),
+                      term.fill ? literal(*term.fill) : "None", literal(term.centre), literals(term.weight));
     }
   }
   std::string text = fmt::format(
-      "\"\"\"{}.\n\nA row is a mapping by the names of COLUMNS, or a sequence in their order. Its values are\n"
+      "\"\"\"{}.\n\nA row is a mapping by the names of COLUMNS, or a sequence in their order. Its values "
+      "are\n"
       "numbers, or texts as they stand in a file of rows.\n\"\"\"\n",
       origin(model));
   if (has_dates) text += "import datetime\n";
@@ -221,7 +223,8 @@ std::string python_code(const FittedModel& model, const ModelTerms& terms) {
   if (has_dates) text += kDate;
   text += fmt::format("\nTARGET = {}\nCOLUMNS = [{}]\n", string_literal(model.target_name), columns);
   text += fmt::format(
-      "# For each column its name, how text is read, what stands for a missing value, what is taken off, and\n"
+      "# For each column its name, how text is read, what stands for a missing value, what is taken off, "
+      "and\n"
       "# its weights.\nNUMBERS = [\n{}]\n",
       numbers);
   if (has_categories)

@@ -75,19 +75,20 @@ std::string date_of(const ModelTerm& term, const std::string& table) {
           WHEN SUBSTR(d, 5, 1) IN ('-', '/', '.') THEN 4 END AS n
       FROM (SELECT {0} AS d) AS p1) AS p2) AS p3) AS p4) AS p5) AS p6) AS p7) AS p8) AS p9))sql",
       text_of(term, table),
-      has_year_last ? " WHEN n3 = 2 THEN c + CASE WHEN c < 69 THEN 2000 ELSE 1900 END WHEN n3 = 4 THEN c" : "",
+      has_year_last ? " WHEN n3 = 2 THEN c + CASE WHEN c < 69 THEN 2000 ELSE 1900 END WHEN n3 = 4 THEN c"
+                    : "",
       is_month_first ? "a" : "b", is_month_first ? "b" : "a");
 }
 
 /// The number of a field, with what stands for a missing one.
 std::string number_of(const ModelTerm& term, const std::string& table) {
-  const std::string missing =
-      fmt::format("CASE WHEN {} IN ({}) THEN {}", text_of(term, table), missing_texts(),
-                  term.fill ? literal(*term.fill) : "NULL");
+  const std::string missing = fmt::format("CASE WHEN {} IN ({}) THEN {}", text_of(term, table),
+                                          missing_texts(), term.fill ? literal(*term.fill) : "NULL");
   switch (term.column.kind) {
     case ColumnKind::boolean:
-      return fmt::format("{0} WHEN LOWER({1}) IN ('true', '1') THEN 1.0 WHEN LOWER({1}) IN ('false', '0') THEN 0.0 END",
-                         missing, text_of(term, table));
+      return fmt::format(
+          "{0} WHEN LOWER({1}) IN ('true', '1') THEN 1.0 WHEN LOWER({1}) IN ('false', '0') THEN 0.0 END",
+          missing, text_of(term, table));
     case ColumnKind::date:
       return fmt::format("{} ELSE {} END", missing, date_of(term, table));
     case ColumnKind::number:
@@ -130,7 +131,8 @@ std::string margin_of(const ModelTerms& terms, Index output, const std::string& 
   std::vector<std::string> parts = {literal(terms.intercept[output])};
   for (const ModelTerm& term : terms.columns) {
     if (term.is_category()) {
-      if (std::string level = level_of(term, output, table); !level.empty()) parts.push_back(std::move(level));
+      if (std::string level = level_of(term, output, table); !level.empty())
+        parts.push_back(std::move(level));
       continue;
     }
     const double weight = term.weight[output];
@@ -192,8 +194,8 @@ std::string sql_code(const FittedModel& model, const ModelTerms& terms, const st
       cases += fmt::format(" WHEN {} THEN {}", condition, labels[k]);
     }
     // Where something is missing there is no margin, and no label.
-    text += fmt::format("  CASE WHEN {} IS NULL THEN NULL{} ELSE {} END AS {}", margin[0], cases, labels.back(),
-                        free_name(terms, "label"));
+    text += fmt::format("  CASE WHEN {} IS NULL THEN NULL{} ELSE {} END AS {}", margin[0], cases,
+                        labels.back(), free_name(terms, "label"));
     for (std::size_t k = 0; k < margin.size(); ++k) {
       std::string sum;
       for (const std::string& other : margin)
@@ -201,8 +203,8 @@ std::string sql_code(const FittedModel& model, const ModelTerms& terms, const st
       text += fmt::format(",\n  1.0 / ({}) AS {}", sum, free_name(terms, names[k]));
     }
   } else {
-    text += fmt::format("  CASE WHEN {0} >= 0.0 THEN {1} WHEN {0} < 0.0 THEN {2} END AS {3}", margin[0], labels[1],
-                        labels[0], free_name(terms, "label"));
+    text += fmt::format("  CASE WHEN {0} >= 0.0 THEN {1} WHEN {0} < 0.0 THEN {2} END AS {3}", margin[0],
+                        labels[1], labels[0], free_name(terms, "label"));
     const auto share = [&](std::string_view sign, const std::string& name) {
       return fmt::format(
           ",\n  CASE WHEN {0} >= 0.0 THEN {1} / (1.0 + exp(-{0})) ELSE {2} / (1.0 + exp({0})) END AS {3}",

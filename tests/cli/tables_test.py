@@ -81,6 +81,9 @@ class Tables(Cli):
         self.stderr = done.stderr
         return self.read_table("out.csv")
 
+    def saved(self):
+        return json.loads(self.read("model.json"))
+
     def assert_predicts(self, columns, target, file="table.csv", error=12):
         """The predictions come close to the target, whose noise is 5."""
         given = np.array([float(row["prediction"]) for row in self.predict(file)])
@@ -196,9 +199,6 @@ class Raw(Tables):
         self.assertFalse(self.corrected)
         self.write("new.csv", b"\n".join(line.rsplit(b",", 1)[0] for line in text.split(b"\n") if line) + b"\n")
         self.assert_predicts(columns, "price", file="new.csv")
-
-    def saved(self):
-        return json.loads(self.read("model.json"))
 
 
 class Columns(Tables):
@@ -489,12 +489,12 @@ class FromOffices(Tables):
         rows = [["red", "big", "yes"], ["green", "small", "no"], ["blue", "big", "yes"], ["red", "small", "no"]] * 20
         self.write("table.csv", "".join(",".join(row) + "\n" for row in rows))
         result = self.tune("--train", "table.csv", "--target", "2")
-        self.assertEqual(result["data"]["rows"]["train"] + result["data"]["rows"]["validation"], 80)
+        self.assertEqual(result["data"]["train_rows"] + result["data"]["validation_rows"], 80)
         self.write_csv("x.csv", self.area[:, None], None)
         self.write("labels.csv", "".join(f"{v}\n" for v in self.town))
         result = self.tune("--train", "x.csv", "--train-target", "labels.csv")
         self.assertEqual(result["model"], "softmax")
-        self.assertEqual(result["data"]["rows"]["train"] + result["data"]["rows"]["validation"], 120)
+        self.assertEqual(result["data"]["train_rows"] + result["data"]["validation_rows"], 120)
 
     def test_folds_by_name(self):
         columns = self.columns(shop=[["north", "south", "west"][i % 3] for i in range(120)])
