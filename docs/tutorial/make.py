@@ -4,7 +4,7 @@
     docs/tutorial/make.py data                        # houses.csv and offers.csv: made up, from one seed
     docs/tutorial/make.py pictures build/release      # loss.svg and offers.svg, from runs of the program
 
-The pictures want Debian's python3-matplotlib and python3-pandas.
+The pictures want Debian's python3-matplotlib.
 """
 import csv
 import json
@@ -61,16 +61,7 @@ def write_data():
     write("offers.csv", offers)
 
 
-TUNE = ["tune", "--train", "houses.csv", "--target", "price", "--ignore", "id", "--test-fraction", "0.2", "--folds", "5", "--quiet"]
-
-
-def numbers(name):
-    """A table with numbers in place of text, as the tutorial makes it."""
-    import pandas as pd
-
-    table = pd.read_csv(HERE / f"{name}.csv")
-    table["sold"] = (pd.to_datetime(table["sold"]) - pd.Timestamp("2019-01-01")).dt.days
-    return pd.get_dummies(table, columns=["district", "garage", "heating"], dtype=int)
+TUNE = ["tune", "--train", HERE / "houses.csv", "--target", "price", "--test-fraction", "0.2", "--folds", "5", "--quiet"]
 
 
 def draw(build):
@@ -91,13 +82,10 @@ def draw(build):
         def yosida(*arguments):
             subprocess.run([pathlib.Path(build).resolve() / "yosida", *arguments], cwd=folder, check=True)
 
-        houses = numbers("houses")
-        houses.to_csv(folder / "houses.csv", index=False)
-        numbers("offers").reindex(columns=houses.columns.drop("price"), fill_value=0).to_csv(folder / "offers.csv", index=False)
         yosida(*TUNE, "--json", "ridge.json")
         yosida(*TUNE, "--model", "lasso", "--save", "model.json", "--json", "lasso.json")
         yosida(*TUNE, "--method", "grid", "--trials", "61", "--bounds=-9,3", "--trace", "grid.csv")
-        yosida("predict", "--from", "model.json", "--data", "offers.csv", "--out", "predictions.csv")
+        yosida("predict", "--from", "model.json", "--data", HERE / "offers.csv", "--out", "predictions.csv")
         ridge, lasso = (json.loads((folder / f"{model}.json").read_text()) for model in ("ridge", "lasso"))
         trials = [row for row in csv.DictReader(open(folder / "grid.csv")) if row["tried"]]
         offers = {row["id"]: float(row["asked"]) for row in csv.DictReader(open(HERE / "offers.csv"))}

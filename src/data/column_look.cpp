@@ -68,8 +68,23 @@ TableError refusal_of(std::vector<BadColumn> bad, const std::string& source) {
 std::optional<BadColumn> decide(LookedAt& column, char decimal, char delimiter) {
   const ColumnLook& look = column.look;
   FieldKind& kind = column.kind;
-  if (column.is_forced || !look.has_values() || look.is_number(decimal)) return {};
+  if (column.is_forced || !look.has_values()) return {};
+  if (column.is_group) {
+    if (!look.is_plain()) kind.kind = ColumnKind::category;
+    return {};
+  }
+  if (look.is_number(decimal)) {
+    kind.unit = look.unit();
+    return {};
+  }
   const std::string name = as_word(column.name);
+  if (look.has_many_units())
+    return BadColumn{
+        .column = &column,
+        .example = look.first_of_other_unit().line > 0 ? look.first_of_other_unit() : look.first_text(),
+        .rule = fmt::format("must be a number {}, as the first of its column is",
+                            look.unit().empty() ? "without a unit" : "in " + look.unit()),
+        .flags = ""};
   if (look.is_number('.') || look.is_number(','))
     return BadColumn{.column = &column,
                      .example = look.first_text(),
@@ -115,11 +130,18 @@ void ColumnLook::add(std::string_view text, std::uint64_t line) {
     if (gaps_++ == 0) first_gap_ = {.text = std::string(text), .line = line};
     return;
   }
-  ++values_;
+  const auto [number, unit] = plain ? field::Measured{text, {}} : field::without_unit(text);
+  if (values_++ == 0) unit_ = unit;
+  if (unit != unit_ && !differs_) {
+    differs_ = true;
+    first_other_ = {.text = std::string(text), .line = line};
+  }
   plain_ += plain.has_value();
-  const bool has_marks = text.find_first_of(".,' \xc2\xe2") != std::string_view::npos;
-  dot_ += plain || (has_marks && field::number(text, '.'));
-  comma_ += has_marks ? field::number(text, ',').has_value() : plain.has_value();
+  const bool is_bare = plain || (!unit.empty() && parse_number(number));
+  bare_ += is_bare;
+  const bool has_marks = number.find_first_of(".,' \xc2\xe2") != std::string_view::npos;
+  dot_ += is_bare || (has_marks && field::number(number, '.'));
+  comma_ += has_marks ? field::number(number, ',').has_value() : is_bare;
   if (plain) return;
   if (first_text_.line == 0) first_text_ = {.text = std::string(text), .line = line};
   boolean_ += field::boolean(text).has_value();
@@ -133,9 +155,13 @@ void ColumnLook::append(const ColumnLook& behind, std::uint64_t lines_before) {
   };
   take(first_gap_, behind.first_gap_);
   take(first_text_, behind.first_text_);
+  take(first_other_, behind.first_other_);
+  if (values_ == 0) unit_ = behind.unit_;
+  if (behind.values_ > 0) differs_ |= behind.differs_ || behind.unit_ != unit_;
   values_ += behind.values_;
   gaps_ += behind.gaps_;
   plain_ += behind.plain_;
+  bare_ += behind.bare_;
   comma_ += behind.comma_;
   dot_ += behind.dot_;
   boolean_ += behind.boolean_;
@@ -144,9 +170,9 @@ void ColumnLook::append(const ColumnLook& behind, std::uint64_t lines_before) {
 
 char decimal_of(const std::vector<LookedAt>& columns) {
   bool wants_comma = false, wants_dot = false;
-  for (const auto& [name, field, has_name, is_target, is_forced, kind, look] : columns) {
-    if (!look.has_values() || is_forced) continue;
-    const bool dot = look.is_number('.'), comma = look.is_number(',');
+  for (const LookedAt& column : columns) {
+    if (!column.look.has_values() || column.is_forced) continue;
+    const bool dot = column.look.is_number('.'), comma = column.look.is_number(',');
     wants_comma |= comma && !dot;
     wants_dot |= dot && !comma;
   }
@@ -165,7 +191,8 @@ void decide_kinds(std::vector<LookedAt>& columns, const std::string& source, cha
     }
     const ColumnLook& look = column.look;
     const bool is_level = column.kind.kind == ColumnKind::category && !column.is_target;
-    if (!look.has_gaps() || is_level || (column.is_forced && column.kind.kind == ColumnKind::number))
+    if (!look.has_gaps() || is_level || column.is_group || (!look.has_values() && !column.is_target) ||
+        (column.is_forced && column.kind.kind == ColumnKind::number))
       continue;
     const double gap = std::nan("");
     const std::string_view rule = broken_rule(gap, column.is_target, missing);

@@ -22,8 +22,12 @@ class ColumnLook {
   bool is_plain() const { return plain_ == values_; }
   /// With this decimal mark and what separates thousands beside it; 0: plain.
   bool is_number(char decimal) const {
-    return (decimal == '.' ? dot_ : decimal == ',' ? comma_ : plain_) == values_;
+    return (decimal == '.' ? dot_ : decimal == ',' ? comma_ : bare_) == values_ && !differs_;
   }
+  /// Numbers, but not all with the same unit.
+  bool has_many_units() const { return differs_ && (dot_ == values_ || comma_ == values_); }
+  /// Of all its fields, where they are numbers.
+  const std::string& unit() const { return unit_; }
   bool is_boolean() const { return boolean_ == values_; }
   bool is_date(DateOrder order) const { return date_[static_cast<std::size_t>(order)] == values_; }
   /// At least half of its fields are numbers.
@@ -37,12 +41,17 @@ class ColumnLook {
   const Example& first_gap() const { return first_gap_; }
   /// The first field that is no plain number.
   const Example& first_text() const { return first_text_; }
+  /// The first field whose unit is not that of the fields before it.
+  const Example& first_of_other_unit() const { return first_other_; }
 
  private:
   std::int64_t values_ = 0, gaps_ = 0;  // fields that are there, and that are missing
   std::int64_t plain_ = 0, comma_ = 0, dot_ = 0, boolean_ = 0;
+  std::int64_t bare_ = 0;  // plain numbers, but for a unit
+  std::string unit_;       // of the first field that is there
+  bool differs_ = false;   // another has another unit
   std::array<std::int64_t, 3> date_{};
-  Example first_gap_, first_text_;
+  Example first_gap_, first_text_, first_other_;
 };
 
 /// What a field of the file is taken for.
@@ -50,6 +59,7 @@ struct FieldKind {
   ColumnKind kind = ColumnKind::number;
   DateOrder order = DateOrder::year_month_day;
   bool is_forced = false;  // by the options: text in a column of numbers is a missing value
+  std::string unit = {};   // of a number
 };
 
 /// A column as messages and options call it, and what is known of it.
@@ -58,6 +68,7 @@ struct LookedAt {
   std::size_t field;  // from 0
   bool has_name;
   bool is_target;
+  bool is_group;   // says which fold a row is in: a number, or a name
   bool is_forced;  // the options say what it is
   FieldKind kind;
   ColumnLook look;

@@ -24,7 +24,8 @@ Vector as_vector(const std::vector<double>& numbers) {
 struct Looked {
   std::vector<FieldKind> kind;
   char decimal = '\0';
-  bool has_text = false;  // a column is no plain number
+  std::vector<std::size_t> empty = {};  // fields that no row has
+  bool has_text = false;                // a column is no plain number
 };
 
 class CsvReader {
@@ -67,31 +68,73 @@ class CsvReader {
     for (std::string_view block = next_block(); !block.empty(); block = next_block()) read_block(block);
     if (table_.rows == 0)
       throw InputError(fmt::format("{}: holds a header but no rows below it", layout_.source));
+    if (known == nullptr && !comes_once && options_.like.is_plain() && has_empty_column())
+      throw UnexpectedText(fmt::format("{}: a column has no values", layout_.source));
     return dataset();
   }
 
  private:
+  bool has_empty_column() {
+    const double* const x = table_.values.data();
+    for (Index j = 0; j < layout_.features; ++j) {
+      Index row = 0;
+      while (row < table_.rows && std::isnan(x[row * layout_.features + j])) ++row;
+      if (row == table_.rows) return true;
+    }
+    return false;
+  }
+
   // It says what the columns are; where it is no header, it is a row as well.
   std::optional<Record> read_first_record() {
-    std::optional<Record> record, second;
+    std::optional<Record> record;
+    std::optional<Records> ahead;  // the records behind the first
     while (!record) {
       const std::string_view block = next_block();
       if (block.empty()) throw InputError(fmt::format("{}: holds no rows, only blank lines", layout_.source));
       Records records(block, layout_.source, stream_.lines_taken());
       record = records.next();
       while (record && record->text.find_first_not_of(' ') == std::string_view::npos) record = records.next();
-      if (Records ahead = records; record) second = next_if_any(ahead);
+      while (record && is_above_table(*record, records)) record = records.next();
+      if (record) ahead.emplace(records);
       stream_.skip_lines(block.size() - records.rest().size(), records.lines_taken() - stream_.lines_taken());
     }
-    layout_.delimiter = delimiter_of(record->text, separator_);
+    if (!says_delimiter_) layout_.delimiter = delimiter_of(record->text, separator_);
     require_memory_for_header(record->text);
     const std::vector<std::string> first = layout_.split(*record);
     layout_.columns = static_cast<Index>(first.size());
-    const bool has_header = is_header(first, second);
+    const bool has_header = is_header(first, *ahead);
     if (has_header) name_columns(first, record->line);
     give_roles();
     layout_.features = std::count(layout_.role.begin(), layout_.role.end(), Role::feature);
     return has_header ? std::nullopt : record;
+  }
+
+  // A line that some programs put above a table: a title, alone in its line, or how fields stand apart.
+  bool is_above_table(const Record& record, Records below) {
+    constexpr std::string_view kSays = "sep=";
+    if (record.text.size() == kSays.size() + 1 && record.text.starts_with(kSays)) {
+      layout_.delimiter = record.text.back();
+      says_delimiter_ = true;
+      return true;
+    }
+    if (says_delimiter_ || separator_ == Separator::sniffed) return false;
+    std::optional<Record> next = next_if_any(below);
+    bool has_gap = false;  // a blank line, or one of separators alone
+    for (; next && next->text.find_first_not_of(" \t,;") == std::string_view::npos; next = next_if_any(below))
+      has_gap = true;
+    if (!next) return false;
+    if (record.text.find_first_not_of(" \t,;") == std::string_view::npos) return true;
+    const auto fields = [&](const Record& each) {
+      Dialect dialect{.source = layout_.source, .delimiter = delimiter_of(next->text, separator_)};
+      Index filled = 0;
+      dialect.for_each_field(each, [&](Index, std::string_view text) { filled += !text.empty(); });
+      return filled;
+    };
+    if (record.has_quotes || next->has_quotes || fields(record) != 1 || fields(*next) < (has_gap ? 2 : 3))
+      return false;
+    if (options_.like.is_plain())
+      notes_.push_back(fmt::format("line {} is passed over: {}", record.line, in_quotes(record.text)));
+    return true;
   }
 
   static std::optional<Record> next_if_any(Records& records) try {
@@ -100,16 +143,17 @@ class CsvReader {
     return std::nullopt;
   }
 
-  // Text in the first line makes it a header, unless it has numbers, too, all its text stands above text, and
-  // none of it is a name that the options ask for.
-  bool is_header(const std::vector<std::string>& first, const std::optional<Record>& second) const {
+  // Text in the first line makes it a header, unless all of it stands above text, none of it is a name that
+  // the options ask for, and there are numbers, too, or half of its fields come again below, as levels do.
+  bool is_header(const std::vector<std::string>& first, Records below) const {
     const auto is_text = [](std::string_view text) {
       return !field::is_missing(text) && !parse_number(text);
     };
     if (std::none_of(first.begin(), first.end(), is_text)) return false;
     const bool has_number = std::any_of(
         first.begin(), first.end(), [](const std::string& text) { return parse_number(text).has_value(); });
-    if (!has_number || !second) return true;
+    std::optional<Record> second = next_if_any(below);
+    if (!second) return true;
     const auto is_asked_for = [&](const std::string& text) { return is_text(text) && names_column(text); };
     if (std::any_of(first.begin(), first.end(), is_asked_for)) return true;
     bool is_above_number = false;
@@ -117,7 +161,16 @@ class CsvReader {
       const auto at = static_cast<std::size_t>(field);
       is_above_number |= at < first.size() && is_text(first[at]) && !is_text(text);
     });
-    return is_above_number || fields != layout_.columns;
+    if (is_above_number || fields != layout_.columns) return true;
+    if (has_number) return false;
+    constexpr int kMostLooked = 1000;
+    std::vector<bool> comes_again(first.size());
+    for (int looked = 0; second && looked < kMostLooked; ++looked, second = next_if_any(below))
+      layout_.for_each_field(*second, [&](Index field, std::string_view text) {
+        const auto at = static_cast<std::size_t>(field);
+        if (at < first.size() && text == first[at]) comes_again[at] = true;
+      });
+    return 2 * std::count(comes_again.begin(), comes_again.end(), true) < layout_.columns;
   }
 
   // Whether an option calls a column so.
@@ -153,17 +206,33 @@ class CsvReader {
     std::map<std::string_view, Index> field_of;
     for (Index field = 0; field < layout_.columns; ++field) {
       if (!utf8::is_valid(layout_.names[field])) {
-        throw InputError(fmt::format(
+        throw NotUtf8(fmt::format(
             "{}:{}: field {} is not UTF-8: a header must be; iconv -f latin1 -t utf-8 converts the file",
             stream_.name(), line, field + 1));
       }
-      const auto [entry, is_new] = field_of.emplace(layout_.names[field], field);
-      if (!is_new) {
-        throw InputError(
-            fmt::format("{}:{}: fields {} and {} are both named {}: the names of a header must differ",
-                        stream_.name(), line, entry->second + 1, field + 1, in_quotes(layout_.names[field])));
-      }
+      if (const auto [entry, is_new] = field_of.emplace(header[field], field); !is_new)
+        rename(field, entry->second, header, line);
     }
+  }
+
+  // The second column of a name gets a number behind it, unless the options ask for that name: who could tell
+  // which is meant?
+  void rename(Index field, Index first, const std::vector<std::string>& header, std::uint64_t line) {
+    const std::string& name = header[static_cast<std::size_t>(field)];
+    const bool is_wanted = !name.empty() && names_column(name) && options_.like.columns.empty();
+    if (is_wanted)
+      throw InputError(
+          fmt::format("{}:{}: fields {} and {} are both named {}: the names of a header must differ",
+                      stream_.name(), line, first + 1, field + 1, in_quotes(name)));
+    std::string& own = layout_.names[static_cast<std::size_t>(field)];
+    for (int number = 2; std::find(header.begin(), header.end(), own) != header.end() ||
+                         std::find(layout_.names.begin(), layout_.names.begin() + field, own) !=
+                             layout_.names.begin() + field;
+         ++number)
+      own = fmt::format("{}.{}", name.empty() ? "column" : name, number);
+    if (!name.empty() && options_.like.is_plain())
+      notes_.push_back(fmt::format("fields {} and {} are both named {}: the second is called {}", first + 1,
+                                   field + 1, in_quotes(name), in_quotes(own)));
   }
 
   void give_roles() {
@@ -261,7 +330,8 @@ class CsvReader {
       }
       like_fields_.push_back(found->second);
       layout_.role[found->second] = Role::feature;
-      layout_.kind[found->second] = {.kind = column.kind, .order = column.order};
+      layout_.kind[found->second] = {
+          .kind = column.kind, .order = column.order, .unit = field::unit_of(column)};
     }
     if (!absent.empty())
       throw InputError(fmt::format("{}: has no column {}, which the model was trained with", stream_.name(),
@@ -277,11 +347,14 @@ class CsvReader {
   void begin_look() {
     for (Index field = 0; field < layout_.columns; ++field) {
       const auto at = static_cast<std::size_t>(field);
-      if (layout_.role[at] != Role::feature && layout_.role[at] != Role::target) continue;
+      if (layout_.role[at] != Role::feature && layout_.role[at] != Role::target &&
+          layout_.role[at] != Role::fold)
+        continue;
       columns_.push_back({.name = layout_.name_of(field),
                           .field = at,
                           .has_name = !layout_.names.empty(),
                           .is_target = layout_.role[at] == Role::target,
+                          .is_group = layout_.role[at] == Role::fold,
                           .is_forced = layout_.kind[at].is_forced,
                           .kind = layout_.kind[at],
                           .look = {}});
@@ -337,8 +410,14 @@ class CsvReader {
     decide_kinds(columns_, layout_.source, looked.decimal, layout_.delimiter, options_.missing);
     for (const LookedAt& column : columns_) {
       looked.kind[column.field] = column.kind;
-      looked.has_text |= !column.is_target && (column.kind.kind != ColumnKind::number ||
-                                               column.kind.is_forced || !column.look.is_plain());
+      if (!column.look.has_values() && !column.is_target && !column.is_group) {
+        looked.empty.push_back(column.field);
+        looked.has_text = true;  // other files are read like this one, without that column
+        continue;
+      }
+      looked.has_text |=
+          !column.is_target && !column.is_group &&
+          (column.kind.kind != ColumnKind::number || column.kind.is_forced || !column.look.is_plain());
     }
     return looked;
   }
@@ -347,6 +426,12 @@ class CsvReader {
     layout_.kind = known.kind;
     layout_.decimal = known.decimal;
     has_text_ = known.has_text;
+    for (const std::size_t field : known.empty) {
+      layout_.role[field] = Role::ignored;
+      --layout_.features;
+      notes_.push_back(fmt::format("column {} is passed over: no row has a value there",
+                                   in_words(static_cast<Index>(field))));
+    }
   }
 
   // Where the numbers of a row go, and the levels of its texts.
@@ -359,12 +444,13 @@ class CsvReader {
       const Role role = layout_.role[field];
       const bool is_text = layout_.kind[field].kind == ColumnKind::category;
       if (role == Role::feature) layout_.place[field] = place++;
-      if ((role == Role::feature || role == Role::target) && is_text) {
+      if ((role == Role::feature || role == Role::target || role == Role::fold) && is_text) {
         layout_.slot[field] = static_cast<Index>(layout_.levels.size());
         layout_.levels.push_back(given_levels(field));
         has_text_ |= role == Role::feature;
       }
-      layout_.is_all_numbers &= layout_.kind[field].kind == ColumnKind::number && role != Role::id;
+      layout_.is_all_numbers &= layout_.kind[field].kind == ColumnKind::number && role != Role::id &&
+                                layout_.kind[field].unit.empty();
     }
     layout_.is_all_numbers &= layout_.decimal != ',';
     table_.levels = layout_.levels;
@@ -462,6 +548,7 @@ class CsvReader {
 
   Dataset dataset() {
     Dataset data;
+    data.notes = notes_;
     data.source = layout_.source;
     data.weight_name = options_.weight;
     sort_levels();
@@ -509,6 +596,7 @@ class CsvReader {
         if (code >= 0.0) code = number[static_cast<std::size_t>(code)];
       };
       if (layout_.role[field] == Role::target) std::for_each(table_.y.begin(), table_.y.end(), renumber);
+      if (layout_.role[field] == Role::fold) std::for_each(table_.fold.begin(), table_.fold.end(), renumber);
       if (layout_.role[field] != Role::feature) continue;
       double* const code = table_.values.data() + layout_.place[field];
       for (Index row = 0; row < table_.rows; ++row) renumber(code[row * layout_.features]);
@@ -529,6 +617,7 @@ class CsvReader {
                                                       : options_.like.columns[columns.size()].name,
                          .kind = layout_.kind[field].kind,
                          .order = layout_.kind[field].order};
+      if (const std::string& unit = layout_.kind[field].unit; !unit.empty()) column.levels = {unit};
       ColumnToEncode encode{
           .place = layout_.place[field], .features = 1, .is_category = false, .drops_first = form.drop_first};
       if (const Levels* levels = levels_of(field)) {
@@ -616,6 +705,8 @@ class CsvReader {
   std::vector<LookedAt> columns_;
   Looks looks_;
   bool has_text_ = false;
+  bool says_delimiter_ = false;     // a line of the file
+  std::vector<std::string> notes_;  // of the header and of the columns
   Table table_;
   std::vector<Part> parts_;
   std::vector<std::uint64_t> blank_lines_;  // behind the last row
@@ -624,7 +715,7 @@ class CsvReader {
 }  // namespace
 
 Dataset read_csv(const std::filesystem::path& file, ByteStream& stream, Separator separator,
-                 const ReadOptions& options) {
+                 const ReadOptions& options, Encoding encoding) {
   if (options.decimal != '\0' && options.decimal != '.' && options.decimal != ',')
     throw InputError(fmt::format("{}: decimal = {}: must be . or ,", file.string(), options.decimal));
   if (!std::filesystem::is_regular_file(file))
@@ -636,9 +727,9 @@ Dataset read_csv(const std::filesystem::path& file, ByteStream& stream, Separato
   } catch (const UnexpectedText&) {
     if (!options.like.is_plain()) throw;
   }
-  ByteStream to_look = open_text(file, options.max_memory);
+  ByteStream to_look = open_text(file, options.max_memory, encoding);
   const Looked looked = CsvReader(to_look, options, separator).look();
-  ByteStream again = open_text(file, options.max_memory);
+  ByteStream again = open_text(file, options.max_memory, encoding);
   return CsvReader(again, options, separator).read(&looked, false);
 }
 

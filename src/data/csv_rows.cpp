@@ -36,8 +36,8 @@ void Table::append(Table& part, const Layout& layout) {
     if (layout.slot[field] < 0) continue;
     const auto slot = static_cast<std::size_t>(layout.slot[field]);
     const std::vector<double>& number = levels[slot].take_over(part.levels[slot]);
-    if (layout.role[field] == Role::target) {
-      for (double& code : part.y) renumber(code, number);
+    if (layout.role[field] == Role::target || layout.role[field] == Role::fold) {
+      for (double& code : layout.role[field] == Role::target ? part.y : part.fold) renumber(code, number);
       continue;
     }
     double* code = part.values.data() + layout.place[field];
@@ -104,11 +104,11 @@ double RowReader::level_of(std::string_view text, Index field) {
   Levels& levels = table_.levels[static_cast<std::size_t>(layout_.slot[at])];
   if (field::is_missing(text)) {
     if (layout_.missing == Missing::drop) return std::numeric_limits<double>::quiet_NaN();
-    if (is_target)
-      throw InputError(refused(text, field, broken_rule(std::nan(""), Role::target, layout_.missing)));
+    if (layout_.role[at] != Role::feature)
+      throw InputError(refused(text, field, broken_rule(std::nan(""), layout_.role[at], layout_.missing)));
     text = {};
   } else if (!utf8::is_valid(text)) {
-    throw InputError(refused("text", field, "must be UTF-8; iconv -f latin1 -t utf-8 converts the file"));
+    throw NotUtf8(refused("text", field, "must be UTF-8; iconv -f latin1 -t utf-8 converts the file"));
   }
   const double code = levels.code_of(text);
   if (code == Levels::kUnseen && (is_target || layout_.refuses_unseen))
@@ -124,6 +124,7 @@ double RowReader::number_of(std::string_view text, Index field) const {
   const Role role = layout_.role[static_cast<std::size_t>(field)];
   std::optional<double> number;
   std::string_view what = "a number";
+  std::string with_unit;
   if (field::is_missing(text)) {
     number = std::numeric_limits<double>::quiet_NaN();
   } else if (kind.kind == ColumnKind::boolean) {
@@ -133,8 +134,13 @@ double RowReader::number_of(std::string_view text, Index field) const {
     number = field::date(text, kind.order);
     what = "a date or a time as the others of its column are";
   } else {
-    if (layout_.decimal != ',') number = parse_number(text);
-    if (!number && layout_.decimal != '\0') number = field::number(text, layout_.decimal);
+    // A model does not say in which unit its target was: nobody adds it to anything.
+    const bool may_have_unit = !kind.unit.empty() || (role == Role::target && !layout_.gives_hints);
+    const auto [bare, unit] = may_have_unit ? field::without_unit(text) : field::Measured{text, {}};
+    const bool has_right_unit = kind.unit.empty() || unit == kind.unit;
+    if (has_right_unit && layout_.decimal != ',') number = parse_number(bare);
+    if (has_right_unit && !number && layout_.decimal != '\0') number = field::number(bare, layout_.decimal);
+    if (!kind.unit.empty()) what = with_unit = fmt::format("a number in {}", kind.unit);
   }
   if (!number && kind.is_forced) number = std::numeric_limits<double>::quiet_NaN();
   if (!number) {

@@ -49,8 +49,8 @@ struct Layout : Dialect {
   }
   bool takes_plain_numbers(Index field) const {
     const auto at = static_cast<std::size_t>(field);
-    return kind[at].kind == ColumnKind::number && decimal != ',' && role[at] != Role::id &&
-           role[at] != Role::ignored;
+    return kind[at].kind == ColumnKind::number && kind[at].unit.empty() && decimal != ',' &&
+           role[at] != Role::id && role[at] != Role::ignored;
   }
 };
 

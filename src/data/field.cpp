@@ -119,9 +119,13 @@ std::optional<double> take_date(std::string_view& text, DateOrder order) {
   text.remove_prefix(1);
   const auto second = take_whole(text, 1, 2);
   if (!second || !take(text, separator)) return {};
-  const auto third = year_first ? take_whole(text, 1, 2) : take_whole(text, 4, 4);
+  const std::size_t length_before = text.size();
+  const auto third = year_first ? take_whole(text, 1, 2) : take_whole(text, 2, 4);
   if (!third) return {};
-  const int year = year_first ? *first : *third;
+  int year = year_first ? *first : *third;
+  if (!year_first && length_before - text.size() == 3) return {};
+  // As POSIX has years of two digits.
+  if (!year_first && length_before - text.size() == 2) year += year < 69 ? 2000 : 1900;
   const int month = order == DateOrder::month_day_year ? *first : *second;
   const int day = year_first ? *third : order == DateOrder::day_month_year ? *first : *second;
   const std::chrono::year_month_day date{std::chrono::year(year),
@@ -140,9 +144,28 @@ bool equals_ignoring_case(std::string_view text, std::string_view lower) {
 }  // namespace
 
 bool is_missing(std::string_view text) {
-  constexpr std::array<std::string_view, 10> kMarkers = {"",    "?",    "NA",   "na",   "N/A",
-                                                         "n/a", "#N/A", "NULL", "null", "None"};
-  return std::find(kMarkers.begin(), kMarkers.end(), text) != kMarkers.end();
+  constexpr std::size_t kLongest = 7;
+  return text.size() <= kLongest && std::find(kMissing.begin(), kMissing.end(), text) != kMissing.end();
+}
+
+Measured without_unit(std::string_view text) {
+  constexpr std::array<std::string_view, 15> kUnits = {"%",   "€",   "$",   "£",   "¥",  "₹",  "₩", "EUR",
+                                                       "USD", "GBP", "CHF", "JPY", "kr", "Kč", "zł"};
+  constexpr std::array<std::string_view, 3> kBlanks = {" ", "\xc2\xa0", "\xe2\x80\xaf"};
+  const auto trimmed = [&](std::string_view rest) {
+    for (const std::string_view blank : kBlanks) {
+      if (rest.starts_with(blank)) rest.remove_prefix(blank.size());
+      if (rest.ends_with(blank)) rest.remove_suffix(blank.size());
+    }
+    return rest;
+  };
+  // Most fields are words.
+  if (text.find_first_of("0123456789") == std::string_view::npos) return {text, {}};
+  for (const std::string_view unit : kUnits) {
+    if (text.ends_with(unit)) return {trimmed(text.substr(0, text.size() - unit.size())), unit};
+    if (text.starts_with(unit)) return {trimmed(text.substr(unit.size())), unit};
+  }
+  return {text, {}};
 }
 
 std::optional<double> number(std::string_view text, char decimal) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string_view>
 
@@ -9,7 +10,26 @@
 namespace yosida::field {
 
 /// An empty field, and what people and programs write for one. "nan" is a number that is none.
+inline constexpr std::array<std::string_view, 24> kMissing = {
+    "",    "?",    "-",   "--",   ".",    "NA",   "na",   "N/A",  "n/a",    "N.A.",    "n.a.",    "#N/A",
+    "#NA", "<NA>", "NaT", "NULL", "Null", "null", "None", "none", "#NULL!", "#DIV/0!", "#VALUE!", "#REF!"};
 bool is_missing(std::string_view text);
+
+/// What orders of dates are called, by DateOrder.
+inline constexpr std::array<std::string_view, 3> kOrderNames = {"year-month-day", "day-month-year",
+                                                                "month-day-year"};
+
+/// A field without its unit, and the unit: of "1.234,56 €" and of "€ 1.234,56" the sign of the euro. It is
+/// empty where the field has none of those known.
+struct Measured {
+  std::string_view number, unit;
+};
+Measured without_unit(std::string_view text);
+
+/// The unit of a column of numbers. It stands where a category has its levels.
+inline std::string unit_of(const TableColumn& column) {
+  return column.kind == ColumnKind::category || column.levels.empty() ? "" : column.levels.front();
+}
 
 /// A number with this decimal mark. The other one of . and , or spaces or apostrophes may separate thousands,
 /// in groups of three digits.
@@ -18,8 +38,8 @@ std::optional<double> number(std::string_view text, char decimal);
 /// true and false, in any case.
 std::optional<double> boolean(std::string_view text);
 
-/// Days since 1970-01-01 of a date in this order (2024-01-31, 31.1.2024, 1/31/2024, with a time of day behind
-/// it or not, and a zone behind that), or the part of a day that a time alone is (13:45).
+/// Days since 1970-01-01 of a date in this order (2024-01-31, 31.1.2024, 1/31/2024, 1/31/24, with a time of
+/// day behind it or not, and a zone behind that), or the part of a day that a time alone is (13:45).
 std::optional<double> date(std::string_view text, DateOrder order);
 
 }  // namespace yosida::field

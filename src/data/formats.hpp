@@ -19,17 +19,25 @@ namespace yosida {
 
 /// How the fields of a line are told apart: by its format, or by the first line.
 enum class Separator { comma, tab, sniffed };
-/// `stream` has the bytes of `file`, which is opened again where text takes a closer look.
+/// What the bytes of a text mean where they do not say so themselves.
+enum class Encoding { utf8, windows_1252 };
+/// `stream` has the bytes of `file`, which is opened again where text takes a closer look. Throws NotUtf8
+/// where its text is not.
 Dataset read_csv(const std::filesystem::path& file, ByteStream& stream, Separator separator,
-                 const ReadOptions& options);
+                 const ReadOptions& options, Encoding encoding);
 Dataset read_libsvm(ByteStream& stream, const ReadOptions& options);
 Dataset read_npy(ByteStream& stream, const ReadOptions& options);
 /// `stream` has the first bytes of `file`, and all of them where it cannot be opened again.
 Dataset read_npz(const std::filesystem::path& file, ByteStream& stream, const ReadOptions& options);
 Dataset read_idx(ByteStream& stream, const ReadOptions& options);
 
-/// The bytes of a file behind its byte-order mark.
-ByteStream open_text(const std::filesystem::path& file, std::uint64_t max_memory);
+/// Text that is not UTF-8.
+struct NotUtf8 : InputError {
+  using InputError::InputError;
+};
+/// The bytes of a file behind its byte-order mark; text in UTF-16, which begins with one, as UTF-8.
+ByteStream open_text(const std::filesystem::path& file, std::uint64_t max_memory,
+                     Encoding encoding = Encoding::utf8);
 
 /// Whether a file starts like an array of NumPy, like an archive of them, like an IDX file, or like LIBSVM
 /// text.

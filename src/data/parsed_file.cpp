@@ -149,7 +149,7 @@ TableForm take_form(Reader& reader) {
 
 /// All that decides what a reader makes of a file, each part behind its length.
 std::string key_of(const std::string& digest, int format, const ReadOptions& options) {
-  constexpr int kVersion = 2;  // of these files, and of what readers make of a text
+  constexpr int kVersion = 3;  // of these files, and of what readers make of a text
   std::string key;
   const auto add = [&](std::string_view part) { key += fmt::format("{}:{},", part.size(), part); };
   const auto add_all = [&](const std::vector<std::string>& parts) {

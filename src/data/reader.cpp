@@ -57,8 +57,8 @@ Format format_of(const std::filesystem::path& file, ByteStream& stream) {
   return is_libsvm(stream) ? Format::libsvm : Format::separated;
 }
 
-Dataset parse_file(const std::filesystem::path& file, ByteStream& stream, Format format,
-                   const ReadOptions& options) {
+Dataset parse_text_or_array(const std::filesystem::path& file, ByteStream& stream, Format format,
+                            const ReadOptions& options, Encoding encoding) {
   const bool is_table = format == Format::csv || format == Format::tsv || format == Format::separated;
   if (!is_table) {
     if (!options.ignore.empty())
@@ -70,11 +70,11 @@ Dataset parse_file(const std::filesystem::path& file, ByteStream& stream, Format
   }
   switch (format) {
     case Format::csv:
-      return read_csv(file, stream, Separator::comma, options);
+      return read_csv(file, stream, Separator::comma, options, encoding);
     case Format::tsv:
-      return read_csv(file, stream, Separator::tab, options);
+      return read_csv(file, stream, Separator::tab, options, encoding);
     case Format::separated:
-      return read_csv(file, stream, Separator::sniffed, options);
+      return read_csv(file, stream, Separator::sniffed, options, encoding);
     case Format::libsvm:
       return read_libsvm(stream, options);
     case Format::npy:
@@ -85,6 +85,20 @@ Dataset parse_file(const std::filesystem::path& file, ByteStream& stream, Format
       break;
   }
   return read_idx(stream, options);
+}
+
+/// A file whose text is not UTF-8 is taken for one of Windows, whose programs write them.
+Dataset parse_file(const std::filesystem::path& file, ByteStream& stream, Format format,
+                   const ReadOptions& options) {
+  try {
+    return parse_text_or_array(file, stream, format, options, Encoding::utf8);
+  } catch (const NotUtf8&) {
+    if (!std::filesystem::is_regular_file(file)) throw;
+  }
+  ByteStream again = open_text(file, options.max_memory, Encoding::windows_1252);
+  Dataset data = parse_text_or_array(file, again, format, options, Encoding::windows_1252);
+  data.notes.emplace_back("its text is not UTF-8 and is read as Windows-1252 (iconv converts others)");
+  return data;
 }
 
 /// What is kept of this file, or the file itself, which is then kept.
@@ -192,8 +206,20 @@ Dataset read_dataset(const std::filesystem::path& file, const ReadOptions& optio
   throw MemoryError(fmt::format("{}: there is not enough memory to read it", file.string()));
 }
 
-ByteStream open_text(const std::filesystem::path& file, std::uint64_t max_memory) {
+ByteStream open_text(const std::filesystem::path& file, std::uint64_t max_memory, Encoding encoding) {
   ByteStream stream(file, max_memory);
+  const auto decoded = [&](auto decode) {
+    const std::string name = stream.name();
+    const std::shared_ptr<MemoryLimit> limit = stream.shared_limit();
+    return ByteStream(name, decode(std::move(stream)), limit);
+  };
+  const std::string_view first = stream.peek(2);
+  if (first == "\xff\xfe" || first == "\xfe\xff") {
+    const bool big_endian = first == "\xfe\xff";
+    stream.skip(2);
+    return decoded([&](ByteStream text) { return from_utf16(std::move(text), big_endian); });
+  }
+  if (encoding == Encoding::windows_1252) return decoded(from_windows_1252);
   constexpr std::string_view mark = "\xef\xbb\xbf";
   if (stream.peek(mark.size()) == mark) stream.skip(mark.size());
   return stream;

@@ -10,6 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "csv_field.hpp"
+#include "data/field.hpp"
+#include "model/code_text.hpp"
 #include "yosida/error.hpp"
 #include "yosida/model/models.hpp"
 #include "yosida/whole_file.hpp"
@@ -23,8 +25,6 @@ using nlohmann::json;
 // and names of classes; a model without these is written as 2.
 constexpr int kPlainSchema = 2, kSchema = 3;
 constexpr std::array<std::string_view, 4> kKindNames = {"number", "boolean", "date", "category"};
-constexpr std::array<std::string_view, 3> kOrderNames = {"year-month-day", "day-month-year",
-                                                         "month-day-year"};
 
 template <typename Enum, std::size_t N>
 Enum by_name(const std::array<std::string_view, N>& names, const std::string& name, const char* field) {
@@ -40,7 +40,9 @@ json to_object(const TableForm& table) {
   for (const TableColumn& column : table.columns) {
     json one = {{"name", column.name}, {"kind", kKindNames[static_cast<std::size_t>(column.kind)]}};
     if (column.kind == ColumnKind::category) one["levels"] = column.levels;
-    if (column.kind == ColumnKind::date) one["order"] = kOrderNames[static_cast<std::size_t>(column.order)];
+    if (column.kind == ColumnKind::date)
+      one["order"] = field::kOrderNames[static_cast<std::size_t>(column.order)];
+    if (const std::string unit = field::unit_of(column); !unit.empty()) one["unit"] = unit;
     columns.push_back(std::move(one));
   }
   return {{"columns", columns},
@@ -56,7 +58,8 @@ TableForm to_table(const json& root) {
                        .kind = by_name<ColumnKind>(kKindNames, one.at("kind"), "kind")};
     if (column.kind == ColumnKind::category) column.levels = one.at("levels").get<std::vector<std::string>>();
     if (column.kind == ColumnKind::date)
-      column.order = by_name<DateOrder>(kOrderNames, one.at("order"), "order");
+      column.order = by_name<DateOrder>(field::kOrderNames, one.at("order"), "order");
+    if (one.contains("unit")) column.levels = {one["unit"].get<std::string>()};
     table.columns.push_back(std::move(column));
   }
   table.drop_first = root.at("drop_first");
@@ -72,7 +75,10 @@ TableForm to_table(const json& root) {
 std::vector<std::string> names_of_features(const TableForm& table) {
   std::vector<std::string> names;
   for (const TableColumn& column : table.columns) {
-    if (column.kind != ColumnKind::category) names.push_back(column.name);
+    if (column.kind != ColumnKind::category) {
+      names.push_back(column.name);
+      continue;
+    }
     for (std::size_t k = table.drop_first ? 1 : 0; k < column.levels.size(); ++k)
       names.push_back(fmt::format("{}={}", column.name, column.levels[k]));
   }
@@ -189,15 +195,11 @@ bool names_each_class(const FittedModel& model, Link link) {
   return link == Link::softmax || (link == Link::probability && !model.labels->names.empty());
 }
 
-std::string header_of(const FittedModel& model, Link link) {
+std::string header_of(const FittedModel& model) {
   if (!model.labels) return "prediction";
   std::string text = "label";
-  if (names_each_class(model, link)) {
-    for (Index k = 0; k < model.labels->classes(); ++k)
-      text += "," + csv_field("probability_" + model.labels->name(k));
-    return text;
-  }
-  return text + (link == Link::probability ? ",probability" : ",margin");
+  for (const std::string& name : probability_names(model)) text += "," + csv_field(name);
+  return model.link() == Link::sign ? text + ",margin" : text;
 }
 
 /// A line of predictions, without its end.
@@ -393,9 +395,21 @@ FittedModel read_model(std::istream& in, const std::string& source) {
   }
 }
 
+std::vector<std::string> probability_names(const FittedModel& model) {
+  const Link link = model.link();
+  std::vector<std::string> names;
+  if (names_each_class(model, link)) {
+    for (Index k = 0; k < model.labels->classes(); ++k)
+      names.push_back("probability_" + model.labels->name(k));
+  } else if (link == Link::probability) {
+    names.emplace_back("probability");
+  }
+  return names;
+}
+
 std::string predictions_csv(const FittedModel& model, const Matrix& values) {
   const Link link = model.link();
-  std::string text = header_of(model, link) + "\n";
+  std::string text = header_of(model) + "\n";
   for (Index i = 0; i < values.rows(); ++i) text += prediction_of(model, link, values.row(i)) + "\n";
   return text;
 }
@@ -406,7 +420,7 @@ std::string predictions_csv(const FittedModel& model, const Matrix& values, cons
                                  values.rows(), rows.rows()));
   const Link link = model.link();
   const bool has_id = !rows.id.empty();
-  std::string text = "row," + (has_id ? csv_field(rows.id_name) + "," : "") + header_of(model, link) + "\n";
+  std::string text = "row," + (has_id ? csv_field(rows.id_name) + "," : "") + header_of(model) + "\n";
   for (Index i = 0; i < values.rows(); ++i) {
     const auto at = static_cast<std::size_t>(i);
     text += fmt::format("{},", 1 + (rows.row_number.empty() ? i : rows.row_number[at]));

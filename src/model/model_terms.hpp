@@ -8,18 +8,24 @@
 
 namespace yosida {
 
-/// What a column of the user's data adds to each margin: weight × (x − centre).
+/// What a column of the user's table adds to each margin: weight × (x − centre), or what its level has.
 struct ModelTerm {
-  std::string name;            // the column's; its index from 0 where it has none
-  std::optional<double> fill;  // what stands for a missing value
+  TableColumn column;          // its name is its index from 0 where the table has no names
+  std::optional<double> fill;  // what stands for a missing value; a missing level is the level ""
   double centre = 0.0;
-  Vector weight;  // one per output
+  Vector weight;    // one per output
+  Matrix of_level;  // of a category: a row per level, a column per output
+
+  bool is_category() const { return column.kind == ColumnKind::category; }
 };
 
 /// A model without its pretreatment, in terms that lose no digits: columns stay centred, so that a column
-/// far from 0 cancels nothing. The margins of an identity link are in the target's own units.
+/// far from 0 cancels nothing. The margins of an identity link are in the target's own units. A level that
+/// the model does not know adds nothing.
 struct ModelTerms {
   bool has_names = false;
+  bool has_text = false;           // some column is no number
+  char decimal = '.';              // the decimal mark of numbers that are text
   std::vector<ModelTerm> columns;  // in the model's order
   Vector intercept;                // one per output
 

@@ -35,7 +35,7 @@ RankedCoefficients ranked_coefficients(const FittedModel& model) {
   ranked.outputs.emplace_back();
   if (own.weights.cols() > 1) {
     ranked.outputs.clear();
-    for (const double label : model.labels->values) ranked.outputs.push_back(fmt::format("{}", label));
+    for (Index k = 0; k < model.labels->classes(); ++k) ranked.outputs.push_back(model.labels->name(k));
   }
   const bool is_trained_by_column = !has_differences(model);
   for (Index j = 0; j < own.weights.rows(); ++j) {

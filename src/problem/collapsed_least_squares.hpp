@@ -54,7 +54,6 @@ class CollapsedLeastSquares final : public BilevelProblem {
   Losses losses(const Vector& w, const Vector& lambda) const override;
 
  private:
-  CurvePoint point_at(double lambda) const;
   double closed_form_work() const;
   Index rank() const { return singular_values_.size(); }
   /// t = b − b*(w): how far the intercept is from the exact one, b*(w) = ȳ − x̄ᵀw.

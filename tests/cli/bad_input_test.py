@@ -81,15 +81,15 @@ class Text(Cli):
         self.assert_refused(f"{HEADER}{ROWS}1,,3\n", ["is empty"])
 
     def test_missing_values_that_no_rule_can_mend(self):
-        self.assert_refused(HEADER + "1,,3\n2,,4\n3,,6\n", ["every row", "missing"], "--missing", "drop")
-        self.assert_refused(HEADER + "1,,3\n2,,4\n3,,6\n4,,5\n", ["b", "no value", "mean"], "--missing", "mean")
+        self.assert_refused(HEADER + "1,,3\n2,,4\n,3,6\n", ["every row", "missing"], "--missing", "drop")
+        self.assert_refused(HEADER + "1,,3\n2,,4\n3,,6\n4,,5\n", ["beside the target"], "--ignore", "a")
 
     def test_quotes(self):
         self.assert_refused(f'{HEADER}{ROWS}1,"2,3\n', [":8:", "not closed"])
         self.assert_refused(f'{HEADER}{ROWS}1,"2"x,3\n', [":8:", "quote"])
 
     def test_header(self):
-        self.assert_refused("a,a,y\n" + ROWS, [":1:", '"a"', "must differ"])
+        self.assert_refused("a,a,y\n" + ROWS, [":1:", '"a"', "must differ"], "--ignore", "a")
 
     def test_columns_to_ignore(self):
         self.assert_refused(HEADER + ROWS, ["c", "ignore"], "--ignore", "c")

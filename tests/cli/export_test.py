@@ -147,7 +147,7 @@ int main(void) {{
                 if name == "logistic":
                     probabilities = np.column_stack([1 - own["probability"], own["probability"]])
                 elif name == "softmax":
-                    probabilities = np.column_stack([own[f"probability_{k}"] for k in range(3)])
+                    probabilities = np.column_stack([own[f"probability_{k}"] for k in (1, 3, 5)])
                 self.check(name, wanted, own.get("margin_"), own["label"], probabilities)
 
     def test_onnx(self):
@@ -210,6 +210,194 @@ int main(void) {{
         self.refused("coefficients", "model.json", "--export", "sql", names=["no names"])
 
 
+def raw_table(rows=150, seed=0):
+    """Columns as a table of people has them, all text: numbers, true and false, dates and times in three orders, categories with
+    gaps and with names that end strings; a label of three names and a price."""
+    random = np.random.default_rng(seed)
+    city = random.integers(0, 4, rows)
+    day = random.integers(0, 900, rows)
+    dates = [np.datetime64("2021-01-01") + int(d) for d in day]
+    area = random.uniform(30, 200, rows).round(2)
+    garden = random.integers(0, 2, rows)
+    score = area / 20 + 2 * city + 3 * garden + day / 200 + random.normal(size=rows)
+    parts = [str(d).split("-") for d in dates]
+    table = {
+        "area": [f"{1000 * v:,.1f}" for v in area],
+        "city \"name\"": [["Oslo", "it's; --", 'the "Roma"', "São Paulo"][k] for k in city],
+        "kind": [["", "flat", "house"][k] for k in random.integers(0, 3, rows)],
+        "zone": [["01", "1", "007"][k] for k in random.integers(0, 3, rows)],
+        "garden": [["False", "true"][k] for k in garden],
+        "sold": [str(d) for d in dates],
+        "paid": [f"{int(d)}.{int(m)}.{y[2:]} {h}:{h + 10}:07.5" for (y, m, d), h in zip(parts, random.integers(1, 24, rows))],
+        "seen": [f"{m}/{d}/{y}" for y, m, d in parts],
+        "fee": [f"{v:.1f} %" for v in random.uniform(0, 9, rows)],
+    }
+    labels = [["cheap", "dear, very", "it's \"fair\""][k] for k in np.digitize(score, np.quantile(score, [0.33, 0.66]))]
+    return table, labels, [f"{v:.4f}" for v in score]
+
+
+class RawTables(Cli):
+    """Exports take the columns of the user's own file and give what predict gives, names of classes among them."""
+
+    CASES = {"ridge": [], "softmax": ["--model", "softmax"], "logistic": ["--model", "logistic"], "svm": ["--model", "svm"],
+             "dropped": ["--drop-first"], "gaps": ["--missing", "mean"]}
+
+    def make(self, case):
+        table, labels, price = raw_table()
+        names = list(table)
+        target = {"softmax": labels, "logistic": ["yes" if "ea" in v else "no" for v in labels]}
+        target = target.get(case) or (target["logistic"] if case == "svm" else price)
+        if case == "gaps":
+            for name, mark in [("area", "n/a"), ("garden", ""), ("sold", "-"), ("fee", "?")]:
+                table[name][3:140:9] = [mark] * len(table[name][3:140:9])
+        self.write_rows("train.csv", {**table, "y": target})
+        table["kind"][5], table["zone"][6] = "castle", "never seen"
+        self.write_rows("new.csv", table)
+        flags = self.CASES[case]
+        self.yosida("tune", "--quiet", "--train", "train.csv", "--target", "y", "--categorical", "zone", *flags, "--save", "model.json")
+        self.yosida("predict", "--from", "model.json", "--data", "new.csv", "--out", "predictions.csv")
+        return names, list(zip(*table.values())), self.read_table("predictions.csv")
+
+    def write_rows(self, file, columns):
+        out = io.StringIO()
+        writer = csv.writer(out)
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values()))
+        self.write(file, out.getvalue())
+
+    def export(self, language, file, *more):
+        self.yosida("coefficients", "model.json", "--export", language, "--out", file, *more)
+
+    def same(self, found, wanted, tolerance=1e-12):
+        found, wanted = np.array(found, dtype=float), np.array(wanted, dtype=float)
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=tolerance * max(1.0, np.abs(wanted).max()))
+
+    def check(self, wanted, label, shares, numbers):
+        if "prediction" in wanted[0]:
+            return self.same(numbers, [row["prediction"] for row in wanted])
+        self.assertEqual(list(label), [row["label"] for row in wanted])
+        columns = [name for name in wanted[0] if name.startswith("probability")]
+        if columns:
+            self.same(shares, [[row[name] for name in columns] for row in wanted])
+        else:
+            self.same(numbers, [row["margin"] for row in wanted])
+
+    def test_python(self):
+        for case in self.CASES:
+            with self.subTest(case):
+                names, rows, wanted = self.make(case)
+                self.export("python", "exported.py")
+                code = {}
+                exec(compile(self.read("exported.py"), "exported.py", "exec"), code)
+                self.assertEqual(code["COLUMNS"], names)
+                said = [code["predict"](dict(zip(names, row))) for row in rows]
+                shares = [code["probabilities"](row) for row in rows] if "probabilities" in code else None
+                numbers = said if "prediction" in wanted[0] else [code["margins"](row)[0] for row in rows]
+                self.check(wanted, said, shares, numbers)
+                if case == "ridge":
+                    with self.assertRaisesRegex(ValueError, "'garden' is 'maybe'"):
+                        code["predict"]([*rows[0][:4], "maybe", *rows[0][5:]])
+                    # Values that a program has, not a file.
+                    import datetime
+                    typed = dict(zip(names, rows[0]), garden=rows[0][4].lower() == "true", area=float(rows[0][0].replace(",", "")),
+                                 sold=datetime.date.fromisoformat(rows[0][5]))
+                    self.assertAlmostEqual(code["predict"](typed), said[0], places=10)
+
+    def test_c(self):
+        for case in self.CASES:
+            with self.subTest(case):
+                names, rows, wanted = self.make(case)
+                self.export("c", "exported.c", "--name", "score")
+                is_number = "prediction" in wanted[0]
+                classes = 3 if case == "softmax" else 2
+                tell = 'printf("%.17g", score(x));' if is_number else 'printf("%s\\n%.17g", score_labels[score(x)], m[0]);'
+                if case in ("softmax", "logistic"):
+                    tell += f'double p[{classes}]; score_probabilities(x, p); for (int k = 0; k < {classes}; ++k) printf("\\n%.17g", p[k]);'
+                texts = ",\n".join("{" + ", ".join('"' + "".join(f"\\{b:03o}" for b in v.encode()) + '"' for v in row) + "}" for row in rows)
+                self.write("main.c", f"""
+#include "exported.c"
+int main(void) {{
+  static const char *const rows[{len(rows)}][{len(names)}] = {{{texts}}};
+  for (int i = 0; i < {len(rows)}; ++i) {{
+    const char *const *x = rows[i];
+    double m[3];
+    score_margins(x, m);
+    {tell}
+    printf("\\n\\n");
+  }}
+}}
+""")
+                subprocess.run(["gcc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "main.c", "-o", "score", "-lm"],
+                               cwd=self.folder, check=True, timeout=60)
+                done = subprocess.run([self.folder / "score"], capture_output=True, check=True, timeout=60)
+                told = [block.split("\n") for block in done.stdout.decode().strip("\n").split("\n\n")]
+                if is_number:
+                    self.check(wanted, None, None, [t[0] for t in told])
+                else:
+                    self.check(wanted, [t[0] for t in told], [t[2:] for t in told], [t[1] for t in told])
+
+    def test_sql(self):
+        for case in self.CASES:
+            with self.subTest(case):
+                names, rows, wanted = self.make(case)
+                self.export("sql", "exported.sql", "--name", "sales")
+                base = sqlite3.connect(":memory:")
+                quote = lambda text: '"' + text.replace('"', '""') + '"'
+                base.execute(f"CREATE TABLE sales ({', '.join(map(quote, names))})")
+                # Numbers are numbers in a database, or NULL.
+                as_number = lambda text: None if text in ("n/a", "?") else float(text.replace(",", "").rstrip(" %"))
+                stored = [[as_number(v) if name in ("area", "fee") else v for name, v in zip(names, row)] for row in rows]
+                base.executemany(f"INSERT INTO sales VALUES ({', '.join('?' * len(names))})", stored)
+                found = base.execute(self.read("exported.sql"))
+                columns = [each[0] for each in found.description]
+                own = dict(zip(columns, zip(*found.fetchall())))
+                shares = [own[name] for name in wanted[0] if name.startswith("probability")]
+                self.check(wanted, own.get("label"), list(zip(*shares)), own.get("prediction") or own.get("margin"))
+
+    def test_onnx(self):
+        try:
+            import onnx
+            import onnx.checker
+        except ImportError:
+            self.skipTest("python3-onnx is not here")
+        for case in self.CASES:
+            with self.subTest(case):
+                names, rows, wanted = self.make(case)
+                self.export("onnx", "exported.onnx")
+                model = onnx.load(str(self.folder / "exported.onnx"))
+                onnx.checker.check_model(model, full_check=True)
+                # Dates are numbers of days here, and true is 1: the module of Python knows how.
+                self.export("python", "exported.py")
+                code = {}
+                exec(self.read("exported.py"), code)
+                read = {name: function for name, function, *_ in code["NUMBERS"]}
+                inputs = {}
+                for name, column in zip(names, zip(*rows)):
+                    if name in read:
+                        values = [[np.nan if code["is_missing"](v) else read[name](v)] for v in column]
+                        inputs[name] = np.array(values, dtype=np.float32)
+                    else:
+                        inputs[name] = np.array([[v] for v in column], dtype=object)
+                outputs = run_onnx(model, inputs)
+                if "prediction" in wanted[0]:
+                    self.same(outputs["prediction"][:, 0], [row["prediction"] for row in wanted], 2e-3)
+                    continue
+                self.assertGreaterEqual(np.mean(outputs["label"] == [row["label"] for row in wanted]), 0.99)
+                columns = [name for name in wanted[0] if name.startswith("probability")]
+                if columns:
+                    self.same(outputs["probabilities"], [[row[name] for name in columns] for row in wanted], 5e-3)
+
+    def test_names_of_classes_in_coefficients_and_confusion(self):
+        self.make("softmax")
+        header = next(csv.reader(io.StringIO(self.yosida("coefficients", "model.json", "--csv", "-").stdout)))
+        self.assertEqual(header[1:4], ["weight_cheap", "weight_dear, very", 'weight_it\'s "fair"'])
+        self.assertIn("class cheap", self.yosida("coefficients", "model.json").stdout)
+        text = self.yosida("tune", "--train", "train.csv", "--target", "y", "--categorical", "zone").stdout
+        confusion = text[text.index("confusion"):]
+        for name in ["cheap", "dear, very", 'it\'s "fair"']:
+            self.assertIn(name, confusion)
+
+
 class Coefficients(Cli):
     def table(self):
         """Columns of very different scales: b matters most, a has the largest weight in its own units."""
@@ -260,17 +448,21 @@ class Coefficients(Cli):
 
 def run_onnx(model, x):
     """The few operators that are used, as the ONNX specification has them, in single precision."""
-    from onnx import numpy_helper
+    from onnx import helper, numpy_helper
     values = {each.name: numpy_helper.to_array(each) for each in model.graph.initializer}
-    values["x"] = x.astype(np.float32)
+    values = {name: np.char.decode(v.astype(bytes)) if v.dtype == object else v for name, v in values.items()}
+    values |= x if isinstance(x, dict) else {"x": x.astype(np.float32)}
     for node in model.graph.node:
         given = [values[name] for name in node.input]
-        attribute = {each.name: each.i for each in node.attribute}
+        attribute = {each.name: helper.get_attribute_value(each) for each in node.attribute}
         operation = {
             "Sub": lambda a, b: a - b, "Add": lambda a, b: a + b, "MatMul": lambda a, b: a @ b, "Exp": np.exp,
             "Neg": lambda a: -a, "Sigmoid": lambda a: 1 / (1 + np.exp(-a)), "IsNaN": np.isnan, "Where": np.where,
             "Concat": lambda *parts: np.concatenate(parts, axis=attribute["axis"]),
-            "Gather": lambda a, places: a[places],
+            "Gather": lambda a, places: a[places], "Flatten": lambda a: a.reshape(len(a), -1),
+            "LabelEncoder": lambda a: np.array(
+                [[dict(zip([key.decode() for key in attribute["keys_strings"]], attribute["values_int64s"])).get(v, attribute["default_int64"])
+                  for v in row] for row in a]),
             "Softmax": lambda a: np.exp(a - a.max(axis=1, keepdims=True)) / np.exp(a - a.max(axis=1, keepdims=True)).sum(axis=1, keepdims=True),
             "ArgMax": lambda a: (a.shape[1] - 1 - np.argmax(a[:, ::-1], axis=1)) if attribute.get("select_last_index") else np.argmax(a, axis=1),
         }[node.op_type]

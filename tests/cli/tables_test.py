@@ -81,6 +81,9 @@ class Tables(Cli):
         self.stderr = done.stderr
         return self.read_table("out.csv")
 
+    def saved(self):
+        return json.loads(self.read("model.json"))
+
     def assert_predicts(self, columns, target, file="table.csv", error=12):
         """The predictions come close to the target, whose noise is 5."""
         given = np.array([float(row["prediction"]) for row in self.predict(file)])
@@ -196,9 +199,6 @@ class Raw(Tables):
         self.assertFalse(self.corrected)
         self.write("new.csv", b"\n".join(line.rsplit(b",", 1)[0] for line in text.split(b"\n") if line) + b"\n")
         self.assert_predicts(columns, "price", file="new.csv")
-
-    def saved(self):
-        return json.loads(self.read("model.json"))
 
 
 class Columns(Tables):
@@ -359,6 +359,154 @@ class Flags(Tables):
         self.assertEqual({row["part"] for row in self.read_table("split.csv")}, {"fold_1", "fold_2", "fold_3"})
 
 
+def german(value):
+    return f"{value:,.2f}".translate(str.maketrans(",.", ".,"))
+
+
+class FromOffices(Tables):
+    """Files as office programs, databases and people leave them: each is read in one command or in the one that the message has."""
+
+    def setUp(self):
+        super().setUp()
+        random = np.random.default_rng(1)
+        self.area = random.uniform(30, 200, 120).round(1)
+        town = random.integers(0, 4, 120)
+        self.price = (3000 * self.area + 20000 * town + 5000 * random.normal(size=120)).round(2)
+        self.town = [["Köln", "Berlin", "Hamburg", "München"][k] for k in town]
+        self.days = [str(np.datetime64("2021-01-01") + int(d)).split("-") for d in random.integers(0, 1300, 120)]
+
+    def assert_read(self, text, *notes, price="price", corrected=False, rows=None, features=None):
+        """The model explains the price as it does that of a plain file."""
+        shown = self.tune_table(text, price)
+        self.assertEqual(self.corrected, corrected, getattr(self, "message", ""))
+        for note in notes:
+            self.assertIn(note, shown)
+        given = np.array([float(row["prediction"]) for row in self.predict()])
+        wanted = self.price if rows is None else self.price[rows]
+        self.assertEqual(len(given), len(wanted))
+        self.assertGreater(np.corrcoef(given, wanted)[0, 1], 0.99)
+        self.assertLess(abs(given.mean() / wanted.mean() - 1), 0.05, "a number of another size was read")
+        if features is not None:
+            self.assertEqual(self.saved()["feature_names"], features)
+
+    def columns(self, **more):
+        return {"area": [f"{v:.1f}" for v in self.area], "town": self.town, **more, "price": [f"{v:.2f}" for v in self.price]}
+
+    def test_euros_and_german_dates(self):
+        columns = self.columns(sold=[f"{d}.{m}.{y}" for y, m, d in self.days])
+        columns["area"] = [v.replace(".", ",") for v in columns["area"]]
+        columns["price"] = [f"{german(v)} €" for v in self.price]
+        self.assert_read(text_of(columns, ";", "\r\n", True), "sold", "--decimal ,")
+
+    def test_dollars_percent_and_american_dates(self):
+        columns = self.columns(sold=[f"{int(m)}/{int(d)}/{y[2:]}" for y, m, d in self.days])
+        columns["area"] = [f"{v}%" for v in columns["area"]]
+        columns["price"] = [f"${v:,.2f}" for v in self.price]
+        self.assert_read(text_of(columns), "sold")
+        area, = [each for each in self.saved()["table"]["columns"] if each["name"] == "area"]
+        self.assertEqual(area["unit"], "%")
+        self.write("new.csv", text_of({**columns, "area": ["$ 7"] * 120}))
+        self.refused("predict", "--from", "model.json", "--data", "new.csv", names=["new.csv:2", "$ 7", "a number in %"])
+
+    def test_two_units_are_not_added_up(self):
+        columns = self.columns(fee=[f"{i % 9}.5 {'€' if i % 50 else '$'}" for i in range(120)])
+        self.assert_read(text_of(columns), corrected=True)
+        self.assertIn("in $", self.message)
+        self.assertIn("--ignore fee", self.message)
+
+    def test_marks_of_missing_values(self):
+        marks = ["NA", "N.A.", "-", "?", "", "n/a", "#DIV/0!", "--", ".", "NULL"]
+        columns = self.columns()
+        for name, every in [("area", 17), ("town", 11)]:
+            for i, row in enumerate(range(0, 120, every)):
+                columns[name][row] = marks[i % len(marks)]
+        self.tune_table(text_of(columns), "price")
+        self.assertTrue(self.corrected)
+        self.assertIn("--missing mean", self.message)
+        levels, = [each["levels"] for each in self.saved()["table"]["columns"] if each["name"] == "town"]
+        self.assertEqual(levels, ["", "Berlin", "Hamburg", "Köln", "München"])
+
+    def test_separators_behind_the_last_column(self):
+        lines = text_of(self.columns()).decode().splitlines()
+        self.assert_read("".join(f"{line},,\n" for line in lines), "no row has a value there")
+
+    def test_two_columns_of_one_name(self):
+        text = text_of(self.columns(other=[str(i % 7) for i in range(120)])).decode().replace("other", "area", 1)
+        self.assert_read(text, 'both named "area"', '"area.2"')
+        self.write("table.csv", text.replace("price", "area"))
+        self.tune_refused("--train", "table.csv", "--target", "area", names=["both named"])
+
+    def test_a_column_without_values(self):
+        for missing in [[], ["--missing", "mean"], ["--missing", "drop"]]:
+            with self.subTest(missing):
+                shown = self.tune_table(text_of(self.columns(note=[""] * 120)), "price", *missing)
+                self.assertFalse(self.corrected)
+                self.assertIn('"note" is passed over', shown)
+                self.assertEqual(len(self.predict()), 120)
+
+    def test_encodings(self):
+        text = text_of(self.columns(), "\t").decode()
+        names = ["area", "town=Berlin", "town=Hamburg", "town=Köln", "town=München"]
+        for encoding in ["utf-16", "utf-16-be", "latin-1", "cp1252"]:
+            with self.subTest(encoding):
+                mark = b"\xfe\xff" if encoding == "utf-16-be" else b""
+                notes = ["Windows-1252"] if encoding in ("latin-1", "cp1252") else []
+                self.assert_read(mark + text.encode(encoding), *notes, features=names)
+        self.assert_read(text_of({**self.columns(), "price": [f"{german(v)} €" for v in self.price],
+                                  "area": [german(v) for v in self.area]}, ";").decode().encode("cp1252"), features=names)
+        self.write("table.csv", text.encode("utf-16")[:-1])
+        self.tune_refused("--train", "table.csv", "--target", "price", names=["table.csv", "UTF-16", "cut off"])
+
+    def test_blanks_around_everything(self):
+        columns = {f" {name} ": [f"  {v} " for v in values] for name, values in self.columns().items()}
+        self.assert_read("\n".join([",".join(columns)] + [",".join(row) for row in zip(*columns.values())]) + "\n")
+
+    def test_lines_above_the_table(self):
+        text = text_of(self.columns()).decode()
+        self.assert_read("Sales of 2024\n\n" + text, "line 1 is passed over")
+        self.assert_read("Sales of 2024,,\n,,\n" + text, "line 1 is passed over")
+        comma_text = text_of({**self.columns(), "area": comma(self.columns()["area"]), "price": [german(v) for v in self.price]}, ";")
+        self.assert_read(b"sep=;\r\n" + comma_text)
+
+    def test_a_target_with_gaps(self):
+        columns = self.columns()
+        kept = [i for i in range(120) if i % 11]
+        for i in range(0, 120, 11):
+            columns["price"][i] = ""
+        self.tune_table(text_of(columns), "price")
+        self.assertTrue(self.corrected)
+        self.assertIn("--missing drop", self.message)
+        given = np.array([float(row["prediction"]) for row in self.predict()])
+        self.assertGreater(np.corrcoef(given[kept], self.price[kept])[0, 1], 0.99)
+
+    def test_codes_with_zeros_in_front(self):
+        code = {"Köln": "02139", "Berlin": "10115", "Hamburg": "00501", "München": "94103"}
+        columns = {**self.columns(), "town": [code[v] for v in self.town]}
+        self.tune_table(text_of(columns), "price", "--categorical", "town")
+        self.assertEqual(self.saved()["feature_names"][1:], ["town=00501", "town=02139", "town=10115", "town=94103"])
+
+    def test_no_header_and_nothing_but_text(self):
+        rows = [["red", "big", "yes"], ["green", "small", "no"], ["blue", "big", "yes"], ["red", "small", "no"]] * 20
+        self.write("table.csv", "".join(",".join(row) + "\n" for row in rows))
+        result = self.tune("--train", "table.csv", "--target", "2")
+        self.assertEqual(result["data"]["train_rows"] + result["data"]["validation_rows"], 80)
+        self.write_csv("x.csv", self.area[:, None], None)
+        self.write("labels.csv", "".join(f"{v}\n" for v in self.town))
+        result = self.tune("--train", "x.csv", "--train-target", "labels.csv")
+        self.assertEqual(result["model"], "softmax")
+        self.assertEqual(result["data"]["train_rows"] + result["data"]["validation_rows"], 120)
+
+    def test_folds_by_name(self):
+        columns = self.columns(shop=[["north", "south", "west"][i % 3] for i in range(120)])
+        self.write("table.csv", text_of(columns))
+        named = self.tune("--train", "table.csv", "--target", "price", "--fold-column", "shop")
+        columns["shop"] = [str(i % 3) for i in range(120)]
+        self.write("table.csv", text_of(columns))
+        numbered = self.tune("--train", "table.csv", "--target", "price", "--fold-column", "shop")
+        self.assertEqual(named["lambda"], numbered["lambda"])
+        self.assertEqual(named["loss"], numbered["loss"])
+
+
 class Hostile(Tables):
     def test_a_column_of_100000_levels(self):
         text = "name,x,y\n" + "".join(f"n{i % 100000},{i % 7},{(i * 37) % 101 / 3}\n" for i in range(250000))
@@ -387,9 +535,13 @@ class Hostile(Tables):
                 self.write("table.csv", text)
                 self.tune_refused("--train", "table.csv", "--target", "y", names=names)
 
-    def test_text_that_is_no_utf8(self):
-        self.write("table.csv", b"a,y\n" + b"".join(b"%s,%d\n" % (v, i) for i, v in enumerate([b"red", b"bl\xe9"] * 6)))
-        self.tune_refused("--train", "table.csv", "--target", "y", names=["table.csv:3", '"a"', "UTF-8"])
+    def test_text_that_is_no_utf8_comes_through_a_pipe(self):
+        text = b"a,y\n" + b"".join(b"%s,%d\n" % (v, i) for i, v in enumerate([b"red", b"bl\xe9"] * 6))
+        piped = subprocess.run([BINARY, "tune", "--train", "-", "--target", "y"], input=text, cwd=self.folder, capture_output=True,
+                               timeout=TIMEOUT_SECONDS, check=False)
+        self.assertEqual(piped.returncode, 2)
+        for word in [b'"a"', b"UTF-8", b"iconv"]:
+            self.assertIn(word, piped.stderr)
 
     def test_a_pipe(self):
         self.write("table.csv", text_of(houses()))

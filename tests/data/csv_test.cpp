@@ -192,7 +192,7 @@ TEST_F(Csv, MissingValuesAreRefusedByDefault) {
   expect_error("a,b\n1,2\n3,\n", {},
                {"bad.csv:3: field 2 (\"b\") is empty", "--missing mean", "--missing drop"});
   for (const std::string marker : {"NA", "nan", "NaN", "?", "\"?\""}) {
-    expect_error("a,b\n" + marker + ",2\n", {}, {"bad.csv:2: field 1 (\"a\") is \"", "--missing mean"});
+    expect_error("a,b\n" + marker + ",2\n3,4\n", {}, {"bad.csv:2: field 1 (\"a\") is \"", "--missing mean"});
   }
 }
 
@@ -242,7 +242,8 @@ TEST_F(Csv, BrokenQuotes) {
 }
 
 TEST_F(Csv, RepeatedNames) {
-  expect_error("a,b,a\n1,2,3\n", {}, {"bad.csv:1: fields 1 and 3 are both named \"a\"", "must differ"});
+  expect_error("a,b,a\n1,2,3\n", {.target = "a"},
+               {"bad.csv:1: fields 1 and 3 are both named \"a\"", "must differ"});
 }
 
 TEST_F(Csv, UnknownTarget) {

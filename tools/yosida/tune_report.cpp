@@ -1,6 +1,7 @@
 #include "tune_report.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +11,7 @@
 #include "coefficient_table.hpp"
 #include "folding.hpp"
 #include "output.hpp"
+#include "table.hpp"
 #include "yosida/number_text.hpp"
 
 namespace yosida::cli {
@@ -45,20 +47,28 @@ void print_report(Lines& out, const Report& report, Index features, const std::v
 void print_confusion(Lines& out, const Labels& labels, const char* part, const Matrix& confusion) {
   constexpr Index kMostClasses = 12;
   if (confusion.rows() > kMostClasses || confusion.size() == 0) return;
-  std::size_t width = 0;
   std::vector<std::string> names;
-  for (const double label : labels.values) names.push_back(number_text(label));
-  for (const std::string& name : names) width = std::max(width, name.size());
-  width = std::max(width, number_text(confusion.maxCoeff()).size()) + 2;
-  std::string head;
-  for (const std::string& name : names) head += fmt::format("{:>{}}", name, width);
-  out.add("\n  {:<14} {} rows by class (lines) and by the class predicted (columns)\n  {:>14} {}\n",
-          "confusion", part, "", head);
-  for (Index k = 0; k < confusion.rows(); ++k) {
-    std::string counts;
-    for (const double count : confusion.row(k)) counts += fmt::format("{:>{}}", number_text(count), width);
-    out.add("  {:>14} {}\n", names[static_cast<std::size_t>(k)], counts);
-  }
+  for (Index k = 0; k < labels.classes(); ++k)
+    names.push_back(labels.names.empty() ? number_text(labels.values[static_cast<std::size_t>(k)])
+                                         : printable(labels.name(k)));
+  const auto table = [&](bool has_places) {
+    std::vector<Table::Column> columns = {{"", Table::Align::right}};
+    for (std::size_t k = 0; k < names.size(); ++k)
+      columns.push_back({has_places ? std::to_string(k + 1) : names[k], Table::Align::right});
+    Table result(columns);
+    for (Index k = 0; k < confusion.rows(); ++k) {
+      const std::string& name = names[static_cast<std::size_t>(k)];
+      std::vector<std::string> cells = {has_places ? fmt::format("{} = {}", name, k + 1) : name};
+      for (const double count : confusion.row(k)) cells.push_back(number_text(count));
+      result.add(std::move(cells));
+    }
+    return result.text("    ", kUnlimited);
+  };
+  // Where names are too long to stand side by side, their places do.
+  const std::string by_name = table(false);
+  const bool fits = visible_width(by_name.substr(0, by_name.find('\n'))) <= columns_of(STDOUT_FILENO);
+  out.add("\n  {:<14} {} rows by class (lines) and by the class predicted (columns)\n{}", "confusion", part,
+          fits ? by_name : table(true));
 }
 
 /// One λ in a line of its own; of many the smallest and the largest few.
