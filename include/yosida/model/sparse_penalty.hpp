@@ -37,7 +37,9 @@ class SparsePenalty {
   /// Two: Σ e^λ₁ |w_j| + e^λ₂ w_j².
   static SparsePenalty elastic_net(Index weights);
 
+  /// How many weights it is of, without intercepts.
   Index weights() const { return weights_; }
+  /// How many λ it has.
   Index hyperparameters() const { return l1_count_ + group_count_ + l2_count_; }
   /// Each kind of term, where there is one.
   const std::optional<Penalty>& l1() const { return l1_; }
@@ -55,6 +57,7 @@ class SparsePenalty {
 
   /// The weights of a group.
   std::span<const Index> members(Index group) const;
+  /// 0 where there are none.
   Index group_count() const { return groups_ ? groups_->groups.groups() : 0; }
   /// The group of a weight, or Penalty::kNone.
   Index group(Index weight) const { return groups_ ? groups_->groups.group(weight) : Penalty::kNone; }
@@ -90,7 +93,9 @@ class SparsePenalty {
 /// A SparsePenalty at a λ: what inner solvers ask of it. A view: the penalty must outlive it.
 class SparsePenaltyAt {
  public:
+  /// Without its λ.
   const SparsePenalty& penalty() const { return *penalty_; }
+  /// Whether it has norms of groups.
   bool has_groups() const { return penalty_->groups().has_value(); }
   /// The factor of |w_j|; 0 where there is none.
   double l1(Index weight) const { return l1_[weight]; }
@@ -126,8 +131,8 @@ class SparsePenaltyAt {
   /// allows: κ|z_j| ≤ e^λ₁, ‖soft(κz_g, e^λ₁)‖ ≤ e^λg. Squares allow everything at the price of
   /// Σ ‖what is beyond‖²/(4e^λ₂).
   struct Dual {
-    double kappa;
-    double price;
+    double kappa;  ///< the largest factor that is feasible
+    double price;  ///< what the squares cost
   };
   Dual dual(const Vector& z) const;
 
