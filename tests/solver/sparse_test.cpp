@@ -10,15 +10,15 @@
 namespace yosida {
 namespace {
 
-struct Run {
+struct SearchRun {
   std::string name;
   std::shared_ptr<const BilevelProblem> problem;
 };
 
 /// Lasso, elastic net, group lasso, sparse group lasso and adaptive lasso, of several losses, with and
 /// without folds: their h have kinks.
-std::vector<Run> runs() {
-  std::vector<Run> all;
+std::vector<SearchRun> runs() {
+  std::vector<SearchRun> all;
   const std::vector<Index> group_of = {0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2};
   const Penalty shared = Penalty::shared(15), groups = Penalty::by_group(group_of, 3);
   const std::vector<std::pair<std::string, SparsePenalty>> penalties = {
@@ -52,7 +52,7 @@ std::vector<Run> runs() {
 // a dense scan around it.
 TEST(SparseSearch, IsCertifiedAndNeverFalsely) {
   int certified = 0;
-  const std::vector<Run> all = runs();
+  const std::vector<SearchRun> all = runs();
   ASSERT_EQ(all.size(), 24U);
   for (const auto& [name, problem] : all) {
     SolveOptions options;
@@ -115,7 +115,8 @@ TEST(SparseSearch, KinksAreJudgedByBothSides) {
     const double below = (test::tight_validation(problem, at.array() - kStep, beside) - here) / kStep / here;
     const double above = (test::tight_validation(problem, at.array() + kStep, beside) - here) / kStep / here;
     if (std::min(std::abs(below), std::abs(above)) < 0.05) continue;  // too near to a smooth minimum
-    const Certificate certificate = certify(problem, Solution{.lambda = at, .point = w, .w = w}, Start{});
+    const Solution solution{.lambda = at, .w = w, .point = w, .loss = {}, .iteration = 0};
+    const Certificate certificate = certify(problem, solution, Start{});
     if (below > 0.0 && above > 0.0) {
       ++minima;
       EXPECT_EQ(certificate.verdict, Verdict::at_kink) << high << ": " << certificate.reason;
