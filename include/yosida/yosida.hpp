@@ -20,6 +20,7 @@
 #include "yosida/problem/gradient_check.hpp"
 #include "yosida/problem/k_fold_problem.hpp"
 #include "yosida/problem/linear_problem.hpp"
+#include "yosida/problem/sparse_problem.hpp"
 
 // Solvers with their settings, the loop that runs them, and what judges an answer.
 #include "yosida/setting_rules.hpp"

@@ -100,6 +100,8 @@ std::string in_words_of_python(std::string message) {
       {"--weights", "sample_weight"},
       {"--class-weights", "class_weight"},
       {"--lambda-per", "penalty_per"},
+      {"--penalty", "penalty"},
+      {"--group-scale", "group_scale"},
       {"--group", "groups"},
       {"--groups", "groups"},
       {"--unpenalised", "unpenalised"},

@@ -80,6 +80,26 @@ def test_penalties_are_those_of_scikit_learn(table, classes):
     np.testing.assert_allclose(weighted.coef_ * deviation, other.coef_, rtol=1e-7)
 
 
+def test_penalties_with_kinks_are_those_of_scikit_learn(classes):
+    X, y = classes[:2]
+    Z = StandardScaler().fit_transform(X)
+    ours = LogisticTuned(cv=3, penalty="l1").fit(Z, y)
+    theirs = LogisticRegression(penalty="l1", C=ours.C_, solver="saga", tol=1e-8, max_iter=200_000).fit(Z, y)
+    # saga ends within some 1e-8 of the objective.
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-3 * np.abs(theirs.coef_).max())
+    net = LogisticTuned(cv=3, penalty="elastic-net").fit(Z, y)
+    ratio = net.penalty_[0] / (net.penalty_[0] + 2.0 * net.penalty_[1])
+    theirs = LogisticRegression(
+        penalty="elasticnet", C=net.C_, l1_ratio=ratio, solver="saga", tol=1e-8, max_iter=200_000
+    ).fit(Z, y)
+    np.testing.assert_allclose(net.coef_, theirs.coef_, atol=1e-3 * np.abs(theirs.coef_).max())
+    half = Z.shape[1] // 2
+    grouped = LogisticTuned(
+        cv=3, penalty="group-lasso", groups={"a": range(half), "b": range(half, Z.shape[1])}
+    ).fit(Z, y)
+    assert grouped.lambda_names_ == ["a", "b"] and not hasattr(grouped, "C_")
+
+
 def test_parts_are_chosen_in_every_way(table):
     X, y = table
     group = np.arange(len(y)) // 10

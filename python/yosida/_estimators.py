@@ -63,7 +63,9 @@ _COMMON = """cv : "holdout", int, splitter or iterable of pairs, default="holdou
         Draws the parts.
     verbose : int, default=0
         Above 0: show progress."""
-_GROUPED = """penalty_per : {"shared", "feature", "group"%s}, default=None
+_GROUPED = """penalty : {"l2", "l1", "elastic-net", "group-lasso", "sparse-group-lasso"}, default=None
+        What keeps weights small; all but "l2" set some to 0. None: "l2".
+    penalty_per : {"shared", "feature", "group"%s}, default=None
         Which weights share a penalty. None: "group" where groups are given, else "shared".
     groups : dict or sequence, default=None
         Columns of each group by its name, or the label of each column's group.
@@ -227,8 +229,9 @@ class _Tuned(BaseEstimator):
         if hasattr(self, "groups"):
             options["groups"] = group_texts(self.groups, self.n_features_in_, names)
             options["unpenalised"] = column_texts(self.unpenalised, names)
-            if self.penalty_per is not None:
-                options["penalty_per"] = self.penalty_per
+            for name in ("penalty", "penalty_per"):
+                if getattr(self, name) is not None:
+                    options[name] = getattr(self, name)
         return options
 
     def _seed(self) -> int:
@@ -363,6 +366,7 @@ class _Grouped:
         self,
         *,
         cv: Any = "holdout",
+        penalty: Optional[str] = None,
         penalty_per: Optional[str] = None,
         groups: Any = None,
         unpenalised: Any = None,
@@ -375,6 +379,7 @@ class _Grouped:
         verbose: int = 0,
     ) -> None:
         self.cv = cv
+        self.penalty = penalty
         self.penalty_per = penalty_per
         self.groups = groups
         self.unpenalised = unpenalised
@@ -395,6 +400,7 @@ class _GroupedClasses:
         *,
         cv: Any = "holdout",
         class_weight: Any = None,
+        penalty: Optional[str] = None,
         penalty_per: Optional[str] = None,
         groups: Any = None,
         unpenalised: Any = None,
@@ -408,6 +414,7 @@ class _GroupedClasses:
     ) -> None:
         self.cv = cv
         self.class_weight = class_weight
+        self.penalty = penalty
         self.penalty_per = penalty_per
         self.groups = groups
         self.unpenalised = unpenalised
@@ -474,7 +481,8 @@ class RidgeTuned(_Grouped, _Regressor):
     _model = "ridge"
 
     def _keep_equivalents(self, total_weight: float) -> None:
-        self.alpha_ = self._one_or_all(2.0 * total_weight * self.penalty_)
+        if self.penalty in (None, "l2"):
+            self.alpha_ = self._one_or_all(2.0 * total_weight * self.penalty_)
 
 
 @_documented(False, "", """alpha_ : float
@@ -605,7 +613,8 @@ class PoissonTuned(_Grouped, _Regressor):
         return counts
 
     def _keep_equivalents(self, total_weight: float) -> None:
-        self.alpha_ = self._one_or_all(2.0 * self.penalty_)
+        if self.penalty in (None, "l2"):
+            self.alpha_ = self._one_or_all(2.0 * self.penalty_)
 
     def _own_tags(self) -> dict[str, bool]:
         return {"requires_positive_y": True}
@@ -670,6 +679,15 @@ class _Classifier(ClassifierMixin, _Tuned):
         margins = self._margins(X)
         return margins[:, 0] if margins.shape[1] == 1 else margins
 
+    def _keep_cost(self, total_weight: float) -> None:
+        """C of the programs that sum losses; none of them has groups of weights."""
+        if self.penalty in (None, "l2"):
+            self.C_ = self._one_or_all(0.5 / (total_weight * self.penalty_))
+        elif self.penalty == "l1":
+            self.C_ = self._one_or_all(1.0 / (total_weight * self.penalty_))
+        elif self.penalty == "elastic-net" and len(self.penalty_) == 2:
+            self.C_ = 1.0 / (total_weight * (self.penalty_[0] + 2.0 * self.penalty_[1]))
+
     def predict(self, X: Any) -> Any:
         """The class of the largest margin."""
         margins = self.decision_function(X)
@@ -677,7 +695,8 @@ class _Classifier(ClassifierMixin, _Tuned):
 
 
 _C = """C_ : float or array
-        As ``%s`` has it, for the pretreated features: ``C_ = 1 / (2 N penalty_)`` with N the weight of all rows.
+        As ``%s`` has it, for the pretreated features: ``C_ = 1 / (2 N penalty_)`` with N the weight of all rows,
+        of an ℓ₁ penalty ``1 / (N penalty_)``; not there where groups are penalised.
     classes_ : array
     """
 
@@ -723,7 +742,7 @@ class LogisticTuned(_GroupedClasses, _Classifier):
         return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
 
     def _keep_equivalents(self, total_weight: float) -> None:
-        self.C_ = self._one_or_all(0.5 / (total_weight * self.penalty_))
+        self._keep_cost(total_weight)
 
 
 @_documented(True, "", _C % "LinearSVC")
@@ -759,7 +778,7 @@ class SVCTuned(_GroupedClasses, _Classifier):
         return coded
 
     def _keep_equivalents(self, total_weight: float) -> None:
-        self.C_ = self._one_or_all(0.5 / (total_weight * self.penalty_))
+        self._keep_cost(total_weight)
 
     def _own_tags(self) -> dict[str, bool]:
         return {"binary_only": True}

@@ -471,8 +471,10 @@ def tune(
     intercept: bool = True,
     fill_missing: bool = False,
     class_weight: Any = None,
+    penalty: Optional[str] = None,
     penalty_per: Optional[str] = None,
     groups: Any = None,
+    group_scale: Optional[str] = None,
     unpenalised: Any = None,
     method: str = "my-hpo",
     settings: Optional[Mapping[str, Any]] = None,
@@ -517,10 +519,14 @@ def tune(
     fill_missing : bool
         NaN stands for a missing value; the mean of the training rows takes its place.
     class_weight : "balanced" or dict, optional
+    penalty : {"l2", "l1", "elastic-net", "group-lasso", "sparse-group-lasso"}, optional
+        What keeps weights small; all but "l2" set some to 0. By default that of the model.
     penalty_per : {"shared", "feature", "group", "class"}, optional
         Which weights share a λ. By default "group" where groups are given, else "shared".
     groups : dict or sequence, optional
         Columns of each group by its name, or the label of each column's group.
+    group_scale : "sqrt", optional
+        Groups that share a penalty count by the roots of their sizes.
     unpenalised : sequence, optional
         Columns without a penalty, by name or index.
     method : str
@@ -603,7 +609,9 @@ def tune(
         ("target", target_pretreatment),
         ("validation_fraction", validation_fraction),
         ("test_fraction", test_fraction),
+        ("penalty", penalty),
         ("penalty_per", penalty_per),
+        ("group_scale", group_scale),
         ("lambda0", lambda0),
         ("bounds", bounds),
         ("copy_bytes", copy_bytes),

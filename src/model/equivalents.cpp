@@ -77,4 +77,24 @@ Equivalents l1_equivalents(const TrainedPenalty& trained) {
   return all;
 }
 
+Equivalents sparse_equivalents(std::string_view model, const TrainedPenalty& trained) {
+  const auto& [lambda, train, intercept, classes] = trained;
+  const double l1 = std::exp(lambda[0]);
+  const bool has_l2 = lambda.size() > 1;
+  const double all_of_it = l1 + (has_l2 ? 2.0 * std::exp(lambda[1]) : 0.0);
+  const double sum_of_losses = 1.0 / (static_cast<double>(train.rows()) * all_of_it);
+  Equivalents all;
+  if (model == "logistic" || model == "softmax") {
+    all.emplace_back("sklearn_logistic_C", sum_of_losses);
+    if (has_l2) all.emplace_back("sklearn_logistic_l1_ratio", l1 / all_of_it);
+  } else if (model == "svm" && !has_l2 && !intercept) {
+    all.emplace_back("sklearn_linear_svc_C", sum_of_losses);
+  }
+  if (model == "logistic" || model == "softmax" || model == "poisson") {
+    all.emplace_back("glmnet_lambda", all_of_it);
+    all.emplace_back("glmnet_alpha", l1 / all_of_it);
+  }
+  return all;
+}
+
 }  // namespace yosida

@@ -18,6 +18,9 @@ struct Huber : Numbers {
     return r <= kDelta ? 0.5 * r * r : kDelta * (r - 0.5 * kDelta);
   }
   static double slope(double m, double y) { return std::clamp(m - y, -kDelta, kDelta); }
+  static double conjugate(double u, double y) {
+    return std::abs(u) <= kDelta ? 0.5 * u * u + u * y : std::numeric_limits<double>::infinity();
+  }
   static double curvature(double m, double y) { return std::abs(y - m) <= kDelta ? 1.0 : 0.0; }
 };
 

@@ -22,6 +22,7 @@ struct Logistic : Labelled {
     const double e = std::exp(-std::abs(z));
     return -y * (z > 0.0 ? 1.0 : e) / (1.0 + e);
   }
+  static double conjugate(double u, double y) { return t_log_t(-u * y) + t_log_t(1.0 + u * y); }
   /// σ(ym) σ(−ym), as e^{−|m|} / (1 + e^{−|m|})²: no cancellation in the tails.
   static double curvature(double m, double) {
     const double e = std::exp(-std::abs(m));

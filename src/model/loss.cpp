@@ -1,8 +1,15 @@
 #include "yosida/model/loss.hpp"
 
+#include <algorithm>
+#include <limits>
+
 #include "yosida/model/models.hpp"
 
 namespace yosida {
+
+void Loss::conjugates(std::span<const double>, std::span<const double>, std::span<double> out) const {
+  std::fill(out.begin(), out.end(), std::numeric_limits<double>::quiet_NaN());
+}
 
 std::vector<std::string_view> model_names() {
   std::vector<std::string_view> names;

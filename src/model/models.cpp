@@ -1,5 +1,6 @@
 #include "yosida/model/models.hpp"
 
+#include "yosida/error.hpp"
 #include "yosida/nearest.hpp"
 
 namespace yosida {
@@ -61,6 +62,38 @@ constexpr Model kModels[] = {
 }  // namespace
 
 std::span<const Model> models() { return kModels; }
+
+std::string_view to_string(PenaltyForm form) {
+  switch (form) {
+    case PenaltyForm::l2:
+      return "l2";
+    case PenaltyForm::l1:
+      return "l1";
+    case PenaltyForm::l1_l2:
+      return "elastic-net";
+    case PenaltyForm::groups:
+      return "group-lasso";
+    case PenaltyForm::l1_groups:
+      return "sparse-group-lasso";
+  }
+  return "unknown";
+}
+
+PenaltyForm penalty_of(const Model& model, std::string_view name) {
+  if (name.empty()) return model.penalty;
+  std::vector<std::string> known;
+  for (const PenaltyForm form :
+       {PenaltyForm::l2, PenaltyForm::l1, PenaltyForm::l1_l2, PenaltyForm::groups, PenaltyForm::l1_groups}) {
+    known.emplace_back(to_string(form));
+    if (known.back() != name) continue;
+    if (model.penalty != PenaltyForm::l2 && model.penalty != form)
+      throw InputError("--penalty " + std::string(name) + ": does not go with --model " +
+                       std::string(model.name) + ", which is --model ridge --penalty " +
+                       std::string(to_string(model.penalty)));
+    return form;
+  }
+  refuse_unknown("penalty", name, known, "must be l2, l1, elastic-net, group-lasso or sparse-group-lasso");
+}
 
 const Model& model(std::string_view name) {
   std::vector<std::string> known;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cmath>
+#include <limits>
 #include <string_view>
 
 #include "yosida/model/loss.hpp"
@@ -7,7 +9,7 @@
 namespace yosida {
 
 /// A Loss of one output from the formulas of one row: static functions value(m, y), slope(m, y), curvature(m,
-/// y), accepts(y) and the constants name, link, quadratic, jumps,
+/// y), conjugate(u, y), accepts(y) and the constants name, link, quadratic, jumps,
 /// targets.
 template <typename Formulas>
 class Pointwise final : public Loss {
@@ -29,6 +31,10 @@ class Pointwise final : public Loss {
   void slopes(std::span<const double> m, std::span<const double> y, std::span<double> out) const override {
     for (std::size_t i = 0; i < m.size(); ++i) out[i] = Formulas::slope(m[i], y[i]);
   }
+  void conjugates(std::span<const double> u, std::span<const double> y,
+                  std::span<double> out) const override {
+    for (std::size_t i = 0; i < u.size(); ++i) out[i] = Formulas::conjugate(u[i], y[i]);
+  }
   void curvatures(std::span<const double> m, std::span<const double> y,
                   std::span<double> out) const override {
     for (std::size_t i = 0; i < m.size(); ++i) out[i] = Formulas::curvature(m[i], y[i]);
@@ -45,6 +51,12 @@ class Pointwise final : public Loss {
     for (std::size_t i = 0; i < state.size(); ++i) out[0] += (s.empty() ? 1.0 : s[i]) * state[i];
   }
 };
+
+/// t log t on its domain t ≥ 0, or below 0 by rounding; ∞ outside it.
+inline double t_log_t(double t) {
+  constexpr double kRounding = 1e-14;
+  return t > 0.0 ? t * std::log(t) : t >= -kRounding ? 0.0 : std::numeric_limits<double>::infinity();
+}
 
 /// What targets the formulas of a kind take.
 struct Labelled {

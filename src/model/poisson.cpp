@@ -22,6 +22,7 @@ struct Poisson {
     return std::isinf(mean) || y == 0.0 ? mean : std::max(mean - y * m - (y - y * std::log(y)), 0.0);
   }
   static double slope(double m, double y) { return std::exp(m) - y; }
+  static double conjugate(double u, double y) { return t_log_t(u + y) - u - t_log_t(y); }
   static double curvature(double m, double) { return std::exp(m); }
 };
 

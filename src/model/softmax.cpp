@@ -2,6 +2,7 @@
 #include <cmath>
 #include <memory>
 
+#include "model/pointwise.hpp"
 #include "yosida/error.hpp"
 #include "yosida/model/loss.hpp"
 
@@ -40,6 +41,15 @@ class Softmax final : public Loss {
       double others = 0.0;
       for (std::size_t k = 0; k < k_; ++k) others += row[k];
       row[label] = -others;
+    }
+  }
+  /// Σ t log t of the probabilities t = u + e_y.
+  void conjugates(std::span<const double> u, std::span<const double> y,
+                  std::span<double> out) const override {
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      out[i] = 0.0;
+      for (std::size_t k = 0; k < k_; ++k)
+        out[i] += t_log_t(u[i * k_ + k] + (k == static_cast<std::size_t>(y[i]) ? 1.0 : 0.0));
     }
   }
   void curvatures(std::span<const double> m, std::span<const double> y,

@@ -14,6 +14,10 @@ struct SquaredHinge : Labelled {
   static double gap(double m, double y) { return std::max(0.0, 1.0 - y * m); }
   static double value(double m, double y) { return gap(m, y) * gap(m, y); }
   static double slope(double m, double y) { return -2.0 * y * gap(m, y); }
+  static double conjugate(double u, double y) {
+    const double t = -u * y;
+    return t >= 0.0 ? 0.25 * t * t - t : std::numeric_limits<double>::infinity();
+  }
   static double curvature(double m, double y) { return y * m < 1.0 ? 2.0 : 0.0; }
 };
 

@@ -226,6 +226,24 @@ CurvePoint BilevelProblem::closed_form(double lambda) const {
   return point;
 }
 
+bool BilevelProblem::one_sided_slopes(const Vector& w, const Vector& lambda, const Matrix& directions, double,
+                                      Vector& slopes) const {
+  Vector g(weights());
+  Vector q = Vector::Zero(weights());
+  Vector gradient(hyperparameters());
+  validation_gradient(w, lambda, g);
+  hessian_solve(w, lambda, g, {}, q);
+  cross_product_transposed(w, lambda, q, gradient);
+  gradient = -gradient;
+  if (traits().validation_depends_on_lambda) {
+    Vector direct(hyperparameters());
+    validation_gradient_lambda(w, lambda, direct);
+    gradient += direct;
+  }
+  slopes = directions.transpose() * gradient;
+  return false;
+}
+
 void BilevelProblem::closed_forms(std::span<const double>, std::span<CurvePoint>) const {
   throw std::logic_error("closed_forms: this problem has none");
 }

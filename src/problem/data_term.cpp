@@ -267,16 +267,52 @@ Matrix DataTerm::hessian_at(const Vector& state, const StopToken* stop) const {
 }
 
 Matrix DataTerm::hessian_on(const Vector& state, const std::vector<Index>& set) const {
+  if (set.empty()) return {};
+  if (k_ > 1) return hessian_of_outputs_on(state, set);
   Vector h;
   row_curvatures(state, h);
   return weighted_gram(x_, as_span(h), set);
+}
+
+/// A Gram matrix of the features in the set for each pair of outputs; intercepts are those of a column of
+/// ones, behind the others.
+Matrix DataTerm::hessian_of_outputs_on(const Vector& state, const std::vector<Index>& set) const {
+  std::vector<Index> features;
+  std::vector<std::vector<std::pair<Index, Index>>> places(static_cast<std::size_t>(k_));  // in h, feature
+  for (std::size_t i = 0; i < set.size(); ++i) {
+    const Index feature = set[i] / k_;
+    if (features.empty() || features.back() != feature) features.push_back(feature);
+    places[static_cast<std::size_t>(set[i] % k_)].emplace_back(static_cast<Index>(i),
+                                                               std::ssize(features) - 1);
+  }
+  Matrix hessian(set.size(), set.size());
+  Matrix along(x_.rows(), k_);  // s_i/N ∂²ℓ_i/∂m_o∂m_l of each row i and output l
+  const std::span<double> all{along.data(), static_cast<std::size_t>(along.size())};
+  for (Index o = 0; o < k_; ++o) {
+    along.setZero();
+    along.col(o).setConstant(1.0 / rows());
+    loss_.apply_curvatures(as_span(state), all, all);
+    weigh(0, all);
+    for (Index l = 0; l <= o; ++l) {
+      // Curvatures between two outputs may have either sign, the weights of a Gram matrix may not.
+      const Vector up = along.col(l).cwiseMax(0.0), down = along.col(l).cwiseMin(0.0).cwiseAbs();
+      Matrix gram = Matrix::Zero(std::ssize(features), std::ssize(features));
+      if (up.maxCoeff() > 0.0) gram += weighted_gram(x_, as_span(up), features);
+      if (down.maxCoeff() > 0.0) gram -= weighted_gram(x_, as_span(down), features);
+      for (const auto& [row, i] : places[static_cast<std::size_t>(o)])
+        for (const auto& [column, j] : places[static_cast<std::size_t>(l)])
+          hessian(row, column) = hessian(column, row) = gram(i, j);
+    }
+  }
+  return hessian;
 }
 
 double DataTerm::hessian_on_flops(std::size_t size) const {
   // A sparse row adds only the pairs of its own columns: its share of non-zeros, twice.
   const double dense = 2.0 * rows() * static_cast<double>(x_.cols());
   const double columns = x_.product_flops() / dense * static_cast<double>(size);
-  return rows() * columns * columns;
+  const auto outputs = static_cast<double>(k_);
+  return rows() * columns * columns * (k_ > 1 ? 0.5 * (outputs + 1.0) / outputs : 1.0);
 }
 
 Matrix DataTerm::hessian_of_outputs_at(const Vector& state, const StopToken* stop) const {

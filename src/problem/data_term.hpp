@@ -75,7 +75,7 @@ class DataTerm {
   /// ∇²f of a loss of one output, the intercept its last row and column; of some rows only where `stop` says
   /// so.
   Matrix hessian_at(const Vector& state, const StopToken* stop = nullptr) const;
-  /// The rows and columns of it that `set` names (rising; the intercept, where it is in it, last).
+  /// Its rows and columns that `set` names (rising; intercepts, where they are in it, last), of any loss.
   Matrix hessian_on(const Vector& state, const std::vector<Index>& set) const;
   /// The operations of hessian_on for a set of this size.
   double hessian_on_flops(std::size_t size) const;
@@ -83,6 +83,7 @@ class DataTerm {
   Matrix hessian_of_outputs_at(const Vector& state, const StopToken* stop = nullptr) const;
 
  private:
+  Matrix hessian_of_outputs_on(const Vector& state, const std::vector<Index>& set) const;
   std::span<const double> targets(Index first, std::size_t margins) const;
   double sum(Index first, std::span<const double> m) const;
   /// Calls range(first, margins of these rows) for all rows, by several threads where they are many; adds up

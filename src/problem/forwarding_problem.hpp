@@ -66,6 +66,10 @@ class ForwardingProblem : public BilevelProblem {
   void certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const override {
     problem_.certificate_scale(w, lambda, out);
   }
+  bool one_sided_slopes(const Vector& w, const Vector& lambda, const Matrix& directions, double reach,
+                        Vector& slopes) const override {
+    return problem_.one_sided_slopes(w, lambda, directions, reach, slopes);
+  }
   LinearReport hessian_solve_many(const Vector& w, const Vector& lambda, const Matrix& b,
                                   const LinearOptions& options, Matrix& x) const override {
     return problem_.hessian_solve_many(w, lambda, b, options, x);

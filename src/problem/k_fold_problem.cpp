@@ -428,6 +428,21 @@ void KFoldProblem::certificate_scale(const Vector& w, const Vector& lambda, Vect
     out = out.cwiseMax(own.of_lambda);
 }
 
+bool KFoldProblem::one_sided_slopes(const Vector& w, const Vector& lambda, const Matrix& directions,
+                                    double reach, Vector& slopes) const {
+  require_sizes(*this, w, lambda);
+  std::vector<Vector> all(folds_.size());
+  std::vector<char> has_kink(folds_.size());
+  for_each_fold([&](const Fold& fold, Scratch& own) {
+    gather(fold, w, own.a);
+    has_kink[number_of(fold)] =
+        fold.problem->one_sided_slopes(own.a, lambda, directions, reach, all[number_of(fold)]);
+  });
+  slopes.setZero(directions.cols());
+  for (const Fold& fold : folds_) slopes += fold.share * all[number_of(fold)];
+  return std::any_of(has_kink.begin(), has_kink.end(), [](char has) { return has != 0; });
+}
+
 void KFoldProblem::closed_forms(std::span<const double> lambdas, std::span<CurvePoint> points) const {
   std::vector<std::vector<CurvePoint>> all(folds_.size(), std::vector<CurvePoint>(points.size()));
   for_each_fold(

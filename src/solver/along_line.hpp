@@ -77,6 +77,10 @@ class AlongLine final : public ForwardingProblem {
   }
   /// The flat ends of a line are told by its bounds.
   void certificate_scale(const Vector&, const Vector&, Vector& out) const override { out.setOnes(); }
+  bool one_sided_slopes(const Vector& w, const Vector& t, const Matrix& directions, double reach,
+                        Vector& slopes) const override {
+    return problem_.one_sided_slopes(w, at(t[0]), direction_ * directions, reach, slopes);
+  }
   /// Along one of the λ it is that of the problem.
   std::shared_ptr<const ExactCurve> exact_curve(const Vector&, Index, const StopToken* stop) const override {
     Index j = 0;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
+#include <optional>
 
 #include "solver/direct_term.hpp"
 #include "solver/stationarity.hpp"
@@ -78,6 +80,77 @@ Slopes slopes_at(const BilevelProblem& problem, const Vector& lambda, double all
   return at;
 }
 
+/// How near in λ a kink of h must be for its slopes on both sides to be those here: what a step of this
+/// length gains or loses is under what losses are told apart by.
+constexpr double kReach = 1e-5;
+
+bool has_kinks(const BilevelProblem& problem) {
+  return problem.traits().feature_width < ProblemTraits::kSmoothWidth;
+}
+
+/// h on both sides of a kink: what a smaller and a larger λ_j cost per unit, scaled as slopes are; ∞ where a
+/// bound is in the way.
+struct Sides {
+  Vector smaller, larger;
+
+  /// The λ_j that falls most on one side, and whether that is the larger one.
+  struct Falling {
+    Index j = 0;
+    bool is_larger = false;
+    double cost = std::numeric_limits<double>::infinity();
+  };
+  Falling most_falling() const {
+    Falling most;
+    for (Index j = 0; j < smaller.size(); ++j) {
+      if (smaller[j] < most.cost) most = {j, false, smaller[j]};
+      if (larger[j] < most.cost) most = {j, true, larger[j]};
+    }
+    return most;
+  }
+};
+
+/// Nothing where no kink is near.
+std::optional<Sides> sides_of_kink(const BilevelProblem& problem, const Vector& lambda, const Vector& w,
+                                   const Vector& scale, const Start& start) {
+  if (!has_kinks(problem)) return {};
+  const Index count = lambda.size();
+  Matrix directions(count, 2 * count);
+  directions << -Matrix::Identity(count, count), Matrix::Identity(count, count);
+  Vector slopes;
+  if (!problem.one_sided_slopes(w, lambda, directions, kReach, slopes) || !slopes.allFinite()) return {};
+  Sides sides{slopes.head(count).cwiseProduct(scale), slopes.tail(count).cwiseProduct(scale)};
+  for (Index j = 0; j < count && start.is_bounded(); ++j) {
+    if (lambda[j] <= start.low[j]) sides.smaller[j] = std::numeric_limits<double>::infinity();
+    if (lambda[j] >= start.high[j]) sides.larger[j] = std::numeric_limits<double>::infinity();
+  }
+  return sides;
+}
+
+/// What a kink proves, in a sentence.
+std::string reason_at_kink(const Sides& sides) {
+  if (sides.smaller.size() > 1)
+    return fmt::format(
+        "no single lambda can be improved: h has a kink here, and on its best side it costs {} "
+        "of the validation loss per unit",
+        number_text(sides.most_falling().cost, 2));
+  const auto cost = [](double value) {
+    return std::isinf(value) ? std::string("is beyond its bound")
+                             : fmt::format("costs {} of the validation loss per unit", number_text(value, 2));
+  };
+  return fmt::format("h has a kink here: a smaller lambda {}, a larger one {}", cost(sides.smaller[0]),
+                     cost(sides.larger[0]));
+}
+
+/// How many λ hold all their weights at 0: h does not change as such a λ grows.
+std::string held_at_zero(const BilevelProblem& problem, const Vector& lambda, const Vector& w) {
+  if (!has_kinks(problem) || lambda.size() < 3) return "";
+  Vector terms(lambda.size());
+  problem.train_gradient_lambda(w, lambda, terms);
+  const Index held = (terms.array() == 0.0).count();
+  if (held == 0) return "";
+  return fmt::format("; {} of {} lambda hold their weights at 0", held, lambda.size());
+}
+
 /// The weights are 0, or the penalty is.
 bool ignores_lambda(const BilevelProblem& problem, const Vector& lambda, const Vector& w) {
   constexpr double kNothing = 1e-150;
@@ -142,8 +215,7 @@ Verdict verdict_beside(const BilevelProblem& problem, const Vector& lambda, cons
     if (beside == Beside::falls) return Verdict::not_certified;
     has_end |= beside == Beside::is_flat_below;
   }
-  const bool has_kinks = problem.traits().feature_width < ProblemTraits::kSmoothWidth;
-  return has_end ? Verdict::at_end : has_kinks ? Verdict::at_kink : Verdict::at_precision;
+  return has_end ? Verdict::at_end : has_kinks(problem) ? Verdict::at_kink : Verdict::at_precision;
 }
 
 /// What lies below the lower bounds that hold some of λ.
@@ -255,6 +327,9 @@ Certificate certify(const BilevelProblem& problem, const Solution& solution, con
   const double worst = certificate.hypergradient + certificate.hypergradient_error;
   const bool is_small = std::isfinite(worst) && judged.steep.empty();
   const std::string size = slope_in_words(certificate);
+  const std::optional<Sides> sides = sides_of_kink(problem, lambda, w, at.scale, start);
+  const auto falling = sides ? sides->most_falling() : Sides::Falling{};
+  const bool falls = falling.cost < -tolerance;
   // Denormal or zero throughout, and no accident of a minimum: not a small slope but none.
   const bool flat = at.validation > 0.0 &&
                     at.slope.cwiseAbs().maxCoeff() <= std::numeric_limits<double>::min() &&
@@ -268,6 +343,14 @@ Certificate certify(const BilevelProblem& problem, const Solution& solution, con
     certificate.reason = fmt::format(
         "the weights are not trained to their optimum: gradient {} of that at 0{}",
         number_text(certificate.inner_gradient, 2), is_small ? "; lambda itself is stationary" : "");
+  } else if (!is_small && sides && !falls) {
+    certificate.verdict = Verdict::at_kink;
+    certificate.reason = reason_at_kink(*sides) + held_at_zero(problem, lambda, w);
+  } else if (is_small && falls) {
+    certificate.reason =
+        fmt::format("h has a kink here and falls by {} of the validation loss per unit towards a {} lambda{}",
+                    number_text(-falling.cost, 2), falling.is_larger ? "larger" : "smaller",
+                    lambda.size() > 1 ? fmt::format(" ({} of {})", falling.j + 1, lambda.size()) : "");
   } else if (!is_small) {
     certificate.verdict =
         verdict_beside(problem, lambda, judged.steep, size_of(problem, lambda, at.validation), w);
@@ -282,7 +365,8 @@ Certificate certify(const BilevelProblem& problem, const Solution& solution, con
         "without changing it; a small slope says nothing";
   } else {
     certificate.verdict = Verdict::certified;
-    certificate.reason = fmt::format("no small change of lambda helps: {}", size);
+    certificate.reason =
+        fmt::format("no small change of lambda helps: {}{}", size, held_at_zero(problem, lambda, w));
   }
   return certificate;
 }

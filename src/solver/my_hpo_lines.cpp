@@ -41,7 +41,8 @@ std::optional<Lines> Lines::to_begin_with(const BilevelProblem& problem, const M
                                           const Start& start) {
   const Index count = problem.hyperparameters();
   if (const std::optional<Bounds>& stated = problem.traits().bounds) {
-    if (count != 2) return {};
+    if (count != 2)
+      return problem.traits().has_penalties ? along_all(problem, settings, start) : std::nullopt;
     Lines lines(settings, kCoarser, component(start, 0));
     for (const double share : kShares) {
       Vector origin(2);
@@ -50,10 +51,17 @@ std::optional<Lines> Lines::to_begin_with(const BilevelProblem& problem, const M
     }
     return lines;
   }
+  if (!problem.least_curvatures()) return {};
+  return along_all(problem, settings, start);
+}
+
+/// One λ for all.
+std::optional<Lines> Lines::along_all(const BilevelProblem& problem, const MyHpo::Settings& settings,
+                                      const Start& start) {
+  const Index count = problem.hyperparameters();
   Start shared = start;
   shared.lambda = Vector::Constant(1, start.lambda.mean());
   if (start.is_bounded() && !bound_shared(shared, start)) return {};
-  if (!problem.least_curvatures()) return {};
   Lines lines(settings, 1.0, std::move(shared));
   lines.left_.push_back(std::make_unique<AlongLine>(problem, Vector::Zero(count), Vector::Ones(count)));
   return lines;

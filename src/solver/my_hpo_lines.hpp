@@ -28,6 +28,8 @@ class Lines {
   bool have_led_lower() const { return have_led_lower_; }
 
  private:
+  static std::optional<Lines> along_all(const BilevelProblem& problem, const MyHpo::Settings& settings,
+                                        const Start& start);
   Lines(const MyHpo::Settings& settings, double coarser, Start range);
   void begin_next();
 

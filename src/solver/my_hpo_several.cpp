@@ -46,7 +46,7 @@ void SearchForSeveral::step(Iterate& at) {
   // A descent has ended. Is there anything lower?
   if (looks_along_line(at)) {
     at.status = SolverStatus::running;
-  } else if (problem_.traits().bounds && !exact_) {
+  } else if (problem_.traits().bounds && !exact_ && at.lambda.size() == 2) {
     compare_descents(at);
   }
 }

@@ -158,6 +158,9 @@ SortedJson spec_json(const RunSpec& spec) {
     model.update({{"lambda_per", options.penalty.lambda_per},
                   {"groups", options.penalty.groups},
                   {"unpenalised", options.penalty.unpenalised}});
+    // Runs without these keep the keys they had.
+    if (!options.penalty.kind.empty()) model["penalty"] = options.penalty.kind;
+    if (!options.penalty.group_scale.empty()) model["group_scale"] = options.penalty.group_scale;
     run["time_limit"] = or_null(options.limits.seconds);
     run["lambda0"] = or_null(options.lambda0);
     run["bounds"] = nullptr;
@@ -212,10 +215,12 @@ RunSpec spec_from(const json& root) {
   options.x = text_at(model, "x");
   if (const json& y = at(model, "y"); y.is_string()) options.y = y.get<std::string>();
   options.intercept = is_true_at(model, "intercept");
-  options.penalty = {.lambda_per = text_at(model, "lambda_per"),
+  options.penalty = {.kind = text_at(model, "penalty"),
+                     .lambda_per = text_at(model, "lambda_per"),
                      .groups_file = {},
                      .groups = texts_at(model, "groups"),
-                     .unpenalised = texts_at(model, "unpenalised")};
+                     .unpenalised = texts_at(model, "unpenalised"),
+                     .group_scale = text_at(model, "group_scale")};
   options.method = text_at(root, kMethod);
   options.settings = text_map_at(root, kSettings);
   if (const json& seed = at(root, kSeed); seed.is_number_integer()) options.seed = seed.get<std::uint64_t>();

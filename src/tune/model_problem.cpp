@@ -4,7 +4,7 @@
 
 #include "problem/gram_least_squares.hpp"
 #include "yosida/problem/collapse.hpp"
-#include "yosida/problem/elastic_net_problem.hpp"
+#include "yosida/problem/sparse_problem.hpp"
 
 namespace yosida {
 
@@ -42,16 +42,15 @@ std::shared_ptr<const BilevelProblem> ModelProblem::cheapest(double iterations, 
   return problem;
 }
 
-ModelProblem make_problem(Split split, const Prepared& data, const Penalty& penalty, bool intercept) {
-  using Kind = ElasticNetProblem::Kind;
-  const PenaltyForm form = data.model->penalty;
-  if (form == PenaltyForm::l2) {
-    auto linear = std::make_shared<const LinearProblem>(std::move(split), data.loss, intercept, penalty);
-    return {.problem = linear, .split = &linear->split(), .linear = linear};
+ModelProblem make_problem(Split split, const Prepared& data, const NamedPenalty& penalty, bool intercept) {
+  if (penalty.sparse) {
+    auto sparse =
+        std::make_shared<const SparseProblem>(std::move(split), data.loss, intercept, *penalty.sparse);
+    return {.problem = sparse, .split = &sparse->split(), .linear = nullptr};
   }
-  auto sparse = std::make_shared<const ElasticNetProblem>(
-      std::move(split), data.loss, intercept, form == PenaltyForm::l1 ? Kind::lasso : Kind::elastic_net);
-  return {.problem = sparse, .split = &sparse->split(), .linear = nullptr};
+  auto linear =
+      std::make_shared<const LinearProblem>(std::move(split), data.loss, intercept, penalty.penalty);
+  return {.problem = linear, .split = &linear->split(), .linear = linear};
 }
 
 }  // namespace yosida

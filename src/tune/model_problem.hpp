@@ -7,7 +7,7 @@
 
 #include "linalg/gram_of_all.hpp"
 #include "yosida/problem/collapse.hpp"
-#include "yosida/tune/prepare.hpp"
+#include "yosida/tune/tune_problem.hpp"
 
 namespace yosida {
 
@@ -55,6 +55,6 @@ struct ModelProblem {
   std::shared_ptr<const BilevelProblem> cheapest(double iterations, Coordinates coordinates,
                                                  const StopToken& stop) const;
 };
-ModelProblem make_problem(Split split, const Prepared& data, const Penalty& penalty, bool intercept);
+ModelProblem make_problem(Split split, const Prepared& data, const NamedPenalty& penalty, bool intercept);
 
 }  // namespace yosida

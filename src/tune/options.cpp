@@ -14,20 +14,23 @@ namespace {
 
 /// Gradient steps never set a weight to 0, so a penalty with kinks needs a method that solves its inner
 /// problems.
-void require_method_fits(const Method& method, const SettingValues& settings, const std::string& model) {
-  if (model.empty() || yosida::model(model).penalty == PenaltyForm::l2) return;
+void require_method_fits(const Method& method, const SettingValues& settings, const TuneOptions& options) {
+  const Model& known = yosida::model(options.model.empty() ? "ridge" : options.model);
+  if (penalty_of(known, options.penalty.kind) == PenaltyForm::l2) return;
+  const std::string wanted =
+      options.penalty.kind.empty() ? "--model " + options.model : "--penalty " + options.penalty.kind;
   const auto steps = settings.find("train_steps");
   if (method.takes_kinks) {
     if (steps == settings.end() || steps->second == "exact") return;
     throw InputError(fmt::format(
-        "{}: train_steps = {}: must be exact for --model {}, whose penalty has kinks: gradient steps would "
-        "never set a weight to 0",
-        method.name, steps->second, model));
+        "{}: train_steps = {}: must be exact for {}, a penalty with kinks: gradient steps would never set a "
+        "weight to 0",
+        method.name, steps->second, wanted));
   }
   throw InputError(fmt::format(
-      "method = {}: does not go with --model {}, whose penalty has kinks: must be a method that solves its "
-      "inner problems, such as my-hpo or hoag",
-      method.name, model));
+      "method = {}: does not go with {}, a penalty with kinks: must be a method that solves its inner "
+      "problems, such as my-hpo or hoag",
+      method.name, wanted));
 }
 
 template <typename T>
@@ -50,6 +53,7 @@ void verify_model(const TuneOptions& options) {
   parse_x_steps(options.x);
   if (options.y) parse_y_step(*options.y);
   if (known == nullptr) return;
+  penalty_of(*known, options.penalty.kind);
   if (options.y && known->code)
     throw InputError(
         "--y: is for a target that is a number (ridge, lasso, elastic-net, huber); the labels of a "
@@ -61,7 +65,7 @@ void verify_model(const TuneOptions& options) {
 
 void verify_run(const TuneOptions& options) {
   const Method& chosen = method(options.method);
-  require_method_fits(chosen, options.settings, options.model);
+  require_method_fits(chosen, options.settings, options);
   static_cast<void>(chosen.make(options.settings));  // refuses bad settings
   require_positive(options.limits.gradients, "budget-gradients");
   require_positive(options.limits.iterations, "max-iterations");

@@ -46,7 +46,7 @@ Report report_all(const Split& split, const Prepared& data, double y_scale, bool
   if (split.validation.rows() > 0)
     report.validation = report_part(split.validation, loss, y_scale, intercept, w);
   if (split.test) report.test = report_part(*split.test, loss, y_scale, intercept, w);
-  if (data.model->penalty != PenaltyForm::l2)
+  if (data.penalty != PenaltyForm::l2)
     report.nonzero_weights =
         static_cast<double>((w.head(split.train.features() * loss.outputs()).array() != 0.0).count());
   return report;

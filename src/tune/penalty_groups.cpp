@@ -138,33 +138,35 @@ void parse_group(const std::string& text, const Columns& columns, Groups& groups
   }
 }
 
-std::string chosen_sharing(const PenaltyOptions& given) {
+std::string chosen_sharing(const PenaltyOptions& given, PenaltyForm form) {
   const bool has_groups = !given.groups_file.empty() || !given.groups.empty();
+  const bool has_norms = form == PenaltyForm::groups || form == PenaltyForm::l1_groups;
   if (!given.groups_file.empty() && !given.groups.empty())
     throw InputError("--groups: does not go with --group: groups stand in a file or on the command line");
+  if (has_norms && !has_groups)
+    throw InputError(
+        fmt::format("--penalty {}: needs --groups FILE or --group NAME=col,col,...", to_string(form)));
   std::string per = given.lambda_per.empty() ? (has_groups ? "group" : "shared") : given.lambda_per;
   if (per != "shared" && per != "feature" && per != "class" && per != "group")
     refuse_unknown("lambda-per", per, {"shared", "feature", "class", "group"},
                    "must be shared, feature, class or group");
-  if (has_groups && per != "group")
+  if (has_norms && per != "group" && per != "shared")
+    throw InputError(
+        fmt::format("lambda-per = {}: does not go with --penalty {}: groups have one lambda each "
+                    "(group), or one for all of them (shared)",
+                    per, to_string(form)));
+  if (has_groups && per != "group" && !has_norms)
     throw InputError(fmt::format("{}: goes with --lambda-per group, not with {}",
                                  given.groups.empty() ? "--groups" : "--group", per));
   if (per == "group" && !has_groups)
     throw InputError("lambda-per = group: needs --groups FILE or --group NAME=col,col,...");
+  if (!given.group_scale.empty() && given.group_scale != "sqrt" && given.group_scale != "none")
+    refuse_unknown("group-scale", given.group_scale, {"sqrt", "none"}, "must be sqrt or none");
+  if (given.group_scale == "sqrt" && (!has_norms || per == "group"))
+    throw InputError(
+        "--group-scale sqrt: is for groups that share a lambda: --penalty group-lasso or sparse-group-lasso "
+        "with --lambda-per shared");
   return per;
-}
-
-/// A model with an ℓ₁ penalty has one for all weights, and no weight without.
-void refuse_sharing(const PenaltyOptions& given, const Model& model) {
-  const bool has_groups = !given.groups_file.empty() || !given.groups.empty();
-  const std::string flag = !given.lambda_per.empty() && given.lambda_per != "shared"
-                               ? fmt::format("lambda-per = {}", given.lambda_per)
-                           : has_groups                 ? given.groups.empty() ? "--groups" : "--group"
-                           : !given.unpenalised.empty() ? "--unpenalised"
-                                                        : "";
-  if (!flag.empty())
-    throw InputError(fmt::format("{}: does not go with --model {}, whose penalty is the same for all weights",
-                                 flag, model.name));
 }
 
 std::vector<std::string> feature_names(const Dataset& train) {
@@ -174,19 +176,11 @@ std::vector<std::string> feature_names(const Dataset& train) {
   return names;
 }
 
-}  // namespace
-
-NamedPenalty make_penalty(const TuneOptions& options, const Prepared& data) {
+/// Which weights share a λ, of shared, feature, class or group.
+NamedPenalty shared_per(const std::string& per, const TuneOptions& options, const Prepared& data) {
   const PenaltyOptions& given = options.penalty;
-  const std::string per = chosen_sharing(given);
   const Dataset& train = data.split.train;
   const Index outputs = data.loss->outputs();
-  if (const PenaltyForm form = data.model->penalty; form != PenaltyForm::l2) {
-    refuse_sharing(given, *data.model);
-    std::vector<std::string> names = {"l1"};
-    if (form == PenaltyForm::l1_l2) names.emplace_back("l2");
-    return {Penalty::shared(train.features() * outputs), names};
-  }
   if (per == "class" && data.model->code != ClassCode::indices)
     throw InputError(
         fmt::format("lambda-per = class: is for softmax, which has weights for each class; {} has not",
@@ -217,8 +211,10 @@ NamedPenalty make_penalty(const TuneOptions& options, const Prepared& data) {
   for (const std::string& column : given.unpenalised)
     for (const Index feature : columns.find(column, "--unpenalised"))
       groups.of_feature[static_cast<std::size_t>(feature)] = Penalty::kNone;
-  if (!given.groups_file.empty()) read_groups(given.groups_file, columns, groups);
-  for (const std::string& text : given.groups) parse_group(text, columns, groups);
+  if (per == "group") {
+    if (!given.groups_file.empty()) read_groups(given.groups_file, columns, groups);
+    for (const std::string& text : given.groups) parse_group(text, columns, groups);
+  }
   for (std::size_t j = 0; j < groups.of_feature.size(); ++j) {
     if (groups.of_feature[j] != Groups::kUnsaid) continue;
     const std::string name = columns.name(static_cast<Index>(j));
@@ -228,6 +224,51 @@ NamedPenalty make_penalty(const TuneOptions& options, const Prepared& data) {
     throw InputError("--unpenalised: names every column, so that no lambda is left to find");
   return {Penalty::by_group(groups.of_feature, static_cast<Index>(groups.names.size()), outputs),
           groups.names};
+}
+
+/// A penalty that sets weights to 0, of the parts that its name says.
+NamedPenalty sparse_penalty(const std::string& per, const TuneOptions& options, const Prepared& data) {
+  if (data.penalty != PenaltyForm::groups && data.labels && data.labels->classes() == 2 &&
+      data.model->code == ClassCode::indices)
+    throw InputError(fmt::format(
+        "--penalty {}: does not go with softmax of two classes, whose weights an l1 term leaves free to move "
+        "together: use --model logistic, which has one weight for each feature",
+        to_string(data.penalty)));
+  std::optional<Penalty> l1, l2;
+  std::optional<GroupNorms> groups;
+  std::vector<std::string> names;
+  const bool has_norms = data.penalty == PenaltyForm::groups || data.penalty == PenaltyForm::l1_groups;
+  if (data.penalty != PenaltyForm::groups) {
+    const std::string of_l1 = has_norms ? "shared" : per;
+    NamedPenalty own = shared_per(of_l1, options, data);
+    l1 = own.penalty;
+    names = of_l1 == "shared" ? std::vector<std::string>{"l1"} : own.names;
+  }
+  if (has_norms) {
+    const NamedPenalty own = shared_per("group", options, data);
+    groups = GroupNorms{.groups = own.penalty,
+                        .has_shared_lambda = per == "shared",
+                        .scales_by_size = options.penalty.group_scale == "sqrt"};
+    if (per == "shared") {
+      names.emplace_back("groups");
+    } else {
+      names.insert(names.end(), own.names.begin(), own.names.end());
+    }
+  }
+  if (data.penalty == PenaltyForm::l1_l2) {
+    l2 = shared_per("shared", options, data).penalty;
+    names.emplace_back("l2");
+  }
+  const Index weights = data.split.train.features() * data.loss->outputs();
+  return {Penalty::shared(weights), names, SparsePenalty(std::move(l1), std::move(groups), std::move(l2))};
+}
+
+}  // namespace
+
+NamedPenalty make_penalty(const TuneOptions& options, const Prepared& data) {
+  const std::string per = chosen_sharing(options.penalty, data.penalty);
+  return data.penalty == PenaltyForm::l2 ? shared_per(per, options, data)
+                                         : sparse_penalty(per, options, data);
 }
 
 }  // namespace yosida

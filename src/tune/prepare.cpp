@@ -316,6 +316,7 @@ Prepared prepare(Rows rows, const TuneOptions& given) {
   verify_model(options);
   Prepared prepared;
   prepared.model = &model(options.model);
+  prepared.penalty = penalty_of(*prepared.model, options.penalty.kind);
   add_notes(prepared.notes, rows, given, *prepared.model);
   if (options.keep_rows) number_rows(rows);
   prepared.y_step = options.y ? parse_y_step(*options.y) : prepared.model->y;

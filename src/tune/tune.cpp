@@ -106,12 +106,18 @@ FittedModel fitted_model(const TuneProblem& problem, const TuneOptions& options,
 
 Equivalents equivalents_on(const Dataset& rows, const TuneProblem& problem, const Vector& lambda) {
   const Prepared& data = problem.data();
-  const bool has_one_for_all = data.model->penalty != PenaltyForm::l2 || problem.penalty().is_shared();
-  if (data.model->equivalents == nullptr || !has_one_for_all) return {};
-  return data.model->equivalents({.lambda = lambda,
-                                  .train = rows,
-                                  .intercept = problem.has_intercept(),
-                                  .classes = data.labels ? data.labels->classes() : 0});
+  const TrainedPenalty trained{.lambda = lambda,
+                               .train = rows,
+                               .intercept = problem.has_intercept(),
+                               .classes = data.labels ? data.labels->classes() : 0};
+  if (const SparsePenalty* const sparse = problem.sparse_penalty()) {
+    if (!sparse->is_plain()) return {};
+    return data.loss->is_quadratic() ? l1_equivalents(trained)
+                                     : sparse_equivalents(data.model->name, trained);
+  }
+  return data.model->equivalents == nullptr || !problem.penalty().is_shared()
+             ? Equivalents{}
+             : data.model->equivalents(trained);
 }
 
 /// What the model is trained on at the end: with folds all rows, else training and validation rows. Weights

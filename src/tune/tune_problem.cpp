@@ -39,8 +39,7 @@ TuneProblem::TuneProblem(Rows rows, const TuneOptions& options)
   problems_.resize(std::max<std::size_t>(data_.folds.size(), 1));
   for_each_problem([&](Index k) {
     Split& split = data_.folds.empty() ? data_.split : data_.folds[static_cast<std::size_t>(k)];
-    problems_[static_cast<std::size_t>(k)] =
-        make_problem(std::move(split), data_, penalty_.penalty, intercept_);
+    problems_[static_cast<std::size_t>(k)] = make_problem(std::move(split), data_, penalty_, intercept_);
   });
   data_.folds.clear();
   forget_forms();
@@ -176,8 +175,8 @@ Vector TuneProblem::refit(const Dataset& rows, const Vector& lambda, const StopT
   const Index first[] = {0};
   Split all{.train = rows, .validation = select_rows(rows, first), .test = {}};
   all.validation.weight.resize(0);
-  const auto problem = make_problem(std::move(all), data_, penalty_.penalty, intercept_)
-                           .cheapest(kOneSolve, Coordinates::any, stop);
+  const auto problem =
+      make_problem(std::move(all), data_, penalty_, intercept_).cheapest(kOneSolve, Coordinates::any, stop);
   Vector w = starting_weights(*problem);
   stoppable(*problem, stop).inner_solve(lambda, {}, w);
   return problem->expand(w);

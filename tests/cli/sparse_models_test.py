@@ -140,14 +140,65 @@ class SparseModels(Cli):
 
     def test_what_makes_no_sense_is_refused(self):
         for name in MODELS:
-            for options, names in [(["--lambda-per", "feature"], ["lambda-per", "feature"]),
-                                   (["--lambda-per", "class"], ["lambda-per", "class"]),
-                                   (["--group", "a=x0,x1"], ["--group"]), (["--unpenalised", "x0"], ["--unpenalised"])]:
-                with self.subTest(options=options, model=name):
-                    self.tune_refused(*self.given, "--model", name, *options, names=[*names, name])
+            self.tune_refused(*self.given, "--model", name, "--lambda-per", "class", names=["lambda-per", "class", name])
+            self.tune_refused(*self.given, "--model", name, "--penalty", "group-lasso", "--group", "a=x0",
+                              names=["--penalty", "group-lasso", name, "ridge"])
             self.tune(*self.given, "--model", name, "--lambda-per", "shared", "--y", "standardize")
             self.tune_refused(*self.given, "--model", name, "--class-weights", "balanced", names=["--class-weights"])
         self.tune_refused(*self.given, "--model", "elastic-net", "--oracle", names=["--oracle", "one lambda", "2"])
+
+    def test_penalties_with_kinks_are_for_every_loss(self):
+        x, y = self.parts["train"]
+        groups = ["--group", "a=x0,x1,x2,x3,x4", "--group", "b=x5,x6,x7,x8,x9"]
+        logistic = []
+        for part, (own, target) in self.parts.items():
+            self.write_csv(f"{part}_signs.csv", own, np.where(target > 5, 1, 0))
+            logistic += [{"train": "--train", "validation": "--valid", "test": "--test"}[part], f"{part}_signs.csv"]
+        logistic += ["--target", "y", "--model", "logistic"]
+        result, model = self.result_and_model(*logistic, "--penalty", "l1")
+        self.assertEqual(result["lambda_names"], ["l1"])
+        self.assertEqual(result["nonzero_weights"], np.count_nonzero(model["weights"]))
+        self.assertAlmostEqual(result["equivalents"]["sklearn_logistic_C"] * len(y) * math.exp(result["lambda"][0]), 1,
+                               delta=1e-9)
+        for penalty, names in [("elastic-net", ["l1", "l2"]), ("group-lasso", ["a", "b", "rest"]),
+                               ("sparse-group-lasso", ["l1", "a", "b", "rest"])]:
+            with self.subTest(penalty):
+                result, model = self.result_and_model(*logistic, "--penalty", penalty,
+                                                      *([] if penalty == "elastic-net" else groups))
+                self.assertEqual(result["lambda_names"], names)
+                self.assertTrue(result["certificate"]["verdict"].startswith("certified"), result["certificate"])
+        # Least squares, where one lambda of all groups is that of one group after another.
+        result, model = self.result_and_model(*self.given, "--penalty", "group-lasso", "--lambda-per", "shared",
+                                              "--group-scale", "sqrt", *groups)
+        self.assertEqual(result["lambda_names"], ["groups"])
+        w = np.array(model["weights"])
+        rows = pretreated(model, x)
+        residual = rows @ w + model["intercept"] + model["pretreatment"]["y"]["shift"] - y
+        slope = rows.T @ residual / len(y)
+        for members in (range(5), range(5, 10), range(10, COLUMNS)):
+            own, level = w[list(members)], math.exp(result["lambda"][0]) * math.sqrt(len(members))
+            if own.any():
+                np.testing.assert_allclose(slope[list(members)], -level * own / np.linalg.norm(own), atol=1e-3)
+            else:
+                self.assertLessEqual(np.linalg.norm(slope[list(members)]), level + 1e-3)
+        # An adaptive lasso: one lambda for each feature.
+        result = self.tune(*self.given, "--penalty", "l1", "--lambda-per", "feature")
+        self.assertEqual(len(result["lambda"]), COLUMNS)
+
+    def test_penalties_that_make_no_sense_are_refused(self):
+        for options, names in [(["--penalty", "l3"], ["penalty", "l3", "l1", "sparse-group-lasso"]),
+                               (["--penalty", "group-lasso"], ["group-lasso", "--groups", "--group"]),
+                               (["--penalty", "group-lasso", "--group", "a=x0", "--lambda-per", "feature"],
+                                ["lambda-per", "feature", "group-lasso"]),
+                               (["--penalty", "group-lasso", "--group", "a=x0,x1", "--group", "b=x1"], ["x1", "two groups"]),
+                               (["--penalty", "group-lasso", "--group", "a=nobody"], ["nobody"]),
+                               (["--penalty", "l1", "--group-scale", "sqrt"], ["--group-scale"]),
+                               (["--penalty", "l1", "--method", "sho"], ["sho", "--penalty l1", "kinks"])]:
+            with self.subTest(options=options):
+                self.tune_refused(*self.given, *options, names=names)
+        self.write_csv("two.csv", self.parts["train"][0], np.where(self.parts["train"][1] > 5, 1, 0))
+        self.tune_refused("--train", "two.csv", "--target", "y", "--model", "softmax", "--penalty", "l1",
+                          names=["softmax", "two classes", "logistic"])
 
     def test_other_models_count_no_weights(self):
         self.assertNotIn("nonzero_weights", self.tune(*self.given))

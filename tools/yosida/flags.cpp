@@ -167,6 +167,17 @@ void add_fold_flags(CLI::App& command, DataFiles& files, TuneOptions& options) {
 void add_penalty_flags(CLI::App& command, PenaltyOptions& penalty) {
   const std::string group = "Model";
   command
+      .add_option("--penalty", penalty.kind,
+                  "l2, l1 (sets weights to 0), elastic-net (both), group-lasso (sets groups to 0) or "
+                  "sparse-group-lasso (both kinds of 0) [l2; that of lasso and elastic-net]")
+      ->group(group);
+  command
+      .add_option(
+          "--group-scale", penalty.group_scale,
+          "of groups that share a lambda: sqrt (a norm counts by the root of its group's size) or none "
+          "[none]")
+      ->group(group);
+  command
       .add_option(
           "--lambda-per", penalty.lambda_per,
           "what has a lambda of its own: shared (one for all), feature, class (of softmax) or group [shared]")

@@ -136,8 +136,11 @@ void print_result(std::FILE* file, const TuneOptions& options, const TuneProblem
   const Split& split = problem.split();
   const Outcome& outcome = tuned.outcome;
   Lines out;
-  out.add("{} with {} on {}: {}, {} features\n", data.model->name, options.method,
-          printable(split.train.source), rows_in_words(problem), split.train.features());
+  const PenaltyOptions& penalty = options.penalty;
+  out.add("{}{}{} with {} on {}: {}, {} features\n", data.model->name,
+          penalty.kind.empty() ? "" : fmt::format(" under {}", penalty.kind),
+          penalty.group_scale == "sqrt" ? " (norms count by the roots of their groups' sizes)" : "",
+          options.method, printable(split.train.source), rows_in_words(problem), split.train.features());
   for (const std::string& note : data.notes) out.add("note: {}\n", printable(note));
   print_lambda(out, tuned);
   if (!tuned.equivalents.empty())

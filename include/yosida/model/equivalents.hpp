@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -40,5 +41,9 @@ Equivalents poisson_equivalents(const TrainedPenalty& trained);
 /// e^λ₁), ElasticNet(alpha = e^λ₁ + 2e^λ₂, l1_ratio = e^λ₁/alpha); glmnet (standardize = FALSE) lambda = e^λ₁
 /// + 2e^λ₂ s_y, alpha = e^λ₁/lambda, with s_y as above, which it leaves out of its ℓ₁ term.
 Equivalents l1_equivalents(const TrainedPenalty& trained);
+/// The same of other losses, by the name of the model: LogisticRegression with C = 1/(N (e^λ₁ + 2e^λ₂)) and
+/// l1_ratio = e^λ₁/(e^λ₁ + 2e^λ₂); LinearSVC(penalty = "l1", C = 1/(N e^λ₁)) without an intercept; glmnet
+/// lambda = e^λ₁ + 2e^λ₂ and alpha = e^λ₁/lambda. Nothing for other models.
+Equivalents sparse_equivalents(std::string_view model, const TrainedPenalty& trained);
 
 }  // namespace yosida

@@ -52,6 +52,9 @@ class Loss {
   virtual void values(std::span<const double> m, std::span<const double> y, std::span<double> out) const = 0;
   /// out = ∂ℓ/∂m, as many as margins; `out` may be `m`.
   virtual void slopes(std::span<const double> m, std::span<const double> y, std::span<double> out) const = 0;
+  /// out_i = ℓ*(u_i) = sup_m uᵀm − ℓ(m, y_i), one per row, ∞ outside its domain: what duality gaps need. NaN
+  /// where a loss does not know it, as by default.
+  virtual void conjugates(std::span<const double> u, std::span<const double> y, std::span<double> out) const;
   /// What the products with ∂²ℓ/∂m² need, as many numbers as margins: ℓ″ itself for one output. `out` may be
   /// `m`.
   virtual void curvatures(std::span<const double> m, std::span<const double> y,

@@ -12,8 +12,11 @@
 
 namespace YOSIDA_EXPORT yosida {
 
-/// What keeps the weights small: Σ e^λ w², e^λ₁ ‖w‖₁ or e^λ₁ ‖w‖₁ + e^λ₂ ‖w‖².
-enum class PenaltyForm { l2, l1, l1_l2 };
+/// What keeps the weights small: Σ e^λ w², e^λ₁ ‖w‖₁, e^λ₁ ‖w‖₁ + e^λ₂ ‖w‖², Σ_g e^λg ‖w_g‖, or the latter
+/// and e^λ₁ ‖w‖₁.
+enum class PenaltyForm { l2, l1, l1_l2, groups, l1_groups };
+/// As people ask for it: "l2", "l1", "elastic-net", "group-lasso" or "sparse-group-lasso".
+std::string_view to_string(PenaltyForm form);
 
 /// A model as people ask for it by name: its loss, its penalty, and what its target is.
 struct Model {
@@ -36,5 +39,8 @@ struct Model {
 std::span<const Model> models();
 /// Throws InputError with the names there are.
 const Model& model(std::string_view name);
+/// The penalty of a model: the one named or, where no name is given, its own. Throws InputError where there
+/// is no such penalty, or where the model is the name of another one (lasso, elastic-net).
+PenaltyForm penalty_of(const Model& model, std::string_view name);
 
 }  // namespace yosida

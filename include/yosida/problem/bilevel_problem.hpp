@@ -227,6 +227,11 @@ class BilevelProblem {
   /// flat where λ_j is far too small or far too large; for a penalty e^λj this is max(1, κ_j/e^λj, e^λj/κ_j),
   /// κ_j the curvature of the unpenalised L_T along the weights of λ_j. 1 by default. May allocate.
   virtual void certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const;
+  /// slopes_i = h'(λ; δ_i), the one-sided derivative of h at w = w*(λ) for each direction δ_i, a column of
+  /// `directions`. True where h has a kink no further away than about `reach`: slopes are then those of the
+  /// kink, which solvers come near to but never meet. By default there are no kinks. May allocate.
+  virtual bool one_sided_slopes(const Vector& w, const Vector& lambda, const Matrix& directions, double reach,
+                                Vector& slopes) const;
   /// h and its slope at each λ, without weights and without a pass over the data; of one hyperparameter and
   /// where the traits say that there is a closed form only (it throws std::logic_error elsewhere). Many λ at
   /// once cost less than one after the other. May allocate.

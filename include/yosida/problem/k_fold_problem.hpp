@@ -58,6 +58,9 @@ class KFoldProblem final : public BilevelProblem {
                                   const LinearOptions& options, Matrix& x) const override;
   /// The largest of the folds: h′ is a sum, and is called small only where that would do for every fold.
   void certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const override;
+  /// Σ share × that of each fold: a kink of one is a kink of h.
+  bool one_sided_slopes(const Vector& w, const Vector& lambda, const Matrix& directions, double reach,
+                        Vector& slopes) const override;
   void closed_forms(std::span<const double> lambdas, std::span<CurvePoint> points) const override;
   /// The sum of those of the folds, where each has one.
   std::shared_ptr<const ExactCurve> exact_curve(const Vector& lambda, Index j,

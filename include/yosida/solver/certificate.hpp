@@ -15,7 +15,7 @@ enum class Verdict {
   at_bound,       ///< the same, with some λ_j held by its bound: beyond it may be a better one
   at_precision,   ///< for each λ_j above it, the first change of h by over 1e-6 of it is a rise, up and down
   at_end,         ///< the same, but h does not change below λ_j: as good as no penalty
-  at_kink,        ///< as at_precision, where h has kinks
+  at_kink,        ///< h rises on both sides of a kink within 1e-5 of λ, along each λ_j; or as at_precision
   not_certified,  ///< none of these; `reason` says why
 };
 std::string_view to_string(Verdict verdict);

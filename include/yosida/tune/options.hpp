@@ -24,8 +24,11 @@ struct ValidationOptions {
   std::optional<Index> folds = {};
 };
 
-/// Which weights share a λ. Columns are named by their names, or by their index from 0.
+/// What the penalty is, and which weights share a λ. Columns are named by their names, or by their index from
+/// 0.
 struct PenaltyOptions {
+  /// "l2", "l1", "elastic-net", "group-lasso" or "sparse-group-lasso". Empty: that of the model.
+  std::string kind = {};
   /// "shared", "feature", "class" (of softmax) or "group". Empty: group where groups are given, else shared.
   std::string lambda_per = {};
   /// A file of lines feature,group.
@@ -34,6 +37,9 @@ struct PenaltyOptions {
   std::vector<std::string> groups = {};
   /// Columns without a penalty.
   std::vector<std::string> unpenalised = {};
+  /// "sqrt": where groups share one λ, the norm of a group counts √(its weights) times. Empty or "none":
+  /// once.
+  std::string group_scale = {};
 };
 
 /// What a run may cost. Where nothing is said, the method's own number of iterations is the limit.

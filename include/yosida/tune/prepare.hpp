@@ -30,6 +30,7 @@ struct Rows {
 /// The rows, split, labelled, weighted and pretreated, with all a saved model must remember of them.
 struct Prepared {
   const Model* model = nullptr;
+  PenaltyForm penalty = PenaltyForm::l2;
   SharedLoss loss = least_squares();  // that of the model
   /// With folds, the training and the validation rows are all rows: for the refit.
   Split split;

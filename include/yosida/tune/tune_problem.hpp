@@ -2,12 +2,14 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "yosida/export.hpp"
 #include "yosida/linalg/function_ref.hpp"
 #include "yosida/model/penalty.hpp"
+#include "yosida/model/sparse_penalty.hpp"
 #include "yosida/problem/collapse.hpp"
 #include "yosida/problem/gradient_check.hpp"
 #include "yosida/solver/oracle.hpp"
@@ -22,6 +24,7 @@ struct ModelProblem;
 struct NamedPenalty {
   Penalty penalty;  ///< of a model whose penalty is ℓ₂ alone
   std::vector<std::string> names;
+  std::optional<SparsePenalty> sparse = {};  ///< in place of it where the penalty has kinks
 };
 
 /// How far a solution is from the best λ there is: its validation loss, and that of its λ trained exactly,
@@ -48,6 +51,8 @@ class TuneProblem {
   bool has_folds() const { return data_.fold_count > 0; }
   bool has_intercept() const { return intercept_; }
   const Penalty& penalty() const { return penalty_.penalty; }
+  /// The penalty where it has kinks, else null.
+  const SparsePenalty* sparse_penalty() const { return penalty_.sparse ? &*penalty_.sparse : nullptr; }
   const std::vector<std::string>& lambda_names() const { return penalty_.names; }
   Index hyperparameters() const { return static_cast<Index>(penalty_.names.size()); }
   /// All rows with folds, else the split that is tuned on.

@@ -1,14 +1,15 @@
-#include "problem/l1_newton.hpp"
+#include "problem/sparse_newton.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "linalg/factor.hpp"
 #include "linalg/power_iteration.hpp"
-#include "problem/l1_quadratic.hpp"
 #include "problem/newton.hpp"
 #include "problem/row_space_system.hpp"
+#include "problem/sparse_quadratic.hpp"
 
 namespace yosida {
 namespace {
@@ -37,10 +38,10 @@ constexpr int kMaxRefinements = 4;
 constexpr double kLastStep = 1e-14;
 constexpr double kShortestStep = 1e-10;
 
-class L1Newton {
+class SparseNewton {
  public:
-  L1Newton(const L1Problem& problem, Vector& a)
-      : p_(problem), a_(a), penalisable_(p_.data.penalisable()), threshold_(problem.threshold) {}
+  SparseNewton(const SparseInner& problem, Vector& a)
+      : p_(problem), a_(a), penalisable_(p_.data.penalisable()), penalty_(problem.penalty) {}
 
   InnerReport run() {
     if (p_.max_count < 1) return report_;
@@ -51,7 +52,7 @@ class L1Newton {
       while (is_early() && (norm_ <= tolerance() || idle_ >= kPatience)) next_stage();
       if (norm_ <= tolerance() || idle_ >= kPatience || report_.work.paper_count() >= p_.max_count) break;
       if (stop_requested(p_.stop)) break;
-      collect(support_, [&](Index j) { return a_[j] != 0.0; });
+      collect_support();
       if (suits_row_space()) {
         solve_in_row_space();
         continue;
@@ -66,8 +67,9 @@ class L1Newton {
         next_stage();
       }
     }
-    threshold_ = p_.threshold;
+    set_stage(1.0);
     update_subgradient();
+    if (p_.data.loss().ignores_shifts()) centre_shifts(p_.data, penalty_, p_.c, a_);
     report_.gradient_norm = norm_;
     report_.converged = norm_ <= p_.tolerance;
     return report_;
@@ -78,10 +80,10 @@ class L1Newton {
     double penalty = 0.0;
     for (Index j = 0; j < a.size(); ++j)
       if (a[j] != 0.0)  // most are
-        penalty += (0.5 * p_.c[j] * a[j] + p_.linear[j]) * a[j] + threshold_of(j) * std::abs(a[j]);
-    return p_.data.value_at(margins) + penalty;
+        penalty += (0.5 * p_.c[j] * a[j] + p_.linear[j]) * a[j];
+    return p_.data.value_at(margins) + penalty + penalty_.norms(a);
   }
-  double threshold_of(Index j) const { return j < penalisable_ ? threshold_ : 0.0; }
+  double threshold_of(Index j) const { return j < penalisable_ ? penalty_.l1(j) : 0.0; }
 
   void update_gradient() {
     p_.data.slopes_at(margins_, slopes_);
@@ -93,26 +95,40 @@ class L1Newton {
   }
   void update_subgradient() {
     subgradient_ = gradient_;
-    smallest_subgradient(a_, threshold_, penalisable_, subgradient_);
+    penalty_.smallest_subgradient(a_, subgradient_);
     norm_ = subgradient_.cwiseProduct(p_.units).norm();
   }
 
-  // From a start far away the threshold comes down in stages, each solved roughly: supports grow from small
-  // ones, where all at once many wrong weights would enter and leave one by one.
+  // From a start far away the norms come down in stages, each solved roughly: supports grow from small ones,
+  // where all at once many wrong weights would enter and leave one by one.
 
-  bool is_early() const { return threshold_ > p_.threshold; }
+  bool is_early() const { return stage_ > 1.0; }
   double tolerance() const {
-    return is_early()
-               ? std::max(kStageTolerance * threshold_ * p_.units.head(penalisable_).minCoeff(), p_.tolerance)
-               : p_.tolerance;
+    return is_early() ? std::max(kStageTolerance * stage_ * least_threshold_, p_.tolerance) : p_.tolerance;
   }
   void begin_stages() {
-    threshold_ = std::max(p_.threshold, kStage * gradient_.head(penalisable_).lpNorm<Eigen::Infinity>());
+    least_threshold_ = least_threshold();
+    set_stage(std::max(1.0, kStage * p_.penalty.factor_of_zero(gradient_)));
     begin_stage();
   }
   void next_stage() {
-    threshold_ = std::max(p_.threshold, kStage * threshold_);
+    set_stage(std::max(1.0, kStage * stage_));
     begin_stage();
+  }
+  /// The norms are so many times those asked for.
+  void set_stage(double factor) {
+    if (factor == stage_) return;
+    stage_ = factor;
+    penalty_ = factor == 1.0 ? p_.penalty : p_.penalty.times(factor);
+  }
+  /// Of a kink, in units of the columns.
+  double least_threshold() const {
+    double least = std::numeric_limits<double>::infinity();
+    for (Index j = 0; j < penalisable_; ++j)
+      if (p_.penalty.l1(j) > 0.0) least = std::min(least, p_.penalty.l1(j) * p_.units[j]);
+    for (Index g = 0; g < p_.penalty.penalty().group_count(); ++g)
+      if (p_.penalty.group(g) > 0.0) least = std::min(least, p_.penalty.group(g));
+    return std::isfinite(least) ? least : 0.0;
   }
   void begin_stage() {
     update_subgradient();
@@ -133,7 +149,11 @@ class L1Newton {
     set.clear();
     for (Index j = 0; j < penalisable_; ++j)
       if (wanted(j)) set.push_back(j);
-    if (p_.data.has_intercept()) set.push_back(penalisable_);
+    for (Index j = penalisable_; j < p_.data.size(); ++j) set.push_back(j);
+  }
+  void collect_support() {
+    support_ = penalty_.support(a_);
+    for (Index j = penalisable_; j < p_.data.size(); ++j) support_.push_back(j);
   }
 
   /// Beyond so many weights factorisations cost more than conjugate gradients will.
@@ -147,7 +167,8 @@ class L1Newton {
   void choose_working_set() {
     std::vector<Index> violators;
     for (Index j = 0; j < penalisable_; ++j)
-      if (a_[j] == 0.0 && subgradient_[j] != 0.0) violators.push_back(j);
+      if (a_[j] == 0.0 && subgradient_[j] != 0.0 && !std::binary_search(support_.begin(), support_.end(), j))
+        violators.push_back(j);
     const std::size_t room = largest_set() + kFewest - support_.size();
     const std::size_t most = std::min(std::max(kFewest, support_.size()), room);
     if (violators.size() > most) {
@@ -194,6 +215,8 @@ class L1Newton {
     Vector threshold(x0.size());
     for (std::size_t i = 0; i < set_.size(); ++i)
       threshold[static_cast<Index>(i)] = threshold_of(set_[i]) * unit[static_cast<Index>(i)];
+    hold_shifts(p_.data, penalty_, p_.c, a_, set_, h);
+    const std::vector<SparseQuadratic::Group> groups = groups_of_set();
     const bool exact = p_.data.loss().is_quadratic();  // its own model
     // Elsewhere superlinear: the nearer, the more exact.
     const double forcing = exact ? 0.0 : std::min(0.1, std::sqrt(norm_ / std::max(first_norm_, norm_)));
@@ -201,8 +224,8 @@ class L1Newton {
     for (int tries = 0; tries < kMaxDampings; ++tries) {
       if (damping_ > 0.0) h.diagonal() = diagonal.array() + damping_;
       Vector x = x0;
-      const L1QuadraticReport solved =
-          minimise({h, q, threshold, x0, p_.stop}, std::max(forcing * norm_, kModelShare * tolerance()), x);
+      const SparseQuadraticReport solved = minimise({h, q, threshold, x0, p_.stop, groups},
+                                                    std::max(forcing * norm_, kModelShare * tolerance()), x);
       report_.work.factorisations += solved.flops / p_.flops_per_gradient;
       next_ = a_;
       next_(set_) = x.cwiseProduct(unit);
@@ -219,6 +242,25 @@ class L1Newton {
     return false;
   }
 
+  /// The groups, as far as they are in the working set.
+  std::vector<SparseQuadratic::Group> groups_of_set() const {
+    std::vector<SparseQuadratic::Group> groups;
+    if (!penalty_.has_groups()) return groups;
+    std::vector<Index> place(static_cast<std::size_t>(penalty_.penalty().group_count()), -1);
+    for (std::size_t i = 0; i < set_.size(); ++i) {
+      if (set_[i] >= penalisable_) break;
+      const Index g = penalty_.penalty().group(set_[i]);
+      if (g == Penalty::kNone) continue;
+      Index& at = place[static_cast<std::size_t>(g)];
+      if (at < 0) {
+        at = std::ssize(groups);
+        groups.push_back({{}, penalty_.group(g)});
+      }
+      groups[static_cast<std::size_t>(at)].members.push_back(static_cast<Index>(i));
+    }
+    return groups;
+  }
+
   /// To next_, or as far on the way as the objective falls by 1e-4 of what the model promises. Returns how
   /// far: 1 is all the way, 0 nowhere.
   double descend() {
@@ -226,8 +268,7 @@ class L1Newton {
     if (direction.isZero(0.0)) return 0.0;
     p_.data.margins(direction, move_);
     const double now = objective(margins_, a_);
-    const double slope = gradient_.dot(direction) + threshold_ * (next_.head(penalisable_).lpNorm<1>() -
-                                                                  a_.head(penalisable_).lpNorm<1>());
+    const double slope = gradient_.dot(direction) + penalty_.norms(next_) - penalty_.norms(a_);
     const double slack = 1e-15 * std::abs(now);
     Vector trial_margins;
     for (double step = 1.0; step > 1e-12; step *= 0.5) {
@@ -259,12 +300,15 @@ class L1Newton {
     if (norm_ <= tolerance()) return true;
     if (!has_room_for(2)) return true;
     p_.data.state_at(margins_, state_);
-    Vector free = a_.cwiseAbs().cwiseSign();  // 1 on the support
-    free.tail(free.size() - penalisable_).setOnes();
+    Vector free = Vector::Zero(a_.size());  // 1 on the support
+    collect_support();
+    free(support_).setOnes();
     const Vector b = -subgradient_.cwiseProduct(free);
     const auto apply = [&](const Vector& p, Vector& out) {
-      p_.data.hessian_product_at(state_, p.cwiseProduct(free), out);
-      out += p_.c.cwiseProduct(p);
+      const Vector on_support = p.cwiseProduct(free);
+      p_.data.hessian_product_at(state_, on_support, out);
+      out += p_.c.cwiseProduct(on_support);
+      penalty_.add_curvature_product(a_, on_support, out);
       out = out.cwiseProduct(free);
     };
     const double forcing = std::min(0.1, std::sqrt(norm_ / std::max(first_norm_, norm_)));
@@ -279,7 +323,7 @@ class L1Newton {
     for (double step = 1.0; step > 1e-6; step *= 0.25) {
       next_ = a_ + step * direction;
       for (Index j = 0; j < penalisable_; ++j)
-        if (next_[j] * a_[j] <= 0.0) next_[j] = 0.0;
+        if (next_[j] * a_[j] <= 0.0 && penalty_.l1(j) > 0.0) next_[j] = 0.0;
       const Vector move = next_ - a_;
       p_.data.margins(move, move_);
       const Vector trial_margins = margins_ + move_;
@@ -308,8 +352,7 @@ class L1Newton {
     const double now = objective(margins_, a_);
     for (int tries = 0; tries < 40; ++tries, curvature_ *= 2.0) {
       next_ = a_ - gradient_ / curvature_;
-      for (Index j = 0; j < penalisable_; ++j)
-        next_[j] = std::copysign(std::max(std::abs(next_[j]) - threshold_ / curvature_, 0.0), next_[j]);
+      penalty_.prox(1.0 / curvature_, next_);
       const Vector direction = next_ - a_;
       p_.data.margins(direction, move_);
       const Vector trial_margins = margins_ + move_;
@@ -331,20 +374,20 @@ class L1Newton {
 
   /// Once: what rounding leaves undone there, the other ways end.
   bool suits_row_space() const {
-    return !was_in_row_space_ && p_.data.loss().is_quadratic() && has_room_for(2 + kMaxRefinements) &&
-           RowSpaceSystem::suits(p_.data, p_.c, support_.size());
+    return !was_in_row_space_ && p_.data.loss().is_quadratic() && !penalty_.has_groups() &&
+           has_room_for(2 + kMaxRefinements) && RowSpaceSystem::suits(p_.data, p_.c, support_.size());
   }
 
   void solve_in_row_space() {
     was_in_row_space_ = true;
-    threshold_ = p_.threshold;
+    set_stage(1.0);
     p_.data.state_at(margins_, state_);
     RowSpaceSystem system(p_.data, state_, p_.c);
     bool moved = minimise_in_row_space(system) && descend() > 0.0;
     if (moved) update_gradient();
     for (int i = 0; moved && norm_ > p_.tolerance && i < kMaxRefinements; ++i) {
       Vector step;
-      collect(support_, [&](Index j) { return a_[j] != 0.0; });
+      collect_support();
       system.factor(support_);
       system.solve(-subgradient_, step);
       next_ = a_ + step;
@@ -360,7 +403,7 @@ class L1Newton {
   /// Leaves the minimiser, but for rounding, in next_. False where it was not found.
   bool minimise_in_row_space(RowSpaceSystem& system) {
     const Vector& g = system.row_scales();
-    const auto shrunk = [&](double v) { return std::max(std::abs(v) - threshold_, 0.0); };
+    const auto shrunk = [&](Index j, double at) { return std::max(std::abs(at) - penalty_.l1(j), 0.0); };
     const auto inverse_g = [&](const Vector& v) {
       return Vector((g.array() > 0.0).select(v.array() / g.array(), 0.0));
     };
@@ -373,7 +416,7 @@ class L1Newton {
     const auto phi = [&](const Vector& at_rho, double length) {
       double sum = 0.5 * at_rho.squaredNorm() + at_rho.dot(gy);
       for (Index j = 0; j < penalisable_; ++j) {
-        const double s = shrunk(length == 0.0 ? v[j] : v[j] + length * move[j]);
+        const double s = shrunk(j, length == 0.0 ? v[j] : v[j] + length * move[j]);
         if (s > 0.0) sum += 0.5 * s * s / p_.c[j];
       }
       return sum;
@@ -385,7 +428,7 @@ class L1Newton {
     next_.setZero(a_.size());
     for (int i = 0; i < kMaxRowSteps && !stop_requested(p_.stop); ++i) {
       for (Index j = 0; j < penalisable_; ++j)
-        next_[j] = shrunk(v[j]) > 0.0 ? -std::copysign(shrunk(v[j]), v[j]) / p_.c[j] : 0.0;
+        next_[j] = shrunk(j, v[j]) > 0.0 ? -std::copysign(shrunk(j, v[j]), v[j]) / p_.c[j] : 0.0;
       collect(set_, [&](Index j) { return next_[j] != 0.0; });
       if (p_.data.has_intercept()) next_[penalisable_] = 0.0;
       p_.data.margins(next_, xa);
@@ -416,13 +459,15 @@ class L1Newton {
     return next_.allFinite();
   }
 
-  const L1Problem& p_;
+  const SparseInner& p_;
   Vector& a_;
   Index penalisable_;
   Vector margins_, move_, slopes_, state_, gradient_, subgradient_, next_;
   std::vector<Index> support_, set_, last_set_;
   Matrix last_hessian_;
-  double threshold_;  // of the stage
+  SparsePenaltyAt penalty_;  // of the stage
+  double stage_ = 1.0;
+  double least_threshold_ = 0.0;
   double norm_ = 0.0;
   double least_ = 0.0, lowest_ = 0.0;  // norm and objective of the stage
   int idle_ = 0;
@@ -435,10 +480,54 @@ class L1Newton {
 
 }  // namespace
 
-void smallest_subgradient(const Vector& a, double threshold, Index penalisable, Vector& g) {
-  for (Index j = 0; j < penalisable; ++j)
-    g[j] = a[j] != 0.0 ? g[j] + std::copysign(threshold, a[j])
-                       : std::copysign(std::max(std::abs(g[j]) - threshold, 0.0), g[j]);
+namespace {
+
+/// Whether the penalty stays as it is where all weights of a feature move together, all in the set.
+bool is_shift_free(const SparsePenaltyAt& penalty, const Vector& c, const Vector& w, Index first,
+                   Index outputs) {
+  double slope = 0.0;
+  double size = 0.0;
+  for (Index j = first; j < first + outputs; ++j) {
+    if (c[j] > 0.0 || penalty.penalty().group(j) != Penalty::kNone) return false;
+    if (penalty.l1(j) > 0.0 && w[j] == 0.0) return false;
+    slope += w[j] > 0.0 ? penalty.l1(j) : -penalty.l1(j);
+    size += penalty.l1(j);
+  }
+  return std::abs(slope) <= 1e-12 * size;
+}
+
+}  // namespace
+
+void hold_shifts(const DataTerm& data, const SparsePenaltyAt& penalty, const Vector& c, const Vector& w,
+                 const std::vector<Index>& set, Matrix& h) {
+  if (!data.loss().ignores_shifts()) return;
+  const Index k = data.outputs();
+  for (std::size_t i = 0; i + static_cast<std::size_t>(k) <= set.size(); ++i) {
+    const Index first = set[i];
+    if (first % k != 0 || set[i + static_cast<std::size_t>(k) - 1] != first + k - 1) continue;
+    if (first < data.penalisable() && !is_shift_free(penalty, c, w, first, k)) continue;
+    const auto at = static_cast<Index>(i);
+    h.block(at, at, k, k).array() += h.diagonal().segment(at, k).maxCoeff();
+  }
+}
+
+void centre_shifts(const DataTerm& data, const SparsePenaltyAt& penalty, const Vector& c, Vector& w) {
+  const Index k = data.outputs();
+  for (Index first = 0; first < data.size(); first += k) {
+    auto own = w.segment(first, k);
+    if (first >= data.penalisable()) {
+      own.array() -= own.mean();
+      continue;
+    }
+    if (!is_shift_free(penalty, c, w, first, k)) continue;
+    if (penalty.l1(first) == 0.0) {
+      own.array() -= own.mean();
+    } else {
+      Vector sorted = own;
+      std::sort(sorted.begin(), sorted.end());
+      own.array() -= 0.5 * (sorted[(k - 1) / 2] + sorted[k / 2]);
+    }
+  }
 }
 
 Vector column_units(const Vector* curvatures, Index weights) {
@@ -446,6 +535,6 @@ Vector column_units(const Vector* curvatures, Index weights) {
   return (curvatures->array() > 0.0).select(curvatures->array().rsqrt(), 1.0);
 }
 
-InnerReport l1_newton(const L1Problem& problem, Vector& a) { return L1Newton(problem, a).run(); }
+InnerReport sparse_newton(const SparseInner& problem, Vector& a) { return SparseNewton(problem, a).run(); }
 
 }  // namespace yosida
