@@ -562,8 +562,8 @@ def tune(
     nested : int, optional
         Repeat the whole tuning in so many outer folds, for an honest score of it.
     shrink : float or "nested", optional
-        How strongly several λ are drawn together; "nested" chooses. By default 0.01 where they are more than a tenth
-        of the rows that judge them, and these under 1000; else 0.
+        How strongly several λ are drawn together; "nested" chooses. By default 0.01 where they are 5 or more, over a
+        tenth of the rows that judge them, and these under 1000; else 0.
     method : str
         One of :func:`methods`.
     settings : dict, optional

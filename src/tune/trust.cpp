@@ -179,9 +179,10 @@ NestedScore nested_score(const Rows& rows, const TuneOptions& options) {
 }
 
 double default_shrinkage(Index lambdas, Index judging_rows) {
-  constexpr Index kRowsForEach = 10, kFewRows = 1000;
+  // Two or three groups are somebody's choice; rows in hundreds tell them apart.
+  constexpr Index kMany = 5, kRowsForEach = 10, kFewRows = 1000;
   constexpr double kDefault = 0.01;
-  return lambdas > 1 && kRowsForEach * lambdas > judging_rows && judging_rows < kFewRows ? kDefault : 0.0;
+  return lambdas >= kMany && kRowsForEach * lambdas > judging_rows && judging_rows < kFewRows ? kDefault : 0.0;
 }
 
 double choose_shrinkage(const Rows& rows, const TuneOptions& options) {

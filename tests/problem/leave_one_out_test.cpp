@@ -94,55 +94,80 @@ struct Case {
   }
 };
 
+/// A criterion, a loss and a kind of λ: one test, with and without intercept and row weights, tall and wide.
 std::vector<Case> cases() {
   std::vector<Case> all;
   for (const Loss* loss : all_losses())
     for (const Kind kind : {Kind::leave_one_out, Kind::generalised})
       for (const Hyper hyper : {Hyper::shared, Hyper::groups, Hyper::per_feature, Hyper::per_class})
-        for (const bool intercept : {false, true})
-          for (const bool weighted : {false, true})
-            for (const bool wide : {false, true})
-              if ((kind == Kind::leave_one_out || loss->is_quadratic()) &&
-                  (hyper != Hyper::per_class || loss->outputs() > 1) &&
-                  (loss->outputs() == 1 || intercept == weighted))  // enough of what takes long
-                all.push_back({loss, kind, hyper, intercept, weighted, wide});
+        if ((kind == Kind::leave_one_out || loss->is_quadratic()) &&
+            (hyper != Hyper::per_class || loss->outputs() > 1))
+          all.push_back({loss, kind, hyper, false, false, false});
+  return all;
+}
+
+std::vector<Case> forms_of(Case each) {
+  std::vector<Case> all;
+  for (const bool intercept : {false, true})
+    for (const bool weighted : {false, true})
+      for (const bool wide : {false, true}) {
+        if (each.loss->outputs() > 1 && intercept != weighted) continue;  // enough of what takes long
+        each.intercept = intercept;
+        each.weighted = weighted;
+        each.wide = wide;
+        all.push_back(each);
+      }
   return all;
 }
 
 class LeaveOneOut : public testing::TestWithParam<Case> {};
-INSTANTIATE_TEST_SUITE_P(Every, LeaveOneOut, testing::ValuesIn(cases()),
-                         [](const auto& each) { return each.param.name(); });
+INSTANTIATE_TEST_SUITE_P(Every, LeaveOneOut, testing::ValuesIn(cases()), [](const auto& each) {
+  const std::string name = each.param.name();
+  return name.substr(0, name.rfind('_'));
+});
 
-// The wide λ leave many refits to Newton's method, the narrow ones none.
+// Small penalties leave many rows to refits, large ones none. Where ℓ″ jumps, h has a kink wherever one row
+// passes the place while another is left out: of three λ near each other at most one may lie on such a kink.
 TEST_P(LeaveOneOut, GradientIsThatOfFullResolves) {
-  const auto problem = GetParam().build();
-  for (const double at : {-1.0, -3.5}) {
-    Vector lambda(problem->hyperparameters());
-    for (Index j = 0; j < lambda.size(); ++j) lambda[j] = at + 0.7 * std::cos(2.0 * static_cast<double>(j));
-    const Vector truth = differences(*problem, lambda, GetParam().loss->has_jumps());
-    const Vector exact = hypergradient(*problem, lambda);
-    EXPECT_LE((exact - truth).cwiseAbs().maxCoeff(), 1e-6 * truth.cwiseAbs().maxCoeff())
-        << "at " << at << "\n" << exact.transpose() << "\n" << truth.transpose();
+  for (const Case& form : forms_of(GetParam())) {
+    const auto problem = form.build();
+    const bool has_jumps = form.loss->has_jumps();
+    for (const double at : {-1.0, -3.5}) {
+      int agree = 0;
+      const int looks = has_jumps ? 3 : 1;
+      for (int look = 0; look < looks; ++look) {
+        Vector lambda(problem->hyperparameters());
+        for (Index j = 0; j < lambda.size(); ++j)
+          lambda[j] = at + 0.013 * look + 0.7 * std::cos(2.0 * static_cast<double>(j));
+        const Vector truth = differences(*problem, lambda, has_jumps);
+        const Vector exact = hypergradient(*problem, lambda);
+        agree += (exact - truth).cwiseAbs().maxCoeff() <= 1e-6 * truth.cwiseAbs().maxCoeff() ? 1 : 0;
+      }
+      EXPECT_GE(agree, looks == 1 ? 1 : looks - 1) << form.name() << " at " << at;
+    }
   }
 }
 
 TEST_P(LeaveOneOut, CurvatureIsPositiveAndFinite) {
-  const auto problem = GetParam().build();
-  const Vector lambda = constant(problem->hyperparameters(), -2.0);
-  const Vector w = trained(*problem, lambda);
-  Matrix phi1(problem->weights(), problem->hyperparameters()), c(phi1.rows(), phi1.cols());
-  Vector column(problem->weights());
-  for (Index j = 0; j < c.cols(); ++j) {
-    problem->cross_product(w, lambda, Vector::Unit(c.cols(), j), column);
-    c.col(j) = -column;
+  for (const Case& form : forms_of(GetParam())) {
+    const auto problem = form.build();
+    const Vector lambda = constant(problem->hyperparameters(), -2.0);
+    const Vector w = trained(*problem, lambda);
+    Matrix phi1(problem->weights(), problem->hyperparameters()), c(phi1.rows(), phi1.cols());
+    Vector column(problem->weights());
+    for (Index j = 0; j < c.cols(); ++j) {
+      problem->cross_product(w, lambda, Vector::Unit(c.cols(), j), column);
+      c.col(j) = -column;
+    }
+    phi1.setZero();
+    problem->hessian_solve_many(w, lambda, c, {}, phi1);
+    Eigen::MatrixXd b;
+    problem->validation_curvature(w, lambda, phi1, b);
+    ASSERT_TRUE(b.allFinite()) << form.name();
+    EXPECT_LE((b - b.transpose()).norm(), 1e-12 * b.norm()) << form.name();
+    EXPECT_GE(Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(b).eigenvalues().minCoeff(), -1e-12 * b.norm())
+        << form.name();
   }
-  phi1.setZero();
-  problem->hessian_solve_many(w, lambda, c, {}, phi1);
-  Eigen::MatrixXd b;
-  problem->validation_curvature(w, lambda, phi1, b);
-  ASSERT_TRUE(b.allFinite());
-  EXPECT_LE((b - b.transpose()).norm(), 1e-12 * b.norm());
-  EXPECT_GE(Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(b).eigenvalues().minCoeff(), -1e-12 * b.norm());
 }
 
 /// Each row by the weights of all others, 1/(N − 1) and all.
@@ -164,29 +189,37 @@ double by_refits(const Split& split, const Loss& loss, bool intercept, const Pen
   return sum / static_cast<double>(n);
 }
 
-TEST_P(LeaveOneOut, OfLeastSquaresIsThatOfRefits) {
-  if (!GetParam().loss->is_quadratic() || GetParam().kind != Kind::leave_one_out) GTEST_SKIP();
-  const auto problem = GetParam().build();
-  for (const double at : {0.0, -2.0, -5.0}) {
-    const Vector lambda = constant(problem->hyperparameters(), at);
-    const double truth = by_refits(GetParam().split(), *GetParam().loss, GetParam().intercept,
-                                   GetParam().penalty(), lambda);
-    EXPECT_LE(relative_error(h(*problem, lambda), truth), 1e-12) << at;
-    if (!problem->traits().has_closed_form) continue;
-    EXPECT_LE(relative_error(problem->closed_form(at).value, truth), 1e-12) << at;
-  }
+TEST(LeaveOneOutCases, OfLeastSquaresAreThoseOfRefits) {
+  for (const Hyper hyper : {Hyper::shared, Hyper::groups, Hyper::per_feature})
+    for (const Case& form : forms_of({&least_squares(), Kind::leave_one_out, hyper, false, false, false})) {
+      const auto problem = form.build();
+      for (const double at : {0.0, -2.0, -5.0}) {
+        const Vector lambda = constant(problem->hyperparameters(), at);
+        const double truth =
+            by_refits(form.split(), *form.loss, form.intercept, form.penalty(), lambda);
+        EXPECT_LE(relative_error(h(*problem, lambda), truth), 1e-12) << form.name() << " at " << at;
+        if (!problem->traits().has_closed_form) continue;
+        EXPECT_LE(relative_error(problem->closed_form(at).value, truth), 1e-12) << form.name() << " at " << at;
+      }
+    }
 }
 
-TEST_P(LeaveOneOut, ClosedFormsAreThoseOfSolves) {
-  const auto problem = GetParam().build();
-  if (!problem->traits().has_closed_form) GTEST_SKIP();
-  for (const double at : {2.0, -1.0, -4.0}) {
-    const CurvePoint point = problem->closed_form(at);
-    const Vector lambda = constant(1, at);
-    EXPECT_LE(relative_error(point.value, h(*problem, lambda)), 1e-11);
-    const double slope = hypergradient(*problem, lambda)[0];
-    EXPECT_NEAR(point.slope, slope, 1e-9 * std::abs(slope) + 1e-13 * point.value);
-  }
+TEST(LeaveOneOutCases, ClosedFormsAreThoseOfSolves) {
+  int forms = 0;
+  for (const Kind kind : {Kind::leave_one_out, Kind::generalised})
+    for (const Case& form : forms_of({&least_squares(), kind, Hyper::shared, false, false, false})) {
+      const auto problem = form.build();
+      if (!problem->traits().has_closed_form) continue;
+      ++forms;
+      for (const double at : {2.0, -1.0, -4.0}) {
+        const CurvePoint point = problem->closed_form(at);
+        const Vector lambda = constant(1, at);
+        EXPECT_LE(relative_error(point.value, h(*problem, lambda)), 1e-11) << form.name();
+        const double slope = hypergradient(*problem, lambda)[0];
+        EXPECT_NEAR(point.slope, slope, 1e-9 * std::abs(slope) + 1e-13 * point.value) << form.name();
+      }
+    }
+  EXPECT_EQ(forms, 8);
 }
 
 TEST(LeaveOneOutCases, HaveClosedFormsAndRefits) {
@@ -198,9 +231,19 @@ TEST(LeaveOneOutCases, HaveClosedFormsAndRefits) {
   EXPECT_GT(problem->left_out_at(trained(*problem, low), low)->refits, 0);
 }
 
-// Labels of a strong signal: at small penalties the step alone is far off, and refits are needed.
+/// Labels of a strong signal: at small penalties the step alone is far off, and refits are needed.
+Split nearly_separable() {
+  Split split = test::random_split(240, 1, 0, 12, 4, logistic());
+  const Matrix x = test::matrix_of(split.train.x);
+  Random random(8);
+  for (Index i = 0; i < x.rows(); ++i)
+    split.train.y[i] = x.row(i).head(6).sum() + 0.5 * random.normal() > 0.0 ? 1.0 : -1.0;
+  return split;
+}
+
+// `bench_criteria left-out` does the same with 569 real rows.
 TEST(LeaveOneOutCases, WithRefitsIsWithinAThousandthOfExact) {
-  Split split = test::random_split(160, 1, 0, 8, 4, logistic());
+  const Split split = nearly_separable();
   const auto rows = std::make_shared<const LinearProblem>(split, logistic(), true);
   const auto problem = LeaveOneOutProblem::of(rows, Kind::leave_one_out);
   double worst = 0.0, without = 0.0;
@@ -212,7 +255,7 @@ TEST(LeaveOneOutCases, WithRefitsIsWithinAThousandthOfExact) {
     without = std::max(without, std::abs((left->value - left->change_by_refits) / truth - 1.0));
   }
   EXPECT_LE(worst, 1e-3);
-  EXPECT_GT(without, 3.0 * worst);
+  EXPECT_GT(without, 0.05);
 }
 
 TEST(LeaveOneOutCases, GeneralisedIsThatOfPlainAlgebra) {
@@ -237,7 +280,8 @@ TEST(LeaveOneOutCases, GeneralisedIsThatOfPlainAlgebra) {
 TEST(LeaveOneOutCases, RefuseWhatTheyAreNotDefinedFor) {
   EXPECT_THROW(LeaveOneOutProblem::require_fits(logistic(), 50, 5, Kind::generalised), InputError);
   EXPECT_THROW(LeaveOneOutProblem::require_fits(least_squares(), 2, 5, Kind::leave_one_out), InputError);
-  EXPECT_THROW(LeaveOneOutProblem::require_fits(least_squares(), 1000000, 4500, Kind::leave_one_out), InputError);
+  EXPECT_THROW(LeaveOneOutProblem::require_fits(least_squares(), 1000000, 4500, Kind::leave_one_out),
+               InputError);
 }
 
 }  // namespace

@@ -209,7 +209,7 @@ void add_trust_flags(CLI::App& command, TrustOptions& trust) {
             trust.shrinkage = value;
           },
           "how strongly several lambda are drawn together: a number >= 0, or nested (chosen) [0.01 where "
-          "they are more than a tenth of the rows that judge them, and these under 1000; else 0]")
+          "they are 5 or more, over a tenth of the rows that judge them, and these under 1000; else 0]")
       ->group(group);
 }
 

@@ -53,8 +53,7 @@ struct TrustOptions {
   /// part in it.
   std::optional<Index> nested = {};
   /// μ of the term μ h₀/2 Σ(λ_j − λ̄)² that draws several λ to their mean, h₀ the criterion at the best λ
-  /// that all share; 0: none. Unless given: 0.01 where there are more λ than a tenth of the rows that judge
-  /// them, and these are fewer than 1000; else 0.
+  /// that all share; 0: none. Unless given: as default_shrinkage says.
   std::optional<double> shrinkage = {};
   /// Chooses μ, the shared λ among the candidates, by cross-validation of the whole tuning.
   bool chooses_shrinkage = false;

@@ -51,7 +51,8 @@ Trust look_around(const TuneProblem& tuned, const BilevelProblem& problem, const
 /// at a time, and judges it on the fold left out. Throws InputError where rows and options do not fit.
 NestedScore nested_score(const Rows& rows, const TuneOptions& options);
 
-/// The μ of TrustOptions::shrinkage for so many λ and rows, where nobody says.
+/// The μ of TrustOptions::shrinkage for so many λ and rows, where nobody says: 0.01 where there are at least
+/// 5 λ, more than a tenth of the rows that judge them, and these are fewer than 1000; else 0.
 double default_shrinkage(Index lambdas, Index judging_rows);
 /// A μ so large that all λ are one.
 inline constexpr double kOneForAll = 1e6;
