@@ -22,6 +22,7 @@
 #include "yosida/data/reader.hpp"
 #include "yosida/error.hpp"
 #include "yosida/linalg/blas_kernels.hpp"
+#include "yosida/study/place.hpp"
 #include "yosida/version.hpp"
 
 namespace yosida::cli {
@@ -138,7 +139,9 @@ int run(int argc, char** argv) {
       "  yosida reproduce                     the experiments of the paper\n"
       "Each command has its own --help, and a page: yosida help tune");
   int exit_code = kOk;
-  words_of_command().assign(argv + std::min(argc, 1), argv + argc);
+  // What is shown and stored of the command: without the passwords of databases.
+  std::transform(argv + std::min(argc, 1), argv + argc, std::back_inserter(words_of_command()),
+                 study::shown_place);
   command_text() = command_with("");
   add_tune(app, exit_code);
   add_compare(app, exit_code);
