@@ -95,10 +95,10 @@ Split split_grouped_rows(const Dataset& data, const std::vector<std::string>& gr
     part.insert(part.end(), each.begin(), each.end());
   }
   if (train.empty() || validation.empty() || (options.test_fraction > 0.0 && test.empty()))
-    throw InputError(
-        fmt::format("{}: its groups of rows give {} training, {} validation and {} test rows: each part needs "
-                    "at least 1 group",
-                    data.source, train.size(), validation.size(), test.size()));
+    throw InputError(fmt::format(
+        "{}: its groups of rows give {} training, {} validation and {} test rows: each part needs "
+        "at least 1 group",
+        data.source, train.size(), validation.size(), test.size()));
   std::vector<Index> order = train;
   order.insert(order.end(), validation.begin(), validation.end());
   order.insert(order.end(), test.begin(), test.end());

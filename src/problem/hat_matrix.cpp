@@ -90,8 +90,7 @@ void HatMatrix::factor_rows(const Matrix& x, const Vector& d, const Vector& c) {
 }
 
 HatMatrix::Spread HatMatrix::spread(const Vector& v) const {
-  if (z_.size() == 0)
-    return {.of_weights = t_.cwiseAbs2() * v, .of_rows = g_.cwiseAbs2() * v};
+  if (z_.size() == 0) return {.of_weights = t_.cwiseAbs2() * v, .of_rows = g_.cwiseAbs2() * v};
   // H⁻¹X̃ᵀ diag(v) X̃H⁻¹ = L⁻ᵀ S L⁻¹ with S = Z diag(v) Zᵀ
   const Matrix s = product(z_ * v.asDiagonal(), z_.transpose());
   const Vector of_rows = product(s, z_).cwiseProduct(z_).colwise().sum().transpose();
@@ -100,9 +99,7 @@ HatMatrix::Spread HatMatrix::spread(const Vector& v) const {
   return {.of_weights = m.diagonal(), .of_rows = of_rows};
 }
 
-Matrix HatMatrix::squares() const {
-  return (z_.size() == 0 ? g_ : product(z_.transpose(), z_)).cwiseAbs2();
-}
+Matrix HatMatrix::squares() const { return (z_.size() == 0 ? g_ : product(z_.transpose(), z_)).cwiseAbs2(); }
 
 Matrix HatMatrix::response() const {
   if (z_.size() == 0) return t_;

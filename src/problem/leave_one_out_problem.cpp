@@ -6,6 +6,7 @@
 #include <map>
 
 #include "linalg/factor.hpp"
+#include "linalg/row_numbers.hpp"
 #include "yosida/error.hpp"
 
 namespace yosida {
@@ -73,19 +74,19 @@ class Generalised final : public LeftOut {
 
 void LeaveOneOutProblem::require_fits(const Loss& loss, Index rows, Index features, Kind kind) {
   if (kind == Kind::generalised && !loss.is_quadratic())
-    throw InputError(fmt::format("--criterion gcv: is defined for least squares; use loo for {}",
-                                 loss.name()));
+    throw InputError(
+        fmt::format("--criterion gcv: is defined for least squares; use loo for {}", loss.name()));
   if (rows < 3)
     throw InputError(fmt::format("--criterion {}: {} rows: at least 3 are needed", name_of(kind), rows));
   const Index outputs = loss.outputs();
   const Index factor = outputs > 1 ? (features + 1) * outputs : std::min(rows, features + 1);
   const double numbers = static_cast<double>(rows) * static_cast<double>((features + 1) * outputs * outputs);
   if (factor > kLargestFactor || numbers > kMostNumbers)
-    throw InputError(fmt::format("--criterion {}: {} rows of {} features{}: takes factors of order {} and {:.2g} "
-                                 "numbers; at most {} and {:g} are allowed: use --criterion folds",
-                                 name_of(kind), rows, features,
-                                 outputs > 1 ? fmt::format(" and {} classes", outputs) : "", factor, numbers,
-                                 kLargestFactor, kMostNumbers));
+    throw InputError(
+        fmt::format("--criterion {}: {} rows of {} features{}: takes factors of order {} and {:.2g} "
+                    "numbers; at most {} and {:g} are allowed: use --criterion folds",
+                    name_of(kind), rows, features, outputs > 1 ? fmt::format(" and {} classes", outputs) : "",
+                    factor, numbers, kLargestFactor, kMostNumbers));
 }
 
 namespace {
@@ -97,8 +98,9 @@ void require_classes(const Dataset& train, const Loss& loss) {
   for (const double y : train.y) ++rows[y];
   for (const auto& [label, count] : rows)
     if (count < 2)
-      throw InputError(fmt::format(
-          "{}: --criterion loo: class {} has 1 row: without it none is left to train on", train.source, label));
+      throw InputError(
+          fmt::format("{}: --criterion loo: class {} has 1 row: without it none is left to train on",
+                      train.source, label));
 }
 
 }  // namespace
@@ -156,7 +158,7 @@ void LeaveOneOutProblem::prepare_closed_form() {
   parts.squares = x_.colwise().squaredNorm().transpose();
   if (!(parts.squares.minCoeff() > 0.0)) return;
   parts.u = x_ * parts.squares.cwiseSqrt().cwiseInverse().asDiagonal();
-  const Vector centred = intercept ? Vector(y.array() - y.mean()) : y;
+  const Vector centred = intercept ? Vector(y.array() - mean_of(linear_.split().train.x, y)) : y;
   parts.z = parts.u.transpose() * centred;
   parts.rest = Vector::Zero(x_.rows());
   parts.outside = Vector::Zero(x_.rows());
@@ -193,16 +195,17 @@ void LeaveOneOutProblem::closed_forms(std::span<const double> lambdas, std::span
     if (kind_ == Kind::leave_one_out) {
       const Eigen::ArrayXd e = r.col(l).array() / left.col(l).array();
       point.value = 0.5 * e.square().sum() / n;
-      point.slope = (e * (r_turn.col(l).array() - e * left_turn.col(l).array()) / left.col(l).array()).sum() / n;
+      point.slope =
+          (e * (r_turn.col(l).array() - e * left_turn.col(l).array()) / left.col(l).array()).sum() / n;
     } else {
       const double free = left.col(l).sum() / n;
       const double mean = 0.5 * r.col(l).squaredNorm() / n;
       point.value = mean / (free * free);
-      point.slope = (r.col(l).dot(r_turn.col(l)) / n - 2.0 * mean / free * left_turn.col(l).sum() / n) /
-                    (free * free);
+      point.slope =
+          (r.col(l).dot(r_turn.col(l)) / n - 2.0 * mean / free * left_turn.col(l).sum() / n) / (free * free);
     }
-    point.work = 2.0 * static_cast<double>(at.z.size()) /
-                 static_cast<double>(direct_->split().train.features());
+    point.work =
+        2.0 * static_cast<double>(at.z.size()) / static_cast<double>(direct_->split().train.features());
   }
 }
 

@@ -69,10 +69,10 @@ class LeaveOneOutProblem final : public ForwardingProblem {
   double shift_;
   Matrix x_;  // the training rows
   struct Orthogonal {
-    Matrix u;               // of X = U diag(σ) Vᵀ
-    Vector squares;         // σ²
-    Vector z;               // Uᵀ(y − ȳ)
-    Vector rest, outside;   // of y − ȳ and of 1 − 1/N what U does not span
+    Matrix u;              // of X = U diag(σ) Vᵀ
+    Vector squares;        // σ²
+    Vector z;              // Uᵀ(y − ȳ)
+    Vector rest, outside;  // of y − ȳ and of 1 − 1/N what U does not span
   };
   std::unique_ptr<const Orthogonal> orthogonal_;
   mutable std::mutex mutex_;

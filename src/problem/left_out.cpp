@@ -78,8 +78,8 @@ struct Setting {
 struct Refit {
   double loss = 0.0;
   Vector margins;
-  Vector slopes;      // of the loss in the margins
-  Vector of_lambda;   // derivative in λ: of the margin with one output, else of the loss
+  Vector slopes;           // of the loss in the margins
+  Vector of_lambda;        // derivative in λ: of the margin with one output, else of the loss
   double curvature = 0.0;  // with one output
 };
 
@@ -218,11 +218,11 @@ class LeftOutMargins final : public LeftOut {
   Setting at_;
   Vector slope_, curvature_, third_;  // at the margins
   std::unique_ptr<const HatMatrix> hat_;
-  Vector left_out_;                      // m̃
-  Vector outer_;                         // ∂/∂m̃ of the loss of a row
-  Vector direct_;                        // ∂/∂m of it at a fixed m̃: the share of a refit depends on m̃ − m
+  Vector left_out_;  // m̃
+  Vector outer_;     // ∂/∂m̃ of the loss of a row
+  Vector direct_;    // ∂/∂m of it at a fixed m̃: the share of a refit depends on m̃ − m
   Vector along_margin_, along_leverage_;  // ∂m̃/∂m, ∂m̃/∂a
-  Vector share_;                         // of m̃ in the loss of a row, the rest is its refit's
+  Vector share_;                          // of m̃ in the loss of a row, the rest is its refit's
   std::vector<Index> refit_rows_;
   std::vector<double> refit_weights_;
   std::vector<Vector> refit_jacobian_;
@@ -242,8 +242,7 @@ void LeftOutMargins::curvature(const Matrix& phi1, Eigen::MatrixXd& out) const {
   Matrix jacobian = leverages.transpose();
   if (n <= kMostRowsSquared && !third_.isZero(0.0))
     jacobian += product(hat_->squares(), at_.s.cwiseProduct(third_).asDiagonal() * along);
-  jacobian = along_margin_.asDiagonal() * along -
-             at_.s.cwiseProduct(along_leverage_).asDiagonal() * jacobian;
+  jacobian = along_margin_.asDiagonal() * along - at_.s.cwiseProduct(along_leverage_).asDiagonal() * jacobian;
   Vector weight(n);
   at_.loss.curvatures(as_span(left_out_), as_span(at_.train.y), as_span(weight));
   weight = weight.cwiseProduct(at_.s).cwiseProduct(share_);
@@ -254,8 +253,8 @@ void LeftOutMargins::curvature(const Matrix& phi1, Eigen::MatrixXd& out) const {
     out += refit_weights_[r] * refit_jacobian_[r] * refit_jacobian_[r].transpose();
 }
 
-/// A loss of several outputs that is a softmax: with X_i = I ⊗ x̃_iᵀ, g_i = p_i − y_i, G_i = diag p_i − p_ip_iᵀ
-/// and A_i = s_i/N X_iH⁻¹X_iᵀ,
+/// A loss of several outputs that is a softmax: with X_i = I ⊗ x̃_iᵀ, g_i = p_i − y_i, G_i = diag p_i −
+/// p_ip_iᵀ and A_i = s_i/N X_iH⁻¹X_iᵀ,
 ///   P = (I − A_iG_i)⁻¹,  u = P A_i g_i,  m̃_i = m_i + u
 class LeftOutClasses final : public LeftOut {
  public:
@@ -289,7 +288,7 @@ class LeftOutClasses final : public LeftOut {
     Eigen::MatrixXd z;        // L⁻¹X_iᵀ
     Eigen::MatrixXd a, p, g;  // A_i, P, G_i
     Vector u, left_out;
-    Vector c, b;              // derivatives of the loss of the row in m̃ and, at a fixed m̃, in m
+    Vector c, b;  // derivatives of the loss of the row in m̃ and, at a fixed m̃, in m
     double share = 1.0;
   };
   Eigen::MatrixXd curvature_of(const Vector& p) const {
@@ -383,8 +382,7 @@ class LeftOutClasses final : public LeftOut {
     Eigen::Map<Matrix>(gradient.data(), at_.x.cols(), k_) = at_.x.transpose() * gamma;
     if (at_.intercept) gradient.tail(k_) = gamma.colwise().sum().transpose();
     Eigen::MatrixXd of_weights = l_.triangularView<Eigen::Lower>().transpose().solve(spread);
-    of_weights =
-        l_.triangularView<Eigen::Lower>().transpose().solve(Eigen::MatrixXd(of_weights.transpose()));
+    of_weights = l_.triangularView<Eigen::Lower>().transpose().solve(Eigen::MatrixXd(of_weights.transpose()));
     gradient_lambda -=
         sums_by_lambda(at_.problem.penalty(), at_.c.cwiseProduct(Vector(of_weights.diagonal())));
   }

@@ -14,14 +14,14 @@ namespace yosida {
 /// With s the weights of the rows, a_i = s_i/N x̃_iᵀH⁻¹x̃_i and D_i = 1 − ℓ″_i a_i:
 ///   m̃_i = m_i + ℓ′_i a_i/D_i,   F = 1/N Σ s_i ℓ(m̃_i, y_i)
 struct LeftOut {
-  double value = 0.0;              // F
-  Vector of_rows;                  // the loss of each row
-  Vector margins;                  // of each row without itself, as many as outputs
-  Vector gradient;                 // ∂F/∂w at a fixed λ
-  Vector gradient_lambda;          // ∂F/∂λ at fixed weights
-  Index refits = 0;                // rows that were trained without
-  double largest_leverage = 0.0;   // the largest ℓ″_i a_i
-  double change_by_refits = 0.0;   // F less what it is without refits
+  double value = 0.0;             // F
+  Vector of_rows;                 // the loss of each row
+  Vector margins;                 // of each row without itself, as many as outputs
+  Vector gradient;                // ∂F/∂w at a fixed λ
+  Vector gradient_lambda;         // ∂F/∂λ at fixed weights
+  Index refits = 0;               // rows that were trained without
+  double largest_leverage = 0.0;  // the largest ℓ″_i a_i
+  double change_by_refits = 0.0;  // F less what it is without refits
 
   virtual ~LeftOut() = default;
   /// out = JᵀDJ, J the derivatives of the margins m̃ in λ and D the curvatures of the loss there.

@@ -67,12 +67,14 @@ void verify_criterion(const TuneOptions& options, const Model* known) {
   if (validation.folds) refuse("does not go with --folds: every row is left out by itself");
   if (validation.fraction) refuse("does not go with --valid-fraction: all rows train, and each judges");
   if (validation.grouped)
-    refuse("does not go with --group-rows: the rows that belong to the one left out would train; use "
-           "--criterion folds");
+    refuse(
+        "does not go with --group-rows: the rows that belong to the one left out would train; use "
+        "--criterion folds");
   if (known == nullptr) return;
   if (known->penalty != PenaltyForm::l2)
-    refuse(fmt::format("does not go with --model {}: it jumps where a weight becomes 0; use --criterion folds",
-                       known->name));
+    refuse(
+        fmt::format("does not go with --model {}: it jumps where a weight becomes 0; use --criterion folds",
+                    known->name));
   if (name == "gcv" && known->name != "ridge")
     refuse(fmt::format("is defined for least squares (--model ridge); use loo for {}", known->name));
 }

@@ -33,8 +33,7 @@ PartReport mean_part(const std::vector<const PartReport*>& parts, const std::vec
 
 PartReport report_margins(const Dataset& data, const Loss& loss, double y_scale, const Vector& m,
                           double mean_loss) {
-  const Predicted rows{
-      .data = data, .loss = loss, .margins = m, .mean_loss = mean_loss, .y_scale = y_scale};
+  const Predicted rows{.data = data, .loss = loss, .margins = m, .mean_loss = mean_loss, .y_scale = y_scale};
   PartReport report;
   for (std::size_t i = 0; i < measures().size(); ++i)
     if (const Measure& measure = measures()[i]; measure.exists(loss)) report.values[i] = measure.value(rows);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "problem/counted_problem.hpp"
 #include "yosida/data/folds.hpp"
@@ -78,9 +79,10 @@ ShiftInterval interval_of(double low, double high, FunctionRef<double(double)> r
 /// The folds of an outer cross-validation.
 std::vector<Split> outer_folds(const Rows& rows, const TuneOptions& options, Index folds, const char* flag) {
   if (rows.validation || !rows.parts.empty() || rows.train.fold.size() > 0)
-    throw InputError(fmt::format("{}: draws its folds from all rows: does not go with validation rows or folds "
-                                 "that are given",
-                                 flag));
+    throw InputError(
+        fmt::format("{}: draws its folds from all rows: does not go with validation rows or folds "
+                    "that are given",
+                    flag));
   const bool stratified = choose_model(rows.train, options).code.has_value();
   return fold_splits(rows.train, options.validation.grouped
                                      ? draw_grouped_folds(rows.train.id, folds, options.seed)
@@ -131,7 +133,7 @@ NestedScore score_of(const std::vector<Split>& folds, const TuneOptions& options
   score.rows = std::ssize(loss);
   all.loss = Eigen::Map<const Vector>(loss.data(), score.rows);
   all.weight = Eigen::Map<const Vector>(weight.data(), score.rows);
-  all.weight /= all.weight.mean();
+  all.weight *= static_cast<double>(score.rows) / std::accumulate(weight.begin(), weight.end(), 0.0);
   score.loss = all.mean();
   score.standard_error = standard_error_of(all);
   return score;
@@ -159,9 +161,8 @@ Trust look_around(const TuneProblem& tuned, const BilevelProblem& problem, const
   start.lambda = lambda;
   const Start bounds = with_bounds(problem, start);
   const double low = (lambda - bounds.low).minCoeff(), high = (bounds.high - lambda).minCoeff();
-  trust.interval = interval_of(low, high, [&](double shift) {
-    return shifts.at(shift).mean() - trust.value - trust.standard_error;
-  });
+  trust.interval = interval_of(
+      low, high, [&](double shift) { return shifts.at(shift).mean() - trust.value - trust.standard_error; });
   trust.paired = interval_of(low, high, [&](double shift) {
     const RowLosses& there = shifts.at(shift);
     return there.mean() - trust.value - paired_standard_error(there, least);
@@ -182,7 +183,8 @@ double default_shrinkage(Index lambdas, Index judging_rows) {
   // Two or three groups are somebody's choice; rows in hundreds tell them apart.
   constexpr Index kMany = 5, kRowsForEach = 10, kFewRows = 1000;
   constexpr double kDefault = 0.01;
-  return lambdas >= kMany && kRowsForEach * lambdas > judging_rows && judging_rows < kFewRows ? kDefault : 0.0;
+  return lambdas >= kMany && kRowsForEach * lambdas > judging_rows && judging_rows < kFewRows ? kDefault
+                                                                                              : 0.0;
 }
 
 double choose_shrinkage(const Rows& rows, const TuneOptions& options) {

@@ -179,7 +179,8 @@ void take_one_standard_error(Tuned& tuned, const TuneProblem& problem, const Bil
 
 /// Standard errors, intervals, the rule.
 void add_trust(Tuned& tuned, const TuneProblem& problem, const TuneOptions& options) {
-  const auto bilevel = problem.bilevel(std::numeric_limits<double>::infinity(), Coordinates::any, options.stop);
+  const auto bilevel =
+      problem.bilevel(std::numeric_limits<double>::infinity(), Coordinates::any, options.stop);
   Vector w = starting_weights(*bilevel);
   bilevel->inner_solve(tuned.lambda(), {}, w);
   tuned.trust = look_around(problem, *bilevel, tuned.lambda(), w, options.stop);

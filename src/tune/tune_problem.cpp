@@ -97,10 +97,11 @@ std::string TuneProblem::left_out_in_words(const Vector& lambda) const {
   Vector w = starting_weights(*left_out_);
   left_out_->inner_solve(lambda, {}, w);
   const auto at = left_out_->left_out_at(w, lambda);
-  return fmt::format("{} of {} rows were trained without in earnest, which changed it by {}; largest leverage {}",
-                     at->refits, at->of_rows.size(),
-                     signed_percent_text(at->change_by_refits / (at->value - at->change_by_refits)),
-                     number_text(at->largest_leverage, 2));
+  return fmt::format(
+      "{} of {} rows were trained without in earnest, which changed it by {}; largest leverage {}",
+      at->refits, at->of_rows.size(),
+      signed_percent_text(at->change_by_refits / (at->value - at->change_by_refits)),
+      number_text(at->largest_leverage, 2));
 }
 
 const Split& TuneProblem::fold(Index k) const { return *problems_.at(static_cast<std::size_t>(k)).split; }

@@ -1,9 +1,8 @@
-#include "problem/leave_one_out_problem.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "problem/leave_one_out_problem.hpp"
 #include "support/compare.hpp"
 #include "support/general_case.hpp"
 #include "yosida/error.hpp"
@@ -89,8 +88,8 @@ struct Case {
     return Penalty::by_group(group, 3, k);
   }
   std::shared_ptr<const LeaveOneOutProblem> build() const {
-    return LeaveOneOutProblem::of(
-        std::make_shared<const LinearProblem>(split(), *loss, intercept, penalty()), kind);
+    return LeaveOneOutProblem::of(std::make_shared<const LinearProblem>(split(), *loss, intercept, penalty()),
+                                  kind);
   }
 };
 
@@ -180,10 +179,9 @@ double by_refits(const Split& split, const Loss& loss, bool intercept, const Pen
     for (Index k = 0; k < n; ++k)
       if (k != i) others.push_back(k);
     const Index own[] = {i};
-    const LinearProblem without({.train = select_rows(split.train, others),
-                                 .validation = select_rows(split.train, own),
-                                 .test = {}},
-                                loss, intercept, penalty);
+    const LinearProblem without(
+        {.train = select_rows(split.train, others), .validation = select_rows(split.train, own), .test = {}},
+        loss, intercept, penalty);
     sum += without.validation_loss(trained(without, lambda), lambda);
   }
   return sum / static_cast<double>(n);
@@ -195,11 +193,11 @@ TEST(LeaveOneOutCases, OfLeastSquaresAreThoseOfRefits) {
       const auto problem = form.build();
       for (const double at : {0.0, -2.0, -5.0}) {
         const Vector lambda = constant(problem->hyperparameters(), at);
-        const double truth =
-            by_refits(form.split(), *form.loss, form.intercept, form.penalty(), lambda);
+        const double truth = by_refits(form.split(), *form.loss, form.intercept, form.penalty(), lambda);
         EXPECT_LE(relative_error(h(*problem, lambda), truth), 1e-12) << form.name() << " at " << at;
         if (!problem->traits().has_closed_form) continue;
-        EXPECT_LE(relative_error(problem->closed_form(at).value, truth), 1e-12) << form.name() << " at " << at;
+        EXPECT_LE(relative_error(problem->closed_form(at).value, truth), 1e-12)
+            << form.name() << " at " << at;
       }
     }
 }

@@ -73,7 +73,8 @@ TEST(Criterion, SeveralLambdaOfLeaveOneOutAreCertified) {
     options.trust.shrinkage = 0.0;
     const Tuned tuned = tune(noisy_table(80), options);
     ASSERT_TRUE(tuned.certificate);
-    EXPECT_NE(tuned.certificate->verdict, Verdict::not_certified) << name << ": " << tuned.certificate->reason;
+    EXPECT_NE(tuned.certificate->verdict, Verdict::not_certified)
+        << name << ": " << tuned.certificate->reason;
   }
 }
 
@@ -87,7 +88,8 @@ TEST(Criterion, RefusesWhatDoesNotGoTogether) {
   EXPECT_NE(message_of(table, options).find("least squares"), std::string::npos);
   options = with("loo");
   options.model = "lasso";
-  EXPECT_NE(message_of(table, options).find("--criterion loo: does not go with --model lasso"), std::string::npos);
+  EXPECT_NE(message_of(table, options).find("--criterion loo: does not go with --model lasso"),
+            std::string::npos);
   options = with("loo");
   options.validation.grouped = true;
   EXPECT_NE(message_of(table, options).find("--group-rows"), std::string::npos);
@@ -266,12 +268,15 @@ TEST(Shrinkage, DrawsLambdaTogetherAndIsCertifiedAsASum) {
   }
   EXPECT_LT(last, 1e-3);
   TuneOptions shared = with("loo");
-  EXPECT_NEAR(tune(table, shared).outcome.best.loss.validation, [&] {
-    TuneOptions options = with("loo");
-    options.penalty.lambda_per = "feature";
-    options.trust.shrinkage = kOneForAll;
-    return tune(table, options).outcome.best.loss.validation;
-  }(), 1e-6);
+  EXPECT_NEAR(
+      tune(table, shared).outcome.best.loss.validation,
+      [&] {
+        TuneOptions options = with("loo");
+        options.penalty.lambda_per = "feature";
+        options.trust.shrinkage = kOneForAll;
+        return tune(table, options).outcome.best.loss.validation;
+      }(),
+      1e-6);
 }
 
 }  // namespace

@@ -34,8 +34,8 @@ struct Prepared {
   /// With folds, the training and the validation rows are all rows: for the refit.
   Split split;
   std::vector<Split> folds;  // each pretreated by its own training rows; empty without cross-validation
-  Index fold_count = 0;  // of all repeats together
-  std::string criterion;  // "holdout", "folds", "loo" or "gcv"
+  Index fold_count = 0;      // of all repeats together
+  std::string criterion;     // "holdout", "folds", "loo" or "gcv"
   Index repeats = 1;
   /// The places of each fold's validation rows among all rows.
   std::vector<std::vector<Index>> judged_rows;

@@ -12,7 +12,7 @@ namespace YOSIDA_EXPORT yosida {
 
 /// How far all λ together may move from the answer before the criterion has risen by one standard error.
 struct ShiftInterval {
-  double low = 0.0, high = 0.0;         ///< of the common shift, low ≤ 0 ≤ high
+  double low = 0.0, high = 0.0;                  ///< of the common shift, low ≤ 0 ≤ high
   bool low_is_end = false, high_is_end = false;  ///< no rise was seen as far as was looked
 };
 
