@@ -18,7 +18,7 @@ namespace {
 Dataset drawn(Index rows, const Vector& beta, Random& random) {
   Matrix x(rows, beta.size());
   for (Index i = 0; i < x.size(); ++i) x.data()[i] = random.normal();
-  Dataset data{.x = Design(x), .y = x * beta, .source = "drawn"};
+  Dataset data{.x = Design(x), .y = x * beta, .feature_names = {}, .target_name = "y", .source = "drawn"};
   for (double& y : data.y) y += random.normal();
   return data;
 }

@@ -98,7 +98,7 @@ std::string in_words_of_python(std::string message) {
       {"--repeats", "repeats"},
       {"--group-rows", "group_rows"},
       {"--nested", "nested"},
-      {"--shrink", "shrink"},
+      {"--shrinkage", "shrink"},
       {"--fold-column", "folds"},
       {"--valid", "validation"},
       {"--test", "test"},

@@ -83,7 +83,7 @@ void verify_trust(const TrustOptions& trust) {
   if (trust.nested && *trust.nested < 2)
     throw InputError(fmt::format("nested = {}: must be >= 2 folds", *trust.nested));
   if (trust.shrinkage && !(*trust.shrinkage >= 0.0 && std::isfinite(*trust.shrinkage)))
-    throw InputError(fmt::format("shrink = {}: must be a finite number >= 0", *trust.shrinkage));
+    throw InputError(fmt::format("shrinkage = {}: must be a finite number >= 0", *trust.shrinkage));
 }
 
 }  // namespace

@@ -189,7 +189,7 @@ double default_shrinkage(Index lambdas, Index judging_rows) {
 
 double choose_shrinkage(const Rows& rows, const TuneOptions& options) {
   constexpr Index kFolds = 5;
-  const std::vector<Split> folds = outer_folds(rows, options, kFolds, "--shrink nested");
+  const std::vector<Split> folds = outer_folds(rows, options, kFolds, "--shrinkage nested");
   double best = 0.0, least = std::numeric_limits<double>::infinity();
   for (const double candidate : {kOneForAll, 0.1, 0.03, 0.01, 0.003}) {
     TuneOptions with = options;

@@ -1,4 +1,4 @@
-"""What judges a lambda: tune --criterion, --repeats, --group-rows, --trust, --rule, --nested and --shrink."""
+"""What judges a lambda: tune --criterion, --repeats, --group-rows, --trust, --rule, --nested and --shrinkage."""
 import math
 import unittest
 
@@ -69,7 +69,7 @@ class Criteria(Cli):
             ([*self.data, "--rule", "2se"], "must be min or 1se"),
             ([*self.data, "--nested", "1"], "nested = 1: must be >= 2"),
             ([*self.data, "--nested", "3", "--valid", "data.csv"], "--nested"),
-            ([*self.data, "--shrink", "much"], "must be a number >= 0 or nested"),
+            ([*self.data, "--shrinkage", "much"], "must be a number >= 0 or nested"),
         ):
             with self.subTest(arguments):
                 self.assertIn(words, " ".join(self.tune_refused(*arguments).split()))
@@ -104,9 +104,9 @@ class Criteria(Cli):
 
     def test_many_lambda_on_few_rows_are_drawn_together(self):
         command = [*self.data, "--lambda-per", "feature", "--criterion", "loo"]
-        loose = self.tune(*command, "--shrink", "0")
+        loose = self.tune(*command, "--shrinkage", "0")
         self.assertNotIn("shrinkage", loose)
-        drawn = self.tune(*command, "--shrink", "0.1")
+        drawn = self.tune(*command, "--shrinkage", "0.1")
         self.assertEqual(drawn["shrinkage"], 0.1)
         self.assertLess(np.ptp(drawn["lambda"]), np.ptp(loose["lambda"]))
         self.assertIn("sum of the loss", drawn["certificate"]["reason"])

@@ -199,13 +199,13 @@ void add_trust_flags(CLI::App& command, TrustOptions& trust) {
       ->group(group);
   command
       .add_option_function<std::string>(
-          "--shrink",
+          "--shrinkage",
           [&](const std::string& text) {
             double value = 0.0;
             trust.chooses_shrinkage = text == "nested";
             if (trust.chooses_shrinkage) return;
             if (!settings::parse_real(text, LowerLimit{0.0, true}, value))
-              throw InputError(fmt::format("shrink = {}: must be a number >= 0 or nested", text));
+              throw InputError(fmt::format("shrinkage = {}: must be a number >= 0 or nested", text));
             trust.shrinkage = value;
           },
           "how strongly several lambda are drawn together: a number >= 0, or nested (chosen) [0.01 where "

@@ -101,7 +101,7 @@ void print_trust(Lines& out, const TuneOptions& options, const TuneProblem& prob
   if (const std::string refits = problem.left_out_in_words(tuned.lambda()); !refits.empty())
     out.add("  {:<14} {}\n", "left out", refits);
   if (tuned.shrinkage > 0.0)
-    out.add("  {:<14} {} (--shrink; the mean of all lambda draws each of them)\n", "shrinkage",
+    out.add("  {:<14} {} (--shrinkage; the mean of all lambda draws each of them)\n", "shrinkage",
             number_text(tuned.shrinkage));
   if (tuned.trust) {
     const Trust& trust = *tuned.trust;
