@@ -72,7 +72,7 @@ double test_loss(Draw draw, TuneOptions options) {
   return (*tuned.refit->test)[kLoss].value();
 }
 
-/// §: one λ against one per feature, with and without what draws them together.
+/// One λ against one per feature, with and without what draws them together.
 void many(int draws, const std::string& file) {
   std::optional<Dataset> rows;
   if (!file.empty()) rows = with_products(read_dataset(file, {.target = "-1"}));
@@ -143,7 +143,7 @@ void nested(int draws) {
 }
 
 /// Leave-one-out of a logistic regression against the refits of all rows.
-void left_out(const std::string& file) {
+void against_refits(const std::string& file) {
   ReadOptions how;
   how.target = "-1";
   Dataset data = read_dataset(file, how);
@@ -201,5 +201,5 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   if (many->parsed()) yosida::many(draws, file);
   if (nested->parsed()) yosida::nested(draws);
-  if (left_out->parsed()) yosida::left_out(file);
+  if (left_out->parsed()) yosida::against_refits(file);
 }
