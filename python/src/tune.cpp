@@ -47,6 +47,18 @@ const std::map<std::string, Reader>& readers() {
       {"test_fraction",
        [](TuneOptions& o, const py::object& v) { o.validation.test_fraction = v.cast<double>(); }},
       {"folds", [](TuneOptions& o, const py::object& v) { o.validation.folds = v.cast<Index>(); }},
+      {"criterion",
+       [](TuneOptions& o, const py::object& v) { o.validation.criterion = v.cast<std::string>(); }},
+      {"repeats", [](TuneOptions& o, const py::object& v) { o.validation.repeats = v.cast<Index>(); }},
+      {"grouped", [](TuneOptions& o, const py::object&) { o.validation.grouped = true; }},
+      {"trust", [](TuneOptions& o, const py::object& v) { o.trust.report = v.cast<bool>(); }},
+      {"rule", [](TuneOptions& o, const py::object& v) { o.trust.rule = parse_rule(v.cast<std::string>()); }},
+      {"nested", [](TuneOptions& o, const py::object& v) { o.trust.nested = v.cast<Index>(); }},
+      {"shrink",
+       [](TuneOptions& o, const py::object& v) {
+         o.trust.chooses_shrinkage = py::isinstance<py::str>(v) && v.cast<std::string>() == "nested";
+         if (!o.trust.chooses_shrinkage) o.trust.shrinkage = v.cast<double>();
+       }},
       {"penalty_per",
        [](TuneOptions& o, const py::object& v) { o.penalty.lambda_per = v.cast<std::string>(); }},
       {"penalty", [](TuneOptions& o, const py::object& v) { o.penalty.kind = v.cast<std::string>(); }},
@@ -143,6 +155,34 @@ py::dict tuned_dict(const TuneProblem& problem, const Tuned& tuned) {
     oracle["at_bound"] = tuned.oracle->oracle.at_bound();
     all["oracle"] = oracle;
   }
+  all["criterion"] = problem.data().criterion;
+  all["shrinkage"] = tuned.shrinkage;
+  all["trust"] = py::none();
+  if (tuned.trust) {
+    const Trust& found = *tuned.trust;
+    py::dict trust;
+    trust["value"] = found.value;
+    trust["standard_error"] = found.standard_error;
+    trust["rows"] = found.rows;
+    trust["criterion"] = found.criterion;
+    trust["minimum"] = to_numpy(found.minimum);
+    trust["interval"] = py::make_tuple(found.interval.low, found.interval.high);
+    trust["paired"] = py::make_tuple(found.paired.low, found.paired.high);
+    trust["one_standard_error"] = found.one_standard_error;
+    trust["optimism"] = found.optimism;
+    all["trust"] = trust;
+  }
+  all["nested"] = py::none();
+  if (tuned.nested) {
+    py::dict nested;
+    nested["loss"] = tuned.nested->loss;
+    nested["standard_error"] = tuned.nested->standard_error;
+    nested["folds"] = tuned.nested->folds;
+    nested["rows"] = tuned.nested->rows;
+    nested["lambda_low"] = to_numpy(tuned.nested->lambda_low);
+    nested["lambda_high"] = to_numpy(tuned.nested->lambda_high);
+    all["nested"] = nested;
+  }
   all["model"] = tuned.model ? py::cast(*tuned.model) : py::none();
   return all;
 }
@@ -167,6 +207,7 @@ py::dict tune_rows(const py::tuple& train, const py::object& validation, const p
   TuneOptions options = options_of(given);
   verify_run(options);
   Rows rows{.train = dataset_of(train, "X")};
+  if (options.validation.grouped) rows.train.id = given["grouped"].cast<std::vector<std::string>>();
   if (!validation.is_none()) rows.validation = dataset_of(validation, "validation");
   if (!test.is_none()) rows.test = dataset_of(test, "test");
   rows.parts = parts_of(parts);
@@ -186,12 +227,18 @@ py::dict tune_rows(const py::tuple& train, const py::object& validation, const p
   Computation computation;
   try {
     if (any_order && rows.parts.empty()) rows.train = in_order_of_contents(rows.train);
+    const TuneOptions asked = options;
+    const bool needs_again = options.trust.nested || options.trust.chooses_shrinkage;
+    const std::optional<Rows> again = needs_again ? std::optional(rows) : std::nullopt;
+    if (again) options = with_chosen_shrinkage(*again, options);
     TuneProblem problem(std::move(rows), options);
     options.stop = computation.token();
     Tuned tuned = run_method(problem, options);
     options.stop = {};  // with folds, the answer needs a fit on all rows in any case
     if (!options.oracle) problem.forget_forms();
     complete(tuned, problem, options);
+    if (options.trust.nested && tuned.outcome.status != StopReason::stopped)
+      tuned.nested = nested_score(*again, asked);
     const bool was_asked = computation.end(raise);
     if (was_asked && tuned.outcome.status == StopReason::stopped)
       tuned.outcome.message = "stopped by Ctrl-C; this is the best so far";

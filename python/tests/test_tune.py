@@ -310,3 +310,26 @@ def test_results_show_themselves(table):
 def test_methods_and_models_are_listed():
     assert "my-hpo" in yosida.methods() and "ridge" in yosida.models()
     assert yosida.__version__
+
+
+def test_criteria_and_trust(table):
+    X, y = table
+    found = yosida.tune(X, y, criterion="loo", trust=True, nested=5)
+    assert found.criterion == "loo" and found.folds == 0
+    assert found.certificate.verdict == "certified"
+    assert found.trust["standard_error"] > 0 and found.trust["rows"] == len(y)
+    assert found.trust["interval"][0] < 0 < found.trust["interval"][1]
+    assert found.nested["folds"] == 5 and found.nested["rows"] == len(y)
+    taken = yosida.tune(X, y, criterion="loo", rule="1se")
+    assert taken.lambda_[0] == pytest.approx(found.lambda_[0] + found.trust["one_standard_error"])
+    assert yosida.RidgeTuned(cv="loo").fit(X, y).cv_losses_[0] == pytest.approx(found.losses["validation"]["loss"])
+
+
+def test_rows_that_belong_together(table):
+    X, y = table
+    found = yosida.tune(X, y, folds=4, repeats=2, group_rows=np.arange(len(y)) // 3)
+    assert found.folds == 8
+    with pytest.raises(ValueError, match="group_rows"):
+        yosida.tune(X, y, criterion="loo", group_rows=np.arange(len(y)))
+    with pytest.raises(ValueError, match="one for each"):
+        yosida.tune(X, y, group_rows=[1, 2])

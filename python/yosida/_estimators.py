@@ -44,8 +44,9 @@ class _NoNumbersError(ValueError, TypeError):
 
 _CODE = re.compile(r"\bclass (\d+)\b")
 
-_COMMON = """cv : "holdout", int, splitter or iterable of pairs, default="holdout"
-        Which rows judge a penalty: a quarter of them ("holdout"), each row once in so many folds, or the parts that a
+_COMMON = """cv : "holdout", "loo", "gcv", int, splitter or iterable of pairs, default="holdout"
+        Which rows judge a penalty: a quarter of them ("holdout"), each row once by weights trained without it ("loo"),
+        or without it on average ("gcv", of least squares), each row once in so many folds, or the parts that a
         splitter of scikit-learn or a list of (training rows, validation rows) names. The model is trained on all rows
         at the end. Rows are put in an order of their contents before parts are drawn: neither their order nor rows of
         weight 0 change the result.
@@ -193,8 +194,10 @@ class _Tuned(BaseEstimator):
         elif not (self.cv is None or isinstance(self.cv, str)):
             drawn, fold, pairs = split_folds(self.cv, X, y, rows, "cv")
             options.update(drawn)
+        elif self.cv in ("loo", "gcv"):
+            options["criterion"] = self.cv
         elif self.cv not in (None, "holdout"):
-            raise ValueError(f"cv = {self.cv!r}: must be 'holdout', a number, a splitter or pairs of rows")
+            raise ValueError(f"cv = {self.cv!r}: must be 'holdout', 'loo', 'gcv', a number, a splitter or pairs of rows")
         title = f"{type(self).__name__} by {self.method}"
         progress = Progress(title) if self.verbose else None
         try:

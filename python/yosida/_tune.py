@@ -145,6 +145,16 @@ class Tuned:
     seconds : float
         From the arrays to all of this.
     oracle : dict or None
+    criterion : str
+        What judged λ: "holdout", "folds", "loo" or "gcv"; ``losses["validation"]`` is of this.
+    trust : dict or None
+        With ``trust=True`` or ``rule="1se"``: the criterion at its least (``value``), its ``standard_error`` over
+        ``rows``, the λ there (``minimum``), how far all λ may move together within one standard error (``interval``)
+        and within a paired one (``paired``), and the shift of the one-standard-error rule (``one_standard_error``).
+    nested : dict or None
+        With ``nested=K``: ``loss`` and ``standard_error`` of rows that took no part in the tuning that they judge.
+    shrinkage : float
+        μ of the term that has drawn several λ together; 0 where there was none.
     warnings : list of str
         What was asked for beside the answer and could not be done.
     model : Model or None
@@ -175,6 +185,10 @@ class Tuned:
     title: str
     low: Any = field(repr=False)
     high: Any = field(repr=False)
+    criterion: str = "holdout"
+    trust: Optional[dict[str, Any]] = None
+    nested: Optional[dict[str, Any]] = None
+    shrinkage: float = 0.0
 
     @property
     def penalty(self) -> Any:
@@ -452,6 +466,10 @@ def run(
         title=title,
         low=found["low"],
         high=found["high"],
+        criterion=found["criterion"],
+        trust=found["trust"],
+        nested=found["nested"],
+        shrinkage=found["shrinkage"],
     )
 
 
@@ -462,6 +480,9 @@ def tune(
     model: str = "ridge",
     sample_weight: Any = None,
     folds: Folds = None,
+    criterion: Optional[str] = None,
+    repeats: int = 1,
+    group_rows: Any = None,
     validation: Any = None,
     test: Any = None,
     validation_fraction: Optional[float] = None,
@@ -476,6 +497,10 @@ def tune(
     groups: Any = None,
     group_scale: Optional[str] = None,
     unpenalised: Any = None,
+    rule: str = "min",
+    trust: bool = False,
+    nested: Optional[int] = None,
+    shrink: Any = None,
     method: str = "my-hpo",
     settings: Optional[Mapping[str, Any]] = None,
     budget: Any = None,
@@ -507,6 +532,13 @@ def tune(
     folds : int, array, pairs or splitter, optional
         Cross-validation: the number of folds to draw, the fold of each row, pairs of training and validation rows, or
         an object with ``split(X, y)``. By default a quarter of the rows is drawn for validation.
+    criterion : str, optional
+        What judges a penalty: "holdout", "folds", "loo" (each row by weights trained without it) or "gcv" (generalised
+        cross-validation, of least squares).
+    repeats : int
+        Draw the folds so many times.
+    group_rows : array, optional
+        Which rows belong together: those of equal values stay in one fold or part.
     validation, test : (X, y) or (X, y, sample_weight), optional
         Rows that are given apart.
     validation_fraction, test_fraction : float, optional
@@ -529,6 +561,15 @@ def tune(
         Groups that share a penalty count by the roots of their sizes.
     unpenalised : sequence, optional
         Columns without a penalty, by name or index.
+    rule : str
+        "min", or "1se": the largest penalty whose criterion is within one standard error of the least.
+    trust : bool
+        Also find the standard error over the rows and intervals of λ.
+    nested : int, optional
+        Repeat the whole tuning in so many outer folds, for an honest score of it.
+    shrink : float or "nested", optional
+        How strongly several λ are drawn together; "nested" chooses. By default 0.01 where they are 5 or more, over a
+        tenth of the rows that judge them, and these under 1000; else 0.
     method : str
         One of :func:`methods`.
     settings : dict, optional
@@ -615,6 +656,13 @@ def tune(
         ("lambda0", lambda0),
         ("bounds", bounds),
         ("copy_bytes", copy_bytes),
+        ("criterion", criterion),
+        ("nested", nested),
+        ("shrink", shrink),
+        ("repeats", None if repeats == 1 else repeats),
+        ("rule", None if rule == "min" else rule),
+        ("trust", True if trust else None),
+        ("grouped", None if group_rows is None else row_groups(group_rows, rows)),
     ):
         if value is not None:
             options[name] = value
@@ -642,6 +690,14 @@ def both(one: Optional[Watch], other: Optional[Watch]) -> Optional[Watch]:
     if one is None or other is None:
         return one or other
     return lambda *point: any([bool(each(*point)) for each in (one, other) if each is not None])
+
+
+def row_groups(group_rows: Any, rows: int) -> list[str]:
+    """The group of each row as a text."""
+    groups = [str(each) for each in np.asarray(group_rows).tolist()]
+    if len(groups) != rows:
+        raise ValueError(f"group_rows: has {len(groups)} values: must have one for each of the {rows} rows")
+    return groups
 
 
 def seed_of(seed: Any) -> int:

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <set>
@@ -33,6 +34,75 @@ std::vector<Index> draw_folds(const Dataset& data, Index folds, bool stratified,
     for (const Index row : rows) fold[static_cast<std::size_t>(row)] = next++ % folds;
   }
   return fold;
+}
+
+namespace {
+
+/// The rows of each group, the groups in a random order.
+std::vector<std::vector<Index>> shuffled_groups(const std::vector<std::string>& group, std::uint64_t seed) {
+  std::map<std::string_view, std::size_t> place;
+  std::vector<std::vector<Index>> rows;
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    const auto [at, is_new] = place.emplace(group[i], rows.size());
+    if (is_new) rows.emplace_back();
+    rows[at->second].push_back(static_cast<Index>(i));
+  }
+  std::vector<Index> order(rows.size());
+  std::iota(order.begin(), order.end(), Index{0});
+  Random(seed).shuffle(order);
+  std::vector<std::vector<Index>> shuffled;
+  for (const Index each : order) shuffled.push_back(std::move(rows[static_cast<std::size_t>(each)]));
+  return shuffled;
+}
+
+}  // namespace
+
+std::vector<Index> draw_grouped_folds(const std::vector<std::string>& group, Index folds,
+                                      std::uint64_t seed) {
+  if (folds < 2) throw InputError(fmt::format("folds = {}: must be >= 2", folds));
+  std::vector<std::vector<Index>> groups = shuffled_groups(group, seed);
+  if (std::ssize(groups) < folds)
+    throw InputError(fmt::format("folds = {}: there are {} groups of rows: each fold needs at least 1", folds,
+                                 groups.size()));
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const auto& a, const auto& b) { return a.size() > b.size(); });
+  std::vector<Index> fold(group.size());
+  std::vector<Index> size(static_cast<std::size_t>(folds), 0);
+  for (const std::vector<Index>& rows : groups) {
+    const auto smallest = std::min_element(size.begin(), size.end());
+    for (const Index row : rows) fold[static_cast<std::size_t>(row)] = smallest - size.begin();
+    *smallest += std::ssize(rows);
+  }
+  return fold;
+}
+
+Split split_grouped_rows(const Dataset& data, const std::vector<std::string>& group,
+                         const SplitOptions& options) {
+  if (static_cast<Index>(group.size()) != data.rows())
+    throw InputError(fmt::format("{}: {} rows but {} groups of rows; each row needs one", data.source,
+                                 data.rows(), group.size()));
+  std::vector<Index> train, validation, test;
+  const double rows = static_cast<double>(data.rows());
+  const auto takes = [&](const std::vector<Index>& part, const std::vector<Index>& more, double fraction) {
+    const double wanted = fraction * rows, now = static_cast<double>(part.size());
+    return fraction > 0.0 && (part.empty() || std::abs(now + static_cast<double>(more.size()) - wanted) <
+                                                  std::abs(now - wanted));
+  };
+  for (const std::vector<Index>& each : shuffled_groups(group, options.seed)) {
+    std::vector<Index>& part = takes(validation, each, options.validation_fraction) ? validation
+                               : takes(test, each, options.test_fraction)           ? test
+                                                                                    : train;
+    part.insert(part.end(), each.begin(), each.end());
+  }
+  if (train.empty() || validation.empty() || (options.test_fraction > 0.0 && test.empty()))
+    throw InputError(fmt::format(
+        "{}: its groups of rows give {} training, {} validation and {} test rows: each part needs "
+        "at least 1 group",
+        data.source, train.size(), validation.size(), test.size()));
+  std::vector<Index> order = train;
+  order.insert(order.end(), validation.begin(), validation.end());
+  order.insert(order.end(), test.begin(), test.end());
+  return split_rows(data, order, std::ssize(train), std::ssize(validation));
 }
 
 std::vector<Index> given_folds(const Dataset& data) {

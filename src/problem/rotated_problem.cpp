@@ -142,6 +142,11 @@ std::shared_ptr<const RotatedProblem> RotatedProblem::of(const std::shared_ptr<c
   return std::shared_ptr<const RotatedProblem>(new RotatedProblem(direct, std::move(parts)));
 }
 
+std::shared_ptr<const RotatedProblem> RotatedProblem::of_rows(
+    const std::shared_ptr<const LinearProblem>& direct) {
+  return std::shared_ptr<const RotatedProblem>(new RotatedProblem(direct, Parts::of_rows(*direct)));
+}
+
 RotatedProblem::RotatedProblem(std::shared_ptr<const LinearProblem> direct, Parts parts)
     : ForwardingProblem(*parts.rotated),
       direct_(std::move(direct)),

@@ -22,6 +22,10 @@ class RotatedProblem final : public ForwardingProblem {
  public:
   /// Only where it rotates() or is_wide(). Null where products of rows lose digits that matter.
   static std::shared_ptr<const RotatedProblem> of(const std::shared_ptr<const LinearProblem>& direct);
+  /// From the rows themselves, however large they are; for problems with one λ on all weights.
+  static std::shared_ptr<const RotatedProblem> of_rows(const std::shared_ptr<const LinearProblem>& direct);
+  /// The same problem in the coordinates of the basis.
+  const LinearProblem& linear() const { return *rotated_; }
   /// One λ on all weights, a small design that factors cheaply, and numbers whose singular values are as far
   /// from overflow as LinearProblem wants its features.
   static bool rotates(const LinearProblem& direct);

@@ -118,7 +118,7 @@ SortedJson data_json(const RunSpec& spec) {
             {"classes", classes}};
   }
   const DataFiles& columns = spec.columns;
-  const auto& [fraction, test_fraction, folds] = spec.options.validation;
+  const auto& [fraction, test_fraction, folds, criterion, repeats, grouped] = spec.options.validation;
   SortedJson data = {{kFiles, spec.files},
                      {"target", columns.target},
                      {"ignore", columns.ignore},
@@ -131,6 +131,9 @@ SortedJson data_json(const RunSpec& spec) {
                      {"missing", to_string(columns.missing)},
                      {"dense", columns.dense}};
   // Runs without these keep the keys they had.
+  if (!criterion.empty()) data["criterion"] = criterion;
+  if (repeats != 1) data["repeats"] = repeats;
+  if (grouped) data["group_rows"] = columns.group_rows;
   if (columns.singles) data["float"] = true;
   if (!columns.categorical.empty()) data["categorical"] = columns.categorical;
   if (!columns.numeric.empty()) data["numeric"] = columns.numeric;
@@ -210,7 +213,11 @@ RunSpec spec_from(const json& root) {
   options.class_weights = text_at(data, "class_weights");
   options.validation = {.fraction = number_at(data, "valid_fraction"),
                         .test_fraction = number_at(data, "test_fraction").value_or(0.0),
-                        .folds = count_at(data, "folds")};
+                        .folds = count_at(data, "folds"),
+                        .criterion = text_at(data, "criterion"),
+                        .repeats = count_at(data, "repeats").value_or(1),
+                        .grouped = !text_at(data, "group_rows").empty()};
+  columns.group_rows = text_at(data, "group_rows");
   options.model = text_at(model, "name");
   options.x = text_at(model, "x");
   if (const json& y = at(model, "y"); y.is_string()) options.y = y.get<std::string>();
@@ -520,6 +527,38 @@ RunOutcome outcome_from_json(const std::string& text) {
   return outcome;
 }
 
+namespace {
+
+json interval_json(const ShiftInterval& interval) {
+  return {{"low", number(interval.low)},
+          {"high", number(interval.high)},
+          {"low_is_bound", interval.low_is_end},
+          {"high_is_bound", interval.high_is_end}};
+}
+
+json trust_json(const Trust& trust) {
+  return {{"criterion", trust.criterion},
+          {"rows", trust.rows},
+          {"value", number(trust.value)},
+          {"standard_error", number(trust.standard_error)},
+          {"minimum", std::vector<double>(trust.minimum.begin(), trust.minimum.end())},
+          {"shift_within_one_se", interval_json(trust.interval)},
+          {"shift_paired", interval_json(trust.paired)},
+          {"shift_one_se_rule", number(trust.one_standard_error)},
+          {"optimism", trust.optimism}};
+}
+
+json nested_json(const NestedScore& nested) {
+  return {{"folds", nested.folds},
+          {"rows", nested.rows},
+          {"loss", number(nested.loss)},
+          {"standard_error", number(nested.standard_error)},
+          {"lambda_low", std::vector<double>(nested.lambda_low.begin(), nested.lambda_low.end())},
+          {"lambda_high", std::vector<double>(nested.lambda_high.begin(), nested.lambda_high.end())}};
+}
+
+}  // namespace
+
 std::string result_json(const TuneOptions& options, const TuneProblem& problem, const Tuned& tuned) {
   const Prepared& data = problem.data();
   const Split& split = problem.split();
@@ -555,6 +594,10 @@ std::string result_json(const TuneOptions& options, const TuneProblem& problem, 
     add_report(root["refit"], *tuned.refit);
   }
   add_judgement(root, run);
+  if (tuned.trust) root["trust"] = trust_json(*tuned.trust);
+  if (tuned.nested) root["nested"] = nested_json(*tuned.nested);
+  if (tuned.shrinkage > 0.0) root["shrinkage"] = tuned.shrinkage;
+  if (data.criterion == "loo" || data.criterion == "gcv") root["criterion"] = data.criterion;
   root[kData] = {{"source", split.train.source},
                  {"train_rows", split.train.rows()},
                  {"validation_rows", split.validation.rows()},

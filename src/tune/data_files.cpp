@@ -36,7 +36,10 @@ Dataset read_part(const DataFiles& files, const std::string& file, const std::st
   options.decimal = files.decimal;
   options.drop_first = files.drop_first;
   options.refuse_unseen = files.refuse_unseen;
-  options.id = files.part_column;
+  const bool groups = !files.group_rows.empty() && file == files.train;
+  options.id = groups ? files.group_rows : files.part_column;
+  if (!files.group_rows.empty() && !groups && options.like.columns.empty())
+    options.ignore.push_back(files.group_rows);
   options.weight = files.weights;
   options.fold = files.fold_column;
   options.fold_optional = file != files.train;
@@ -104,6 +107,18 @@ void verify_folds(const DataFiles& files, const ValidationOptions& validation) {
     refuse(flag, "does not go with --valid-fraction: every row is a validation row of one fold");
 }
 
+void verify_groups(const DataFiles& files) {
+  if (files.group_rows.empty()) return;
+  if (!files.built_in.empty() || !files.part_column.empty())
+    refuse("--group-rows", "names a column of --train, and does not go with --data");
+  if (files.group_rows == files.target)
+    refuse("--group-rows", "names the target: rows are held together by a column of their own");
+  if (!files.validation.empty())
+    refuse("--group-rows", "does not go with --valid: the validation rows are given");
+  if (!files.fold_column.empty())
+    refuse("--group-rows", "does not go with --fold-column: folds are drawn or given");
+}
+
 void verify_targets(const DataFiles& files) {
   if (!files.validation_target.empty() && files.validation.empty()) refuse("--valid-target", "needs --valid");
   if (!files.test_target.empty() && files.test.empty()) refuse("--test-target", "needs --test");
@@ -132,6 +147,11 @@ void verify_files(const DataFiles& files, const ValidationOptions& validation) {
         "give the data either as --train FILE or as --data NAME (yosida data list shows the names)");
   if (files.built_in == kSpectra) verify_built_in(files, validation);
   verify_folds(files, validation);
+  verify_groups(files);
+  if (validation.judges_by_rows() && !files.validation.empty())
+    refuse("--valid", "does not go with --criterion loo or gcv: all rows train, and each judges");
+  if (validation.judges_by_rows() && !files.fold_column.empty())
+    refuse("--fold-column", "does not go with --criterion loo or gcv: every row is left out by itself");
   if (!files.validation.empty() && validation.fraction)
     refuse("--valid-fraction", "does not go with --valid: the validation rows are given");
   if (!files.test.empty() && validation.test_fraction != 0.0)
@@ -175,7 +195,8 @@ Rows read_rows(const DataFiles& given, const TuneOptions& options) {
     return {.train = gtsrb_features(data_folders(files.data_dir), {}, files.tell).data};
   if (!files.built_in.empty()) {
     Split split = built_in(files.built_in, options.seed);
-    if (options.validation.folds)
+    if (options.validation.folds || options.validation.judges_by_rows() ||
+        options.validation.criterion == "folds")
       return {.train = train_and_validation(split), .test = std::move(split.test)};
     return {.train = std::move(split.train),
             .validation = std::move(split.validation),

@@ -41,9 +41,61 @@ void require_positive(const std::optional<T>& value, const char* name) {
 
 }  // namespace
 
+Rule parse_rule(std::string_view text) {
+  if (text == "min") return Rule::minimum;
+  if (text == "1se") return Rule::one_standard_error;
+  throw InputError(fmt::format("rule = {}: must be min or 1se", text));
+}
+
+std::string_view to_string(Rule rule) { return rule == Rule::minimum ? "min" : "1se"; }
+
+namespace {
+
+/// What the criterion does not go with.
+void verify_criterion(const TuneOptions& options, const Model* known) {
+  const ValidationOptions& validation = options.validation;
+  const std::string& name = validation.criterion;
+  const auto refuse = [&](const std::string& why) {
+    throw InputError(fmt::format("--criterion {}: {}", name, why));
+  };
+  if (!name.empty() && name != "holdout" && name != "folds" && name != "loo" && name != "gcv")
+    refuse("must be holdout, folds, loo or gcv");
+  if (validation.repeats < 1) throw InputError(fmt::format("repeats = {}: must be >= 1", validation.repeats));
+  if (validation.repeats > 1 && !validation.folds && name != "folds")
+    throw InputError("--repeats: goes with --folds: drawn folds are drawn again");
+  if (name == "holdout" && validation.folds) refuse("does not go with --folds: a part of the rows judges");
+  if (name == "folds" && validation.fraction)
+    refuse("does not go with --valid-fraction: every row is a validation row of one fold");
+  if (!validation.judges_by_rows()) return;
+  if (validation.folds) refuse("does not go with --folds: every row is left out by itself");
+  if (validation.fraction) refuse("does not go with --valid-fraction: all rows train, and each judges");
+  if (validation.grouped)
+    refuse(
+        "does not go with --group-rows: the rows that belong to the one left out would train; use "
+        "--criterion folds");
+  if (known == nullptr) return;
+  if (penalty_of(*known, options.penalty.kind) != PenaltyForm::l2)
+    refuse(fmt::format("does not go with {}: it jumps where a weight becomes 0; use --criterion folds",
+                       options.penalty.kind.empty() ? fmt::format("--model {}", known->name)
+                                                    : "--penalty " + options.penalty.kind));
+  if (name == "gcv" && known->name != "ridge")
+    refuse(fmt::format("is defined for least squares (--model ridge); use loo for {}", known->name));
+}
+
+void verify_trust(const TrustOptions& trust) {
+  if (trust.nested && *trust.nested < 2)
+    throw InputError(fmt::format("nested = {}: must be >= 2 folds", *trust.nested));
+  if (trust.shrinkage && !(*trust.shrinkage >= 0.0 && std::isfinite(*trust.shrinkage)))
+    throw InputError(fmt::format("shrinkage = {}: must be a finite number >= 0", *trust.shrinkage));
+}
+
+}  // namespace
+
 void verify_model(const TuneOptions& options) {
   const Model* const known = options.model.empty() ? nullptr : &model(options.model);
   const ValidationOptions& validation = options.validation;
+  verify_criterion(options, known);
+  verify_trust(options.trust);
   if (validation.folds && validation.fraction)
     throw InputError("--folds: does not go with --valid-fraction: every row is a validation row of one fold");
   if (validation.folds && *validation.folds < 2)

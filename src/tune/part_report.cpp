@@ -10,16 +10,7 @@ namespace {
 PartReport report_part(const Dataset& data, const Loss& loss, double y_scale, bool intercept,
                        const Vector& w) {
   const Vector m = margins(data, intercept, w, loss.outputs());
-  const Predicted rows{.data = data,
-                       .loss = loss,
-                       .margins = m,
-                       .mean_loss = DataTerm(data, loss, intercept).value_at(m),
-                       .y_scale = y_scale};
-  PartReport report;
-  for (std::size_t i = 0; i < measures().size(); ++i)
-    if (const Measure& measure = measures()[i]; measure.exists(loss)) report.values[i] = measure.value(rows);
-  if (loss.is_classification()) report.confusion = confusion_of(rows);
-  return report;
+  return report_margins(data, loss, y_scale, m, DataTerm(data, loss, intercept).value_at(m));
 }
 
 PartReport mean_part(const std::vector<const PartReport*>& parts, const std::vector<double>& share) {
@@ -39,6 +30,16 @@ PartReport mean_part(const std::vector<const PartReport*>& parts, const std::vec
 }
 
 }  // namespace
+
+PartReport report_margins(const Dataset& data, const Loss& loss, double y_scale, const Vector& m,
+                          double mean_loss) {
+  const Predicted rows{.data = data, .loss = loss, .margins = m, .mean_loss = mean_loss, .y_scale = y_scale};
+  PartReport report;
+  for (std::size_t i = 0; i < measures().size(); ++i)
+    if (const Measure& measure = measures()[i]; measure.exists(loss)) report.values[i] = measure.value(rows);
+  if (loss.is_classification()) report.confusion = confusion_of(rows);
+  return report;
+}
 
 Report report_all(const Split& split, const Prepared& data, double y_scale, bool intercept, const Vector& w) {
   const Loss& loss = *data.loss;

@@ -60,7 +60,28 @@ void leave_out_weightless(Rows& rows) {
 
 /// Whether rows are cross-validated.
 bool has_folds_of(const Rows& rows, const ValidationOptions& validation) {
-  return validation.folds || rows.train.fold.size() > 0 || !rows.parts.empty();
+  return validation.folds || rows.train.fold.size() > 0 || !rows.parts.empty() ||
+         validation.criterion == "folds";
+}
+
+/// What a criterion, or rows that stay together, do not go with, as far as the rows say it.
+void verify_criterion(const Rows& rows, const ValidationOptions& validation) {
+  const bool are_given = rows.train.fold.size() > 0 || !rows.parts.empty();
+  if (validation.grouped && rows.train.id.empty())
+    throw InputError(fmt::format("{}: --group-rows: no row has a group", rows.train.source));
+  if (validation.grouped && (are_given || rows.validation))
+    throw InputError(
+        "--group-rows: does not go with folds or validation rows that are given: it says how they are drawn");
+  if (validation.repeats > 1 && are_given)
+    throw InputError("--repeats: does not go with folds that are given: only drawn ones are drawn again");
+  const auto refuse = [&](const char* why) {
+    throw InputError(fmt::format("--criterion {}: {}", validation.criterion, why));
+  };
+  if (validation.criterion == "holdout" && are_given) refuse("does not go with folds that are given");
+  if (validation.criterion == "folds" && rows.validation) refuse("does not go with --valid");
+  if (!validation.judges_by_rows()) return;
+  if (rows.validation) refuse("does not go with --valid: all rows train, and each judges");
+  if (are_given) refuse("does not go with folds that are given: every row is left out by itself");
 }
 
 void verify_parts(const Rows& rows, const ValidationOptions& validation) {
@@ -84,6 +105,7 @@ void verify_rows(Rows& rows, const TuneOptions& options, const Model& model) {
   if (model.code) find_labels(rows.train, *model.code);
   const ValidationOptions& validation = options.validation;
   verify_parts(rows, validation);
+  verify_criterion(rows, validation);
   if (rows.train.fold.size() > 0 && validation.folds)
     throw InputError("--folds: does not go with --fold-column: folds are drawn or given");
   if (has_folds_of(rows, validation) && (rows.validation || validation.fraction))
@@ -109,7 +131,13 @@ void align(Rows& rows) {
       align_features(*part, rows.train.feature_names, rows.train.features(), rows.train.source, false);
 }
 
-/// Training and validation rows; for cross-validation all rows but the test rows are both.
+/// Draws parts, of whole groups where rows belong together.
+Split drawn(const Dataset& rows, const SplitOptions& how, bool grouped) {
+  return grouped ? split_grouped_rows(rows, rows.id, how) : split_rows(rows, how);
+}
+
+/// Training and validation rows; for cross-validation, and where rows judge themselves, all rows but the test
+/// rows are both.
 Split split_of(Rows rows, const TuneOptions& options, bool has_folds, bool stratified) {
   const ValidationOptions& validation = options.validation;
   if (rows.validation)
@@ -118,15 +146,18 @@ Split split_of(Rows rows, const TuneOptions& options, bool has_folds, bool strat
             .test = std::move(rows.test)};
   Split split;
   if (!has_folds) {
-    split = split_rows(rows.train, {.validation_fraction = validation.fraction.value_or(0.25),
-                                    .test_fraction = validation.test_fraction,
-                                    .stratified = stratified,
-                                    .seed = options.seed});
+    split = drawn(rows.train,
+                  {.validation_fraction = validation.fraction.value_or(0.25),
+                   .test_fraction = validation.test_fraction,
+                   .stratified = stratified,
+                   .seed = options.seed},
+                  validation.grouped);
   } else if (validation.test_fraction != 0.0) {
-    Split drawn = split_rows(
+    Split parts = drawn(
         rows.train,
-        {.validation_fraction = validation.test_fraction, .stratified = stratified, .seed = options.seed});
-    split = {.train = std::move(drawn.train), .validation = {}, .test = std::move(drawn.validation)};
+        {.validation_fraction = validation.test_fraction, .stratified = stratified, .seed = options.seed},
+        validation.grouped);
+    split = {.train = std::move(parts.train), .validation = {}, .test = std::move(parts.validation)};
   } else {
     split.train = std::move(rows.train);
   }
@@ -146,18 +177,31 @@ void require_classes(const std::vector<Split>& folds, const Labels& labels) {
   }
 }
 
-std::vector<Split> folds_of(const Dataset& rows, const std::vector<RowParts>& parts,
-                            const TuneOptions& options, bool stratified) {
-  if (!parts.empty()) {
-    std::vector<Split> splits;
-    for (const RowParts& each : parts)
-      splits.push_back({.train = select_rows(rows, each.train),
-                        .validation = select_rows(rows, each.validation),
-                        .test = {}});
-    return splits;
+/// The folds, and which rows judge in each.
+void make_folds(const Dataset& rows, const std::vector<RowParts>& parts, const TuneOptions& options,
+                bool stratified, Prepared& prepared) {
+  constexpr Index kDefaultFolds = 5;
+  for (const RowParts& each : parts) {
+    prepared.folds.push_back({.train = select_rows(rows, each.train),
+                              .validation = select_rows(rows, each.validation),
+                              .test = {}});
+    prepared.judged_rows.push_back(each.validation);
   }
-  const std::optional<Index>& count = options.validation.folds;
-  return fold_splits(rows, count ? draw_folds(rows, *count, stratified, options.seed) : given_folds(rows));
+  if (!parts.empty()) return;
+  const ValidationOptions& validation = options.validation;
+  for (Index repeat = 0; repeat < validation.repeats; ++repeat) {
+    const std::uint64_t seed = options.seed + static_cast<std::uint64_t>(repeat);
+    const Index count = validation.folds.value_or(kDefaultFolds);
+    const std::vector<Index> fold = rows.fold.size() > 0 ? given_folds(rows)
+                                    : validation.grouped ? draw_grouped_folds(rows.id, count, seed)
+                                                         : draw_folds(rows, count, stratified, seed);
+    for (Split& each : fold_splits(rows, fold)) prepared.folds.push_back(std::move(each));
+    const std::size_t first = prepared.judged_rows.size();
+    prepared.judged_rows.resize(prepared.folds.size());
+    for (std::size_t i = 0; i < fold.size(); ++i)
+      prepared.judged_rows[first + static_cast<std::size_t>(fold[i])].push_back(static_cast<Index>(i));
+  }
+  prepared.repeats = validation.repeats;
 }
 
 /// Classes get the codes of the loss; a target that is a number must vary.
@@ -326,9 +370,11 @@ Prepared prepare(Rows rows, const TuneOptions& given) {
   const bool has_folds = has_folds_of(rows, options.validation);
   const std::vector<RowParts> parts = std::move(rows.parts);
   const bool stratified = prepared.model->code.has_value();
-  prepared.split = split_of(std::move(rows), options, has_folds, stratified);
+  const bool all_train = has_folds || options.validation.judges_by_rows();
+  prepared.criterion = has_folds ? "folds" : all_train ? options.validation.criterion : "holdout";
+  prepared.split = split_of(std::move(rows), options, all_train, stratified);
   const Dataset& train = prepared.split.train;
-  if (has_folds) prepared.folds = folds_of(train, parts, options, stratified);
+  if (has_folds) make_folds(train, parts, options, stratified, prepared);
   prepared.fold_count = static_cast<Index>(prepared.folds.size());
   prepared.features = train.features();
   prepared.feature_names = train.feature_names;
@@ -336,7 +382,7 @@ Prepared prepare(Rows rows, const TuneOptions& given) {
   weigh(prepared, options.class_weights);
   pretreat(prepared, options);
   pack_where_it_pays(prepared, options.copy_bytes);
-  if (has_folds) prepared.split.validation = prepared.split.train;
+  if (all_train) prepared.split.validation = prepared.split.train;
   prepared.table = train.table;
   if (train.x.omits_zeros() && options.x == "standardize" && train.table.columns.empty())
     prepared.notes.emplace_back(

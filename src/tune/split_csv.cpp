@@ -41,7 +41,7 @@ std::string split_csv(const TuneProblem& problem) {
       parts.put(problem.fold(k).validation, fmt::format("fold_{}", k + 1));
   } else {
     parts.put(split.train, "train");
-    parts.put(split.validation, "validation");
+    if (!problem.judges_by_rows()) parts.put(split.validation, "validation");
   }
   if (split.test) parts.put(*split.test, "test");
   std::string text = "file,row,part\n";

@@ -9,6 +9,8 @@
 
 #include "linalg/row_numbers.hpp"
 #include "problem/counted_problem.hpp"
+#include "problem/shrunken_problem.hpp"
+#include "solver/along_line.hpp"
 #include "solver/solve_for_report.hpp"
 #include "tune/solve_options.hpp"
 #include "tune/start_and_bounds.hpp"
@@ -40,6 +42,8 @@ struct ReadyRun {
   std::unique_ptr<Solver> solver;
   SolveOptions options;
   std::shared_ptr<const BilevelProblem> problem;
+  double shrinkage = 0.0;
+  Work work_of_shared = {};  // what the best λ that all share has cost
 
   /// Takes the problem in the form that is cheapest, or in this one.
   ReadyRun(const TuneProblem& tuned, const TuneOptions& wanted, std::optional<Form> form = {})
@@ -58,6 +62,31 @@ struct ReadyRun {
       start.lambda = default_start(*problem, method.lambda0);
       start.clamp(start.lambda);
     }
+    shrink(tuned, wanted);
+  }
+
+ private:
+  /// Several λ of squares are drawn to the best one that all could share, and start there.
+  void shrink(const TuneProblem& tuned, const TuneOptions& wanted) {
+    if (tuned.hyperparameters() < 2 || tuned.data().model->penalty != PenaltyForm::l2) return;
+    const double usual = method.name == kDefaultMethod
+                             ? default_shrinkage(tuned.hyperparameters(), tuned.judging_rows())
+                             : 0.0;
+    const double mu = wanted.trust.shrinkage.value_or(usual);
+    if (!(mu > 0.0)) return;
+    const AlongLine line(*problem, Vector::Zero(tuned.hyperparameters()),
+                         Vector::Ones(tuned.hyperparameters()));
+    SolveOptions one;
+    one.start = options.start;
+    one.start.lambda = options.start.lambda.head(1);
+    if (one.start.is_bounded()) one.start.bound(options.start.low[0], options.start.high[0]);
+    one.stop = wanted.stop;
+    const Outcome shared = solve_for_report(*yosida::method(kDefaultMethod).make({}), line, one);
+    if (!(shared.best.loss.validation > 0.0) || !std::isfinite(shared.best.loss.validation)) return;
+    shrinkage = mu;
+    work_of_shared = shared.work;
+    options.start.lambda.setConstant(shared.best.lambda[0]);
+    problem = std::make_shared<const ShrunkenProblem>(problem, mu * shared.best.loss.validation);
   }
 };
 
@@ -124,7 +153,7 @@ Equivalents equivalents_on(const Dataset& rows, const TuneProblem& problem, cons
 /// of both parts have a mean of 1; the rows of one may weigh more.
 Dataset refit_rows(const TuneProblem& problem) {
   const Split& split = problem.split();
-  if (problem.has_folds()) return split.train;
+  if (problem.always_refits()) return split.train;
   Dataset both = train_and_validation(split);
   const double validation_weight = problem.data().validation_weight;
   if (both.weight.size() == 0 && validation_weight != 1.0) both.weight = Vector::Ones(both.rows());
@@ -134,8 +163,7 @@ Dataset refit_rows(const TuneProblem& problem) {
   return both;
 }
 
-Tuned tune_rows(Rows rows, const TuneOptions& options) {
-  verify_run(options);
+Tuned tune_once(Rows rows, const TuneOptions& options) {
   TuneProblem problem(std::move(rows), options);
   Tuned tuned = run_method(problem, options);
   if (!options.oracle) problem.forget_forms();
@@ -143,7 +171,46 @@ Tuned tune_rows(Rows rows, const TuneOptions& options) {
   return tuned;
 }
 
+Tuned tune_rows(Rows rows, const TuneOptions& options) {
+  verify_run(options);
+  if (!options.trust.nested && !options.trust.chooses_shrinkage)
+    return tune_once(std::move(rows), options);
+  const TuneOptions chosen = with_chosen_shrinkage(rows, options);
+  Tuned tuned = tune_once(rows, chosen);
+  if (chosen.trust.nested) tuned.nested = nested_score(rows, options);
+  return tuned;
+}
+
+/// The λ of the rule in the place of the least, with its weights and what these do.
+void take_one_standard_error(Tuned& tuned, const TuneProblem& problem, const BilevelProblem& bilevel) {
+  Solution& best = tuned.outcome.best;
+  best.lambda.array() += tuned.trust->one_standard_error;
+  bilevel.inner_solve(best.lambda, {}, best.point);
+  best.w = bilevel.expand(best.point);
+  tuned.best = problem.report(best);
+  best.loss = losses_of(tuned.best);
+}
+
+/// Standard errors, intervals, the rule.
+void add_trust(Tuned& tuned, const TuneProblem& problem, const TuneOptions& options) {
+  const auto bilevel =
+      problem.bilevel(std::numeric_limits<double>::infinity(), Coordinates::any, options.stop);
+  Vector w = starting_weights(*bilevel);
+  bilevel->inner_solve(tuned.lambda(), {}, w);
+  tuned.trust = look_around(problem, *bilevel, tuned.lambda(), w, options.stop);
+  if (options.trust.rule == Rule::minimum) return;
+  tuned.outcome.best.point = w;
+  take_one_standard_error(tuned, problem, *bilevel);
+}
+
 }  // namespace
+
+TuneOptions with_chosen_shrinkage(const Rows& rows, const TuneOptions& options) {
+  TuneOptions chosen = options;
+  chosen.trust.chooses_shrinkage = false;
+  if (options.trust.chooses_shrinkage) chosen.trust.shrinkage = choose_shrinkage(rows, options);
+  return chosen;
+}
 
 void Tuned::add_oracle(const OracleGap& gap) {
   oracle = gap;
@@ -179,6 +246,8 @@ Tuned run_method(const TuneProblem& problem, const TuneOptions& options) {
   // Losses and reports read all rows, for which whoever stops a run waits: this is done once for each of the
   // two solutions, and the last is often the best.
   tuned.outcome = solve_for_report(*run.solver, *run.problem, run.options);
+  tuned.outcome.work += run.work_of_shared;
+  tuned.shrinkage = run.shrinkage;
   tuned.start = run.options.start;
   Solution& best = tuned.outcome.best;
   tuned.best = problem.report(best);
@@ -195,6 +264,8 @@ Tuned run_method(const TuneProblem& problem, const TuneOptions& options) {
                   tuned.outcome.memory.get());
     });
   tuned.outcome.memory.reset();
+  if (tuned.certificate && tuned.shrinkage > 0.0)
+    tuned.certificate->reason += "; of the sum of the loss and what draws lambda together";
   // A search for a stationary λ that says it has one, and the certificate does not: both cannot be.
   if (tuned.certificate && tuned.outcome.status == StopReason::converged &&
       run.method.name == kDefaultMethod && tuned.certificate->verdict == Verdict::not_certified) {
@@ -210,18 +281,20 @@ void complete(Tuned& tuned, const TuneProblem& problem, const TuneOptions& optio
   const Split& split = problem.split();
   const Solution& best = tuned.outcome.best;
   std::optional<Vector> w;  // of the model to keep
-  if (!problem.has_folds()) {
+  const bool was_stopped = tuned.outcome.status == StopReason::stopped;
+  if ((options.trust.report || options.trust.rule != Rule::minimum) && !was_stopped)
+    try_extra(tuned, "the look around lambda", [&] { add_trust(tuned, problem, options); });
+  if (!problem.always_refits()) {
     w = best.w;
     tuned.equivalents = equivalents_on(split.train, problem, best.lambda);
   }
   // Whoever has stopped the run wants its result now.
-  const bool was_stopped = tuned.outcome.status == StopReason::stopped;
   if (options.oracle && !was_stopped)
     try_extra(tuned, "--oracle", [&] {
       tuned.add_oracle(problem.gap(problem.oracle(tuned.start, options.stop), best, options.stop));
     });
-  if (problem.has_folds() || (options.refit && !was_stopped))
-    try_extra(tuned, problem.has_folds() ? "the refit on all rows" : "--refit", [&] {
+  if (problem.always_refits() || (options.refit && !was_stopped))
+    try_extra(tuned, problem.always_refits() ? "the refit on all rows" : "--refit", [&] {
       const Dataset rows = refit_rows(problem);
       w = problem.refit(rows, best.lambda, options.stop);
       tuned.refit = problem.report(*w);

@@ -8,10 +8,12 @@
 #include "linalg/tasks.hpp"
 #include "problem/collapsed_least_squares.hpp"
 #include "problem/counted_problem.hpp"
+#include "problem/leave_one_out_problem.hpp"
 #include "tune/model_problem.hpp"
 #include "tune/penalty_groups.hpp"
 #include "tune/reports.hpp"
 #include "yosida/error.hpp"
+#include "yosida/number_text.hpp"
 #include "yosida/problem/k_fold_problem.hpp"
 #include "yosida/random.hpp"
 #include "yosida/solver/bounds.hpp"
@@ -23,6 +25,14 @@ constexpr double kManyIterations = std::numeric_limits<double>::infinity();
 /// What one exact inner solve may take.
 constexpr double kOneSolve = 100.0;
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+/// All rows train. A problem has validation rows; nothing is asked of them.
+Split all_training(const Dataset& rows) {
+  const Index first[] = {0};
+  Split all{.train = rows, .validation = select_rows(rows, first), .test = {}};
+  all.validation.weight.resize(0);
+  return all;
+}
 
 /// The problem, each of whose calls throws RunEnded where it is told to stop.
 CountedProblem stoppable(const BilevelProblem& problem, const StopToken& stop) {
@@ -37,6 +47,25 @@ TuneProblem::TuneProblem(Rows rows, const TuneOptions& options)
       intercept_(options.intercept),
       numbers_(data_.split.train.rows() * data_.split.train.features()) {
   problems_.resize(std::max<std::size_t>(data_.folds.size(), 1));
+  if (options.validation.judges_by_rows()) {
+    using Kind = LeaveOneOutProblem::Kind;
+    const Kind kind = data_.criterion == "gcv" ? Kind::generalised : Kind::leave_one_out;
+    const Dataset& train = data_.split.train;
+    LeaveOneOutProblem::require_fits(*data_.loss, train.rows(), train.features(), kind);
+    Split all = all_training(train);
+    all.test = data_.split.test;
+    problems_[0] = make_problem(std::move(all), data_, penalty_, intercept_);
+    if (!problems_[0].linear)  // of a model that the target has chosen; verify_model sees the others
+      throw InputError(fmt::format("--criterion {}: does not go with --penalty {}: it jumps where a weight becomes 0; "
+                                   "use --criterion folds",
+                                   data_.criterion, options.penalty.kind));
+    left_out_ = LeaveOneOutProblem::of(problems_[0].linear, kind);
+    data_.notes.push_back(fmt::format(
+        "pretreatment is fitted to all rows, also to the one that is left out: an error of about 1/{}",
+        train.rows()));
+    seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    return;
+  }
   for_each_problem([&](Index k) {
     Split& split = data_.folds.empty() ? data_.split : data_.folds[static_cast<std::size_t>(k)];
     problems_[static_cast<std::size_t>(k)] = make_problem(std::move(split), data_, penalty_, intercept_);
@@ -56,7 +85,32 @@ void TuneProblem::forget_forms() {
 TuneProblem::~TuneProblem() = default;
 TuneProblem::TuneProblem(TuneProblem&&) noexcept = default;
 
-const Split& TuneProblem::split() const { return has_folds() ? data_.split : *problems_[0].split; }
+const Split& TuneProblem::split() const { return always_refits() ? data_.split : *problems_[0].split; }
+
+std::string TuneProblem::criterion_in_words() const {
+  if (has_folds())
+    return data_.repeats > 1
+               ? fmt::format("{}-fold, {} times", data_.fold_count / data_.repeats, data_.repeats)
+               : fmt::format("{}-fold", data_.fold_count);
+  if (!left_out_) return "hold-out";
+  return data_.criterion == "gcv" ? "generalised cross-validation" : "leave-one-out";
+}
+
+Index TuneProblem::judging_rows() const {
+  return always_refits() ? data_.split.train.rows() : split().validation.rows();
+}
+
+std::string TuneProblem::left_out_in_words(const Vector& lambda) const {
+  if (!left_out_ || data_.loss->is_quadratic()) return "";
+  Vector w = starting_weights(*left_out_);
+  left_out_->inner_solve(lambda, {}, w);
+  const auto at = left_out_->left_out_at(w, lambda);
+  return fmt::format(
+      "{} of {} rows were trained without in earnest, which changed it by {}; largest leverage {}",
+      at->refits, at->of_rows.size(),
+      signed_percent_text(at->change_by_refits / (at->value - at->change_by_refits)),
+      number_text(at->largest_leverage, 2));
+}
 
 const Split& TuneProblem::fold(Index k) const { return *problems_.at(static_cast<std::size_t>(k)).split; }
 
@@ -76,6 +130,7 @@ std::shared_ptr<const BilevelProblem> TuneProblem::joined(
 
 std::shared_ptr<const BilevelProblem> TuneProblem::bilevel(double iterations, Coordinates coordinates,
                                                            const StopToken& stop) const {
+  if (left_out_) return left_out_;
   if (const ModelProblem& first = problems_[0];
       first.all && first.linear && forms_of(*first.linear, iterations, coordinates)[0].form == Form::products)
     first.all->gram(*first.linear, stop);  // by all threads, before each has a fold
@@ -88,6 +143,7 @@ std::shared_ptr<const BilevelProblem> TuneProblem::bilevel(double iterations, Co
 }
 
 std::vector<FormCost> TuneProblem::forms(double iterations, Coordinates coordinates) const {
+  if (left_out_) return {{Form::direct, kUnknown}};
   std::vector<FormCost> sums;
   for (const ModelProblem& model : problems_)
     for (const FormCost& own : model.linear ? forms_of(*model.linear, iterations, coordinates)
@@ -104,6 +160,7 @@ std::vector<FormCost> TuneProblem::forms(double iterations, Coordinates coordina
 }
 
 std::shared_ptr<const BilevelProblem> TuneProblem::in_form(Form form, const StopToken& stop) const {
+  if (left_out_) return left_out_;
   std::vector<std::shared_ptr<const BilevelProblem>> all(problems_.size());
   for_each_problem([&](Index k) {
     const ModelProblem& model = problems_[static_cast<std::size_t>(k)];
@@ -116,28 +173,75 @@ std::shared_ptr<const BilevelProblem> TuneProblem::in_form(Form form, const Stop
 }
 
 Report TuneProblem::report(const Solution& solution) const {
+  if (left_out_) {
+    const auto at = left_out_->left_out_at(solution.point, solution.lambda);
+    Report all = report(solution.w);
+    all.validation =
+        report_margins(split().train, *data_.loss, data_.pretreatment.y_scale, at->margins, at->value);
+    return all;
+  }
   return has_folds() ? mean_report(reports_of_folds(solution), data_.validation_share) : report(solution.w);
+}
+
+/// The weights of one fold after the other, then the intercepts of one after the other.
+Vector TuneProblem::weights_of_fold(const Vector& all, Index k) const {
+  const auto folds = static_cast<Index>(problems_.size());
+  const Index intercepts = problems_[0].problem->intercepts();
+  const Index penalised = all.size() / folds - intercepts;
+  Vector w(penalised + intercepts);
+  w << all.segment(k * penalised, penalised), all.segment(folds * penalised + k * intercepts, intercepts);
+  return w;
 }
 
 std::vector<Report> TuneProblem::reports_of_folds(const Solution& solution) const {
   if (!has_folds()) return {};
-  // The weights of one fold after the other, then the intercepts of one after the other.
-  const auto folds = static_cast<Index>(problems_.size());
-  const Index intercepts = problems_[0].problem->intercepts();
-  const Index penalised = solution.w.size() / folds - intercepts;
   std::vector<Report> reports(problems_.size());
   for_each_problem([&](Index k) {
-    Vector w(penalised + intercepts);
-    w << solution.w.segment(k * penalised, penalised),
-        solution.w.segment(folds * penalised + k * intercepts, intercepts);
     const auto fold = static_cast<std::size_t>(k);
-    reports[fold] = report_all(*problems_[fold].split, data_, data_.fold_y_scale[fold], intercept_, w);
+    reports[fold] = report_all(*problems_[fold].split, data_, data_.fold_y_scale[fold], intercept_,
+                               weights_of_fold(solution.w, k));
   });
   return reports;
 }
 
+RowLosses TuneProblem::row_losses(const BilevelProblem& problem, const Vector& w,
+                                  const Vector& lambda) const {
+  if (left_out_) {
+    const Vector& weight = split().train.weight;
+    return {.loss = left_out_->left_out_at(w, lambda)->of_rows,
+            .weight = weight.size() > 0 ? weight : Vector(Vector::Ones(split().train.rows()))};
+  }
+  const Vector all = problem.expand(w);
+  Vector sum = Vector::Zero(judging_rows()), weight = Vector::Zero(judging_rows());
+  for (std::size_t k = 0; k < problems_.size(); ++k) {
+    const Dataset& rows = problems_[k].split->validation;
+    const Vector own = has_folds() ? weights_of_fold(all, static_cast<Index>(k)) : all;
+    const Vector m = margins(rows, intercept_, own, data_.loss->outputs());
+    Vector loss(rows.rows());
+    data_.loss->values(as_span(m), as_span(rows.y), as_span(loss));
+    const double share = has_folds() ? data_.validation_share[k] : 1.0;
+    for (Index i = 0; i < rows.rows(); ++i) {
+      const Index place = has_folds() ? data_.judged_rows[k][static_cast<std::size_t>(i)] : i;
+      const double counts =
+          share * (rows.weight.size() > 0 ? rows.weight[i] : 1.0) / static_cast<double>(rows.rows());
+      sum[place] += counts * loss[i];
+      weight[place] += counts;
+    }
+  }
+  RowLosses rows;
+  const Index judging = (weight.array() > 0.0).count();
+  rows.loss.resize(judging);
+  rows.weight.resize(judging);
+  for (Index i = 0, next = 0; i < weight.size(); ++i) {
+    if (!(weight[i] > 0.0)) continue;
+    rows.loss[next] = sum[i] / weight[i];
+    rows.weight[next++] = weight[i] * static_cast<double>(judging);
+  }
+  return rows;
+}
+
 Report TuneProblem::report(const Vector& w) const {
-  if (!has_folds()) return report_all(split(), data_, data_.pretreatment.y_scale, intercept_, w);
+  if (!always_refits()) return report_all(split(), data_, data_.pretreatment.y_scale, intercept_, w);
   // All rows are training rows and validation rows alike.
   Split rows = split();
   rows.validation = {};
@@ -171,12 +275,8 @@ OracleGap TuneProblem::gap(Oracle oracle, const Solution& solution, const StopTo
 }
 
 Vector TuneProblem::refit(const Dataset& rows, const Vector& lambda, const StopToken& stop) const {
-  // A problem has validation rows; nothing is asked of them here.
-  const Index first[] = {0};
-  Split all{.train = rows, .validation = select_rows(rows, first), .test = {}};
-  all.validation.weight.resize(0);
-  const auto problem =
-      make_problem(std::move(all), data_, penalty_, intercept_).cheapest(kOneSolve, Coordinates::any, stop);
+  const auto problem = make_problem(all_training(rows), data_, penalty_, intercept_)
+                           .cheapest(kOneSolve, Coordinates::any, stop);
   Vector w = starting_weights(*problem);
   stoppable(*problem, stop).inner_solve(lambda, {}, w);
   return problem->expand(w);

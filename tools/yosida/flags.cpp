@@ -162,6 +162,55 @@ void add_fold_flags(CLI::App& command, DataFiles& files, TuneOptions& options) {
       .add_option("--fold-column", files.fold_column,
                   "cross-validation with the folds that this column names: each value is one")
       ->group(group);
+  ValidationOptions& validation = options.validation;
+  command
+      .add_option("--criterion", validation.criterion,
+                  "what judges a lambda: holdout, folds, loo (each row by weights trained without it) or gcv "
+                  "(of least squares) [folds where there are some, else holdout]")
+      ->group(group);
+  command.add_option("--repeats", validation.repeats, "draw the folds so many times [1]")
+      ->check(signed_number())
+      ->group(group);
+  command
+      .add_option_function<std::string>(
+          "--group-rows",
+          [&](const std::string& column) {
+            files.group_rows = column;
+            validation.grouped = true;
+          },
+          "the column of a CSV file that says which rows belong together: they stay in one fold or part")
+      ->group(group);
+}
+
+void add_trust_flags(CLI::App& command, TrustOptions& trust) {
+  const std::string group = "Trust";
+  command
+      .add_flag("--trust", trust.report, "also show the standard error over the rows and intervals of lambda")
+      ->group(group);
+  command
+      .add_option_function<std::string>(
+          "--rule", [&](const std::string& text) { trust.rule = parse_rule(text); },
+          "which lambda is taken: min, or 1se (the largest penalty within one standard error) [min]")
+      ->group(group);
+  command
+      .add_option("--nested", trust.nested,
+                  "repeat the whole tuning in so many outer folds: an honest score of it")
+      ->check(whole_number())
+      ->group(group);
+  command
+      .add_option_function<std::string>(
+          "--shrinkage",
+          [&](const std::string& text) {
+            double value = 0.0;
+            trust.chooses_shrinkage = text == "nested";
+            if (trust.chooses_shrinkage) return;
+            if (!settings::parse_real(text, LowerLimit{0.0, true}, value))
+              throw InputError(fmt::format("shrinkage = {}: must be a number >= 0 or nested", text));
+            trust.shrinkage = value;
+          },
+          "how strongly several lambda are drawn together: a number >= 0, or nested (chosen) [0.01 where "
+          "they are 5 or more, over a tenth of the rows that judge them, and these under 1000; else 0]")
+      ->group(group);
 }
 
 void add_penalty_flags(CLI::App& command, PenaltyOptions& penalty) {

@@ -24,6 +24,8 @@ CLI::Option* add_unseen(CLI::App& command, bool& refuse);
 void add_data_flags(CLI::App& command, DataFiles& files, TuneOptions& options);
 /// Cross-validation.
 void add_fold_flags(CLI::App& command, DataFiles& files, TuneOptions& options);
+/// How sure an answer is, and what is done for many λ.
+void add_trust_flags(CLI::App& command, TrustOptions& trust);
 /// Which weights share a λ.
 void add_penalty_flags(CLI::App& command, PenaltyOptions& penalty);
 /// What a run may cost and where it may look.

@@ -70,13 +70,17 @@ int run_tune(const TuneFlags& flags) {
   if (flags.threads) set_threads(*flags.threads);
 
   Rows rows = read_rows(flags.files, options);
-  const std::optional<Rows> again = flags.explain ? std::optional(rows) : std::nullopt;
+  const bool needs_again = flags.explain || options.trust.nested || options.trust.chooses_shrinkage;
+  const std::optional<Rows> again = needs_again ? std::optional(rows) : std::nullopt;
+  if (again) options = with_chosen_shrinkage(*again, options);
   TuneProblem problem(std::move(rows), options);
   const std::vector<std::size_t> measures =
       parse_measures(flags.measures, *problem.data().loss, problem.data().model->name);
   Tuned tuned = run_watched(problem, options, flags.quiet);
   if (!options.oracle) problem.forget_forms();
   complete(tuned, problem, options);
+  if (options.trust.nested && tuned.outcome.status != StopReason::stopped)
+    tuned.nested = nested_score(*again, flags.options);
   for (const std::string& warning : tuned.warnings) say("yosida: {}\n", warning);
 
   const bool file_on_stdout = std::any_of(outputs.begin(), outputs.end(),
@@ -102,6 +106,7 @@ void add_tune(CLI::App& app, int& exit_code) {
   add_data_flags(*command, flags->files, flags->options);
   add_fold_flags(*command, flags->files, flags->options);
   add_penalty_flags(*command, flags->options.penalty);
+  add_trust_flags(*command, flags->options.trust);
   const std::string run = "Run";
   command
       ->add_option("--method", flags->options.method,

@@ -98,6 +98,42 @@ void print_lambda(Lines& out, const Tuned& tuned) {
   }
 }
 
+/// One λ as it is, several by how far all of them move.
+std::string interval_text(const Trust& trust, const ShiftInterval& interval) {
+  const double from = trust.minimum.size() == 1 ? trust.minimum[0] : 0.0;
+  return fmt::format("[{}{}, {}{}]", number_text(from + interval.low, 3),
+                     interval.low_is_end ? " (bound)" : "", number_text(from + interval.high, 3),
+                     interval.high_is_end ? " (bound)" : "");
+}
+
+/// What is known of the answer beyond the answer.
+void print_trust(Lines& out, const TuneOptions& options, const TuneProblem& problem, const Tuned& tuned) {
+  if (const std::string refits = problem.left_out_in_words(tuned.lambda()); !refits.empty())
+    out.add("  {:<14} {}\n", "left out", refits);
+  if (tuned.shrinkage > 0.0)
+    out.add("  {:<14} {} (--shrinkage; the mean of all lambda draws each of them)\n", "shrinkage",
+            number_text(tuned.shrinkage));
+  if (tuned.trust) {
+    const Trust& trust = *tuned.trust;
+    const bool is_one = trust.minimum.size() == 1;
+    out.add("  {:<14} {} ± {} (s.e. over {} rows, {})\n", "criterion", number_text(trust.value, 4),
+            number_text(trust.standard_error, 3), trust.rows, trust.criterion);
+    out.add("  {:<14} {}; within one s.e. {}, paired {}; one-s.e. rule {}{}\n",
+            is_one ? "lambda" : "common shift", is_one ? number_text(trust.minimum[0], 3) : "0",
+            interval_text(trust, trust.interval), interval_text(trust, trust.paired),
+            number_text((is_one ? trust.minimum[0] : 0.0) + trust.one_standard_error, 3),
+            options.trust.rule == Rule::minimum ? "" : ", which is taken");
+  }
+  if (tuned.nested) {
+    const NestedScore& nested = *tuned.nested;
+    out.add("  {:<14} {} ± {} (nested, {} outer folds; lambda there from {} to {})\n", "honest score",
+            number_text(nested.loss, 4), number_text(nested.standard_error, 3), nested.folds,
+            number_text(nested.lambda_low.minCoeff(), 3), number_text(nested.lambda_high.maxCoeff(), 3));
+  }
+  if (tuned.trust && !tuned.trust->optimism.empty())
+    out.add("  {:<14} {}\n", "optimism", tuned.trust->optimism);
+}
+
 std::string seconds_text(double seconds) {
   return seconds < 0.001 ? "under 0.001 s" : number_text(seconds, 3) + " s";
 }
@@ -114,9 +150,11 @@ std::string in_words(const Equivalents& equivalents) {
 std::string rows_in_words(const TuneProblem& problem) {
   const Split& split = problem.split();
   const Index test = split.test ? split.test->rows() : 0;
-  if (problem.has_folds())
+  if (problem.has_folds() && problem.data().repeats == 1)
     return fmt::format("{} rows in {} folds, {} test rows", split.train.rows(), problem.data().fold_count,
                        test);
+  if (problem.always_refits())
+    return fmt::format("{} rows by {}, {} test rows", split.train.rows(), problem.criterion_in_words(), test);
   return fmt::format("{} training, {} validation, {} test rows", split.train.rows(), split.validation.rows(),
                      test);
 }
@@ -147,16 +185,19 @@ void print_result(std::FILE* file, const TuneOptions& options, const TuneProblem
     out.add("  {:<14} {}\n  {:<14} (for the pretreated training rows: x {}{})\n", "the same as",
             in_words(tuned.equivalents), "", options.x,
             data.labels ? "" : fmt::format(", y {}", to_string(data.y_step)));
-  out.add("\n  {:<14} {:>12} {:>12} {:>12}\n", "", "train", "validation", "test");
+  out.add("\n  {:<14} {:>12} {:>12} {:>12}\n", "", "train",
+          problem.judges_by_rows() ? data.criterion : "validation", "test");
   if (data.fold_count > 0) out.add("  means over the folds:\n");
   print_report(out, tuned.best, split.train.features(), measures);
   if (tuned.refit) {
     const std::string same = in_words(tuned.refit_equivalents);
-    out.add("  refitted on {}{}:\n", data.fold_count > 0 ? "all rows" : "training and validation rows",
+    out.add("  refitted on {}{}:\n", problem.always_refits() ? "all rows" : "training and validation rows",
             same.empty() ? "" : fmt::format(" ({})", same));
     print_report(out, *tuned.refit, split.train.features(), measures);
   }
-  out.add("  lambda was chosen by the validation loss; other measures are only shown\n");
+  out.add("  lambda was chosen by the {} loss; other measures are only shown\n",
+          problem.judges_by_rows() ? problem.criterion_in_words() : "validation");
+  print_trust(out, options, problem, tuned);
   if (data.labels) {
     const Report& shown = tuned.refit ? *tuned.refit : tuned.best;
     if (shown.test)

@@ -27,6 +27,7 @@ struct DataFiles {
   /// The column that says of each training row whether it is a test row ("test"); empty: none is.
   std::string part_column = {};
   std::string fold_column = {};  ///< the column of folds: with it, rows are cross-validated by these
+  std::string group_rows = {};   ///< the column whose equal fields stay together in a fold or part
   Missing missing = Missing::refuse;
   bool dense = false;
   bool singles = false;  ///< dense rows are kept as numbers of 4 bytes

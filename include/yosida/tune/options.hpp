@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "yosida/export.hpp"
@@ -22,6 +23,40 @@ struct ValidationOptions {
   /// Cross-validation with so many folds, drawn with classes in equal shares. Rows that name their folds
   /// (Dataset::fold) are cross-validated by these.
   std::optional<Index> folds = {};
+  /// What a λ is judged by: "holdout", "folds" (5 unless said), "loo" (each row by the weights trained
+  /// without it) or "gcv" (generalised cross-validation, of least squares). Empty: folds where there are
+  /// some, else holdout.
+  std::string criterion = {};
+  /// Folds are drawn so many times, by seeds that count up from the seed.
+  Index repeats = 1;
+  /// Rows of equal Dataset::id stay together, in a fold or in a part.
+  bool grouped = false;
+
+  /// Leave-one-out or generalised: all rows train, and each judges.
+  bool judges_by_rows() const { return criterion == "loo" || criterion == "gcv"; }
+};
+
+/// Which λ is taken, of those that the rows do not tell apart.
+enum class Rule {
+  minimum,             ///< that of the least criterion
+  one_standard_error,  ///< the largest penalty whose criterion is within one standard error of the least
+};
+/// "min" or "1se", and back. Throws InputError.
+Rule parse_rule(std::string_view text);
+std::string_view to_string(Rule rule);
+
+/// How sure the answer is, and what is done for λ that are many.
+struct TrustOptions {
+  bool report = false;  ///< standard error and intervals of λ; also made where the rule needs them
+  Rule rule = Rule::minimum;
+  /// So many outer folds, in each of which the whole tuning is repeated: the mean loss of rows that took no
+  /// part in it.
+  std::optional<Index> nested = {};
+  /// μ of the term μ h₀/2 Σ(λ_j − λ̄)² that draws several λ to their mean, h₀ the criterion at the best λ
+  /// that all share; 0: none. Unless given: as default_shrinkage says.
+  std::optional<double> shrinkage = {};
+  /// Chooses μ, the shared λ among the candidates, by cross-validation of the whole tuning.
+  bool chooses_shrinkage = false;
 };
 
 /// What the penalty is, and which weights share a λ. Columns are named by their names, or by their index from
@@ -66,6 +101,7 @@ struct TuneOptions {
   std::optional<double> copy_bytes = {};
   ValidationOptions validation = {};
   PenaltyOptions penalty = {};
+  TrustOptions trust = {};
 
   // The run.
   std::string method = kDefaultMethod;  ///< as methods() names it

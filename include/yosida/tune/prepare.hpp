@@ -35,7 +35,11 @@ struct Prepared {
   /// With folds, the training and the validation rows are all rows: for the refit.
   Split split;
   std::vector<Split> folds;  // each pretreated by its own training rows; empty without cross-validation
-  Index fold_count = 0;
+  Index fold_count = 0;      // of all repeats together
+  std::string criterion;     // "holdout", "folds", "loo" or "gcv"
+  Index repeats = 1;
+  /// The places of each fold's validation rows among all rows.
+  std::vector<std::vector<Index>> judged_rows;
   std::vector<double> validation_share;  // what each fold's validation rows weigh, of those of all folds
   double validation_weight = 1.0;        // what a validation row weighs on average, a training row being 1
   Pretreatment pretreatment;

@@ -8,6 +8,7 @@
 #include "yosida/model/equivalents.hpp"
 #include "yosida/model/fitted_model.hpp"
 #include "yosida/solver/certificate.hpp"
+#include "yosida/tune/trust.hpp"
 #include "yosida/tune/tune_problem.hpp"
 
 namespace YOSIDA_EXPORT yosida {
@@ -21,6 +22,11 @@ struct Tuned {
   std::optional<Certificate> certificate;
   std::optional<OracleGap> oracle;
   std::optional<Report> refit;
+  std::optional<Trust> trust;
+  std::optional<NestedScore> nested;
+  /// μ of the term that has drawn several λ to their mean; 0: none. The certificate is then of the sum of
+  /// the criterion and this term.
+  double shrinkage = 0.0;
   /// λ in the terms of other programs, on the training rows and on those of the refit; empty where no program
   /// has the same objective.
   Equivalents equivalents, refit_equivalents;
@@ -56,6 +62,8 @@ Tuned run_method(const TuneProblem& problem, const TuneOptions& options);
 void complete(Tuned& tuned, const TuneProblem& problem, const TuneOptions& options);
 /// Throws InputError where the method cannot begin on this problem: every check of a run, without its steps.
 void try_start(const TuneProblem& problem, const TuneOptions& options);
+/// The options with TrustOptions::shrinkage chosen, where they ask for that.
+TuneOptions with_chosen_shrinkage(const Rows& rows, const TuneOptions& options);
 /// What a form of the problem was expected to take, and what it took.
 struct FormTrial {
   Form form;                      ///< the first of all is the one that a run tries first

@@ -19,6 +19,14 @@
 namespace YOSIDA_EXPORT yosida {
 
 struct ModelProblem;
+class LeaveOneOutProblem;
+
+/// What each row that judges a λ loses by weights that have not seen it, and how much it counts (mean 1).
+struct RowLosses {
+  Vector loss, weight;
+
+  double mean() const { return loss.dot(weight) / static_cast<double>(loss.size()); }
+};
 
 /// Which weights share a λ, and what each λ is called.
 struct NamedPenalty {
@@ -49,13 +57,21 @@ class TuneProblem {
 
   const Prepared& data() const { return data_; }
   bool has_folds() const { return data_.fold_count > 0; }
+  /// There are no validation rows: each row is judged by weights that were trained without it.
+  bool judges_by_rows() const { return left_out_ != nullptr; }
+  /// The model is trained on all rows at the end, whether or not that is asked for.
+  bool always_refits() const { return has_folds() || judges_by_rows(); }
+  /// The criterion in words: "5-fold", "leave-one-out".
+  std::string criterion_in_words() const;
+  /// Rows that judge a λ.
+  Index judging_rows() const;
   bool has_intercept() const { return intercept_; }
   const Penalty& penalty() const { return penalty_.penalty; }
   /// The penalty where it has kinks, else null.
   const SparsePenalty* sparse_penalty() const { return penalty_.sparse ? &*penalty_.sparse : nullptr; }
   const std::vector<std::string>& lambda_names() const { return penalty_.names; }
   Index hyperparameters() const { return static_cast<Index>(penalty_.names.size()); }
-  /// All rows with folds, else the split that is tuned on.
+  /// All rows with folds and where rows judge themselves, else the split that is tuned on.
   const Split& split() const;
   /// The parts of a fold, of those there are.
   const Split& fold(Index k) const;
@@ -77,6 +93,12 @@ class TuneProblem {
   std::shared_ptr<const BilevelProblem> in_form(Form form, const StopToken& stop = {}) const;
   /// What a solution of such a problem does on every part, averaged over the folds where there are some.
   Report report(const Solution& solution) const;
+  /// What each row that judges loses at the weights w*(λ) of such a problem, in its coordinates; of a row
+  /// that judges several times (repeated folds) the mean.
+  RowLosses row_losses(const BilevelProblem& problem, const Vector& w, const Vector& lambda) const;
+  /// How leave-one-out stands at a λ: rows that were trained without in earnest, the largest leverage and
+  /// what the refits have changed. Nothing for other criteria, and where nothing is to be said.
+  std::string left_out_in_words(const Vector& lambda) const;
   /// The same of each fold; empty without folds.
   std::vector<Report> reports_of_folds(const Solution& solution) const;
   /// What weights of the split do on every part of it.
@@ -102,6 +124,8 @@ class TuneProblem {
  private:
   /// Calls `each` with 0, …, problems_.size() − 1, from several threads where that pays.
   void for_each_problem(FunctionRef<void(Index)> each) const;
+  /// Of the weights of all folds, those of one.
+  Vector weights_of_fold(const Vector& all, Index k) const;
   /// The problem, or those of all folds as one.
   std::shared_ptr<const BilevelProblem> joined(std::vector<std::shared_ptr<const BilevelProblem>> all) const;
 
@@ -111,6 +135,7 @@ class TuneProblem {
   bool intercept_;
   Index numbers_;                       // of all rows that are trained on
   std::vector<ModelProblem> problems_;  // of the split, or of each fold
+  std::shared_ptr<const LeaveOneOutProblem> left_out_;
   double seconds_ = 0.0;
 };
 
