@@ -5,6 +5,7 @@
 #include <string>
 
 #include "linalg/tasks.hpp"
+#include "problem/memory_archive.hpp"
 #include "yosida/error.hpp"
 
 namespace yosida {
@@ -49,8 +50,13 @@ Work sum_of(std::span<const Work> works) {
 }
 
 /// The memories of all folds; null where a fold keeps nothing.
-struct FoldMemories final : SolveMemory {
+struct FoldMemories final : ArchivedMemory {
   std::vector<std::unique_ptr<SolveMemory>> folds;
+
+  void exchange(Archive& archive) override {
+    for (const auto& own : folds)
+      if (auto* const archived = dynamic_cast<ArchivedMemory*>(own.get())) archived->exchange(archive);
+  }
 };
 
 }  // namespace

@@ -16,6 +16,9 @@
 namespace yosida::cli {
 namespace {
 
+/// Batch systems send USR1 a while before the time of a job is over.
+constexpr int kSignals[] = {SIGINT, SIGTERM, SIGUSR1};
+
 // What the signal handler reads and sets.
 std::atomic<bool> has_answer{false};
 StopSource& interruptions() {
@@ -24,6 +27,9 @@ StopSource& interruptions() {
 }
 StopSource* asked = nullptr;
 std::atomic<int> last_signal{0};
+// Processes that share rows stop at the same point, which they agree on.
+std::atomic<bool> is_shared{false};
+std::atomic<bool> is_wished{false};
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -134,7 +140,9 @@ void StudyProgress::write_line(const study::Progress& at) {
 
 bool Interruption::was_asked() { return interruptions().token().was_asked(); }
 
-std::string Interruption::by_whom() { return last_signal == SIGINT ? "Ctrl-C" : "a termination signal"; }
+std::string Interruption::by_whom() {
+  return last_signal == SIGINT ? "Ctrl-C" : last_signal == SIGUSR1 ? "signal USR1" : "a termination signal";
+}
 
 Interruption::Interruption(Answer answer) {
   asked = &interruptions();  // made before a handler needs it
@@ -142,17 +150,22 @@ Interruption::Interruption(Answer answer) {
   struct sigaction action {};
   action.sa_handler = [](int signal) {
     last_signal = signal;
-    asked->request_stop();
+    is_wished = true;
+    if (!is_shared) asked->request_stop();
     if (!has_answer) ::raise(signal);  // its default action, which is in place again
   };
   action.sa_flags = static_cast<int>(SA_RESETHAND);
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  for (const int signal : kSignals) sigaction(signal, &action, nullptr);
+}
+
+void Interruption::share(mpi::Session& session) {
+  asked = &interruptions();
+  is_shared = true;
+  session.stop_where([] { return is_wished.load(); }, [] { asked->request_stop(); });
 }
 
 Interruption::~Interruption() {
-  std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
+  for (const int signal : kSignals) std::signal(signal, SIG_DFL);
 }
 
 Observer Interruption::observer() const {
