@@ -1,5 +1,6 @@
 // Bi-level problems whose functions are written in Python.
 #include <cmath>
+#include <tuple>
 
 #include "results.hpp"
 #include "yosida/error.hpp"
@@ -105,16 +106,14 @@ class PythonProblem final : public BilevelProblem {
   InnerReport inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const override {
     // A proximal term is unknown to the caller's solver, and a limit of counts too.
     if (!has_.inner_solve || options.proximal) return BilevelProblem::inner_solve(lambda, options, w);
-    vector("inner_solve", lambda, w, lambda, Vector(w));
-    // What the solve says is not taken on trust.
+    InnerReport report;
+    report.work.train_gradients = 2 + solved(lambda, w);
+    // That it is solved is not taken on trust.
     Vector g(weights_), at_zero(weights_);
     train_gradient(w, lambda, g);
     train_gradient(Vector::Zero(weights_), without_penalties(*this, lambda), at_zero);
-    InnerReport report;
     report.gradient_norm = g.norm();
     report.converged = report.gradient_norm <= std::max(options.tolerance, 1e-8) * at_zero.norm();
-    report.work.train_gradients = 2;
-    report.work.inner_solves = 1;
     return report;
   }
 
@@ -157,12 +156,36 @@ class PythonProblem final : public BilevelProblem {
   template <typename... Vectors>
   void vector(const char* name, const Vector& lambda, Vector& out, const Vectors&... arguments) const {
     const py::gil_scoped_acquire gil;
-    const Vector value = to_vector(called(name, arguments...), name);
+    take(name, lambda, called(name, arguments...), (arguments.allFinite() && ...), out);
+  }
+
+  /// Keeps what a method has given. Numbers that are not finite are its own fault where it was asked for
+  /// finite ones.
+  void take(const char* name, const Vector& lambda, const py::object& given, bool asked_finite,
+            Vector& out) const {
+    const Vector value = to_vector(given, name);
     if (value.size() != out.size())
       throw InputError(std::string(name) + ": returned " + std::to_string(value.size()) +
                        " numbers: must be " + std::to_string(out.size()));
-    if (!value.allFinite() && (arguments.allFinite() && ...)) note_not_finite(name, lambda);
+    if (!value.allFinite() && asked_finite) note_not_finite(name, lambda);
     out = value;
+  }
+
+  /// The caller's own training; returns the gradients it took, where it says so.
+  std::int64_t solved(const Vector& lambda, Vector& w) const {
+    const py::gil_scoped_acquire gil;
+    py::object given = called("inner_solve", lambda, Vector(w));
+    std::int64_t gradients = 0;
+    if (py::isinstance<py::tuple>(given)) {
+      try {
+        std::tie(given, gradients) = given.cast<std::pair<py::object, std::int64_t>>();
+      } catch (const py::cast_error&) {
+        throw InputError("inner_solve: returned " + std::string(py::repr(given)) +
+                         ": must be the weights, or the weights and the number of gradients that they took");
+      }
+    }
+    take("inner_solve", lambda, given, lambda.allFinite() && w.allFinite(), w);
+    return gradients;
   }
 
   struct Has {

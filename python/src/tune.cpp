@@ -147,9 +147,13 @@ py::dict tuned_dict(const TuneProblem& problem, const Tuned& tuned) {
 std::vector<RowParts> parts_of(const py::handle& given) {
   std::vector<RowParts> all;
   if (given.is_none()) return all;
+  using Places = py::array_t<std::int64_t, py::array::c_style>;
+  const auto listed = [](const Places& places) {
+    return std::vector<Index>(places.data(), places.data() + places.size());
+  };
   for (const py::handle each : given) {
-    const auto [train, validation] = each.cast<std::pair<std::vector<Index>, std::vector<Index>>>();
-    all.push_back({.train = train, .validation = validation});
+    const auto [train, validation] = each.cast<std::pair<Places, Places>>();
+    all.push_back({.train = listed(train), .validation = listed(validation)});
   }
   return all;
 }

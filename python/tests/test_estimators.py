@@ -198,8 +198,22 @@ def test_a_plain_fit_is_that_of_least_squares_where_penalties_do_not_help(table)
     )
 
 
+DAYS = np.datetime64("2026-01-01") + np.arange(240).reshape(120, 2)
+
+
 @pytest.mark.parametrize("parameters, given, names", [
     ({}, dict(X=np.array([[10**400, 1]] * 6, dtype=object), y=np.arange(6)), "^X: "),
+    ({}, dict(X=DAYS), r"^X: has dtype datetime64\[D\]"),
+    ({}, dict(X=DAYS - DAYS[0]), r"^X: has dtype timedelta64\[D\]"),
+    ({}, dict(X=np.zeros(120, dtype=[("a", float)])), "^X: has dtype"),
+    ({}, dict(X=np.ma.masked_less(np.arange(240.0).reshape(120, 2), 3)), "^X: has masked entries"),
+    ({}, dict(X=[[1, 2], [3]] * 60), "^X: "),
+    ({}, dict(X={"a": 1}), "^X: "),
+    ({}, dict(y=DAYS[:, 0]), r"^y: has dtype datetime64\[D\]"),
+    ({}, dict(y=np.arange(120) * 1j), "^y: has dtype complex128. Complex data not supported"),
+    (dict(cv=[([0, 1, 2], [120])]), {}, "^cv: there is no row 120"),
+    (dict(cv=[([0, 1, 2], [-121])]), {}, "^cv: there is no row -121"),
+    (dict(cv=[([], [3])]), {}, "^cv: 0 training and 1 validation rows"),
     ({}, dict(y=[10**400] + [1] * 119), "^y: "),
     ({}, dict(y=["a", "b"] * 60), "^y: "),
     ({}, dict(y=np.ones(120)), "^y: "),
@@ -216,6 +230,52 @@ def test_wrong_arguments_are_named(table, parameters, given, names):
         RidgeTuned(**parameters).fit(given.get("X", table[0]), given.get("y", table[1]))
 
 
+def test_dates_in_a_table_are_named(table, classes):
+    pandas = pytest.importorskip("pandas")
+    X, y = table
+    frame = pandas.DataFrame({"a": X[:, 0], "day": pandas.date_range("2026", periods=len(y))})
+    for kind in ALL:
+        with pytest.raises(ValueError, match="^X: has dtype datetime64"):
+            kind().fit(frame, target_of(kind, table, classes))
+    with pytest.raises(ValueError, match="^X: has dtype datetime64"):
+        yosida.tune(frame, y)
+    fitted = RidgeTuned().fit(X[:, :2], y)
+    for dates in (DAYS, frame[["day", "day"]]):
+        with pytest.raises(ValueError, match="^X: has dtype datetime64"):
+            fitted.predict(dates)
+        with pytest.raises(ValueError, match=r"^validation\[0\]: has dtype datetime64"):
+            RidgeTuned().fit(X[:, :2], y, validation=(dates, y))
+
+
+def test_a_glance_at_plain_arrays_finds_what_the_checks_of_scikit_learn_find(table, classes):
+    """Plain arrays take a shorter way into fit(); lists take the long one."""
+    pandas = pytest.importorskip("pandas")
+    X, y = table
+    for kind in ALL:
+        target = target_of(kind, table, classes)
+        one, other = kind(cv=3).fit(X, target), kind(cv=3).fit(X.tolist(), target.tolist())
+        assert np.array_equal(one.coef_, other.coef_) and one.n_features_in_ == other.n_features_in_ == 6
+        for bad in (np.nan, np.inf):
+            spoiled = X.copy()
+            spoiled[7, 2] = bad
+            with pytest.raises(ValueError, match="Input X contains"):
+                kind().fit(spoiled, target)
+    ridge = RidgeTuned().fit(pandas.DataFrame(X, columns=list("abcdef")), y)
+    assert list(ridge.feature_names_in_) == list("abcdef")
+    assert not hasattr(ridge.fit(X, y), "feature_names_in_")
+    with pytest.raises(ValueError, match="Input y contains NaN"):
+        ridge.fit(X, np.where(np.arange(len(y)) == 5, np.nan, y))
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        ridge.fit(X, y[:-1])
+
+
+def test_rows_that_judge_themselves_are_said(table):
+    X, y = table
+    with pytest.warns(UserWarning, match="cv: 20 rows are in both parts") as caught:
+        RidgeTuned(cv=[(np.arange(100), np.arange(80, 120))]).fit(X, y)
+    assert caught[0].filename == __file__
+
+
 def test_wrong_targets_are_named_as_the_caller_knows_them(table):
     """By label and by the caller's row, not by the places that the library has for them."""
     X, y = table
@@ -226,6 +286,8 @@ def test_wrong_targets_are_named_as_the_caller_knows_them(table):
     counts[17] = -2.0
     with pytest.raises(ValueError, match=r"y\[17\] = -2.0"):
         PoissonTuned().fit(X, counts)
+    with pytest.raises(ValueError, match="^y: "):
+        PoissonTuned().fit(X, labels)
 
 
 def test_parts_do_not_depend_on_units_and_precision(table):

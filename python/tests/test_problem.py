@@ -75,6 +75,22 @@ def test_the_answer_is_the_best_of_a_fine_grid(kind):
     assert len(found.trace) == found.iterations + 1
 
 
+def test_own_training_says_what_it_took():
+    class Told(WithAll):
+        def inner_solve(self, lam, w):
+            return self.trained(lam[0]), 7
+
+    class Wrong(WithAll):
+        def inner_solve(self, lam, w):
+            return self.trained(lam[0]), "seven"
+
+    silent, told = yosida.solve(WithAll()), yosida.solve(Told())
+    assert np.array_equal(silent.lambda_, told.lambda_)
+    assert told.work["train_gradients"] == silent.work["train_gradients"] + 7 * silent.work["inner_solves"]
+    with pytest.raises(ValueError, match="inner_solve: returned"):
+        yosida.solve(Wrong())
+
+
 def test_gradients_are_checked():
     rng = np.random.default_rng(2)
     w = rng.normal(size=5)

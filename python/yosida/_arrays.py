@@ -69,6 +69,20 @@ def names_of(X: Any) -> list[str]:
     return names if all(isinstance(name, str) for name in names) else []
 
 
+def require_real(values: Any, name: str) -> None:
+    """Refuses what numpy would turn into numbers without a word: dates, spans of time, complex numbers, records and
+    entries that are masked."""
+    kinds = getattr(values, "dtypes", None)  # of a DataFrame, one for each column
+    kinds = list(kinds) if hasattr(kinds, "__iter__") else [getattr(values, "dtype", None)]
+    for kind in kinds:
+        if getattr(kind, "kind", "") == "c":
+            raise ValueError(f"{name}: has dtype {kind}. Complex data not supported: must be real numbers")
+        if getattr(kind, "kind", "") in ("m", "M", "V"):
+            raise ValueError(f"{name}: has dtype {kind}: must be real numbers")
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise ValueError(f"{name}: has masked entries: fill them, or leave their rows out")
+
+
 def _sparse(X: Any, name: str) -> tuple[Any, ...]:
     matrix = X
     if X.format != "csr":
@@ -95,11 +109,17 @@ def design(X: Any, name: str = "X") -> tuple[Any, int, int]:
     """X for the module, its rows and its columns."""
     if is_sparse(X):
         return _sparse(X, name), int(X.shape[0]), int(X.shape[1])
-    array = np.asarray(X)
+    require_real(X, name)
+    try:
+        array = np.asarray(X)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name}: is no table of numbers: {error}") from None
     if array.dtype.kind not in "biufO":
         raise ValueError(f"{name}: has dtype {array.dtype}: must be real numbers")
     if array.ndim != 2:
         raise ValueError(f"{name}: has {array.ndim} dimensions: must be a table of two, a row for each observation")
+    if array.size == 0:
+        raise ValueError(f"{name}: has {array.shape[0]} rows and {array.shape[1]} columns: must have one of each at least")
     if array is not X and not (isinstance(X, np.ndarray) or np.shares_memory(array, _values(X))):
         _note(name, array.nbytes, f"{type(X).__name__} to an array")
     if array.dtype not in (np.float64, np.float32) or not array.dtype.isnative:
@@ -129,6 +149,7 @@ def _values(X: Any) -> Any:
 
 def numbers(values: Any, name: str, rows: int) -> Any:
     """One float64 for each row."""
+    require_real(values, name)
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
@@ -139,6 +160,8 @@ def numbers(values: Any, name: str, rows: int) -> Any:
         raise ValueError(f"{name}: has {array.ndim} dimensions: must have one, a number for each row")
     if len(array) != rows:
         raise ValueError(f"{name}: has {len(array)} numbers: must have one for each of the {rows} rows")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name}: has an entry that is missing, NaN or infinite: must be finite numbers")
     return np.ascontiguousarray(array)
 
 
@@ -148,8 +171,8 @@ def weights(values: Any, name: str, rows: int) -> Optional[Any]:
         return None
     array = np.asarray(values)
     array = numbers(np.full(rows, array) if array.ndim == 0 else array, name, rows)
-    if not np.all(np.isfinite(array)) or np.any(array < 0):
-        raise ValueError(f"{name}: has a weight that is negative or not finite: must be >= 0")
-    if rows and not np.any(array > 0):
+    if (array < 0).any():
+        raise ValueError(f"{name}: has a weight that is negative: must be >= 0")
+    if rows and not (array > 0).any():
         raise ValueError(f"{name}: all weights are 0: one must be > 0")
     return array

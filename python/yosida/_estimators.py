@@ -34,7 +34,14 @@ except ImportError:
         return estimator._validate_data(*arrays, **options)
 
 
-_CONVERSION = re.compile("could not convert|Cannot cast|could not be promoted")
+# What numpy says of entries that it cannot convert, without a name of the argument.
+_CONVERSION = re.compile(r"could not convert|Cannot cast|could not be promoted|float\(\) argument|inhomogeneous|at least one array")
+
+
+class _NoNumbersError(ValueError, TypeError):
+    """Of bad input, a ValueError; scikit-learn's own checks ask for a TypeError where entries are objects."""
+
+
 _CODE = re.compile(r"\bclass (\d+)\b")
 
 _COMMON = """cv : "holdout", int, splitter or iterable of pairs, default="holdout"
@@ -110,6 +117,15 @@ class _Tuned(BaseEstimator):
         return self._model
 
     def _checked(self, X: Any, y: Any) -> Any:
+        """X and y as scikit-learn checks them. Arrays that pass at a glance are spared its checks, which take longer
+        than a small fit."""
+        if self._passes(X, y):
+            self.n_features_in_ = X.shape[1]
+            self.__dict__.pop("feature_names_in_", None)
+            return X, y
+        _arrays.require_real(X, "X")
+        if self._is_regressor():
+            _arrays.require_real(y, "y")
         try:
             return _validate_data(
                 self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2,
@@ -120,7 +136,16 @@ class _Tuned(BaseEstimator):
                 raise
             # scikit-learn passes on what numpy says, which does not name the argument.
             name = "X" if self._is_numeric(y) else "y"
-            raise ValueError(f"{name}: has entries that are no numbers: {error}") from None
+            raise _NoNumbersError(f"{name}: has entries that are no numbers: {error}") from None
+
+    def _passes(self, X: Any, y: Any) -> bool:
+        """Whether X is a plain table of finite numbers, and y one of its targets."""
+        return (
+            type(X) is np.ndarray and type(y) is np.ndarray and X.ndim == 2 and y.shape == X.shape[:1]
+            and X.shape[0] >= 2 and X.shape[1] >= 1 and X.dtype in (np.float64, np.float32)
+            and (y.dtype.kind in "iu" or (self._is_regressor() and y.dtype == np.float64 and np.isfinite(y.sum())))
+            and bool(np.isfinite(X.sum()))
+        )
 
     def _is_numeric(self, y: Any) -> bool:
         if not self._is_regressor():
@@ -217,6 +242,7 @@ class _Tuned(BaseEstimator):
     def _validation_part(self, validation: Any) -> Any:
         if not isinstance(validation, (tuple, list)) or len(validation) not in (2, 3):
             raise ValueError("validation: must be (X, y) or (X, y, sample_weight)")
+        _arrays.require_real(validation[0], "validation[0]")
         try:
             X, y = _validate_data(
                 self, validation[0], validation[1], accept_sparse="csr", dtype=[np.float64, np.float32], reset=False,
@@ -278,6 +304,7 @@ class _Tuned(BaseEstimator):
 
     def _margins(self, X: Any) -> Any:
         check_is_fitted(self)
+        _arrays.require_real(X, "X")
         X = _validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         return safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
 
@@ -571,10 +598,11 @@ class PoissonTuned(_Grouped, _Regressor):
         return np.exp(self._margins(X))
 
     def _target(self, y: Any, sample_weight: Optional[Any]) -> Any:
-        if np.any(y < 0):
-            row = int(np.argmax(y < 0))
+        counts = super()._target(y, sample_weight)
+        if (counts < 0).any():
+            row = int(np.argmax(counts < 0))
             raise ValueError(f"Some value(s) of y are out of the valid range of the loss: y[{row}] = {y[row]}: must be >= 0")
-        return super()._target(y, sample_weight)
+        return counts
 
     def _keep_equivalents(self, total_weight: float) -> None:
         self.alpha_ = self._one_or_all(2.0 * self.penalty_)

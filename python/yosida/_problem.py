@@ -26,7 +26,7 @@ class BilevelProblem:
     ``train_gradient_lambda(w, lam)``       ∂L_T/∂λ
     ``validation_gradient_lambda(w, lam)``  ∂L_V/∂λ at fixed w
     ``validation_hessian_product(w, lam, p)`` ∇²_ww L_V p
-    ``inner_solve(lam, w)``                 w*(λ), started from w
+    ``inner_solve(lam, w)``                 w*(λ), started from w; or (w*(λ), gradients it took)
     ======================================  ===========================================
 
     Vectors come and go as float64 arrays of one dimension. What a function raises comes out of :func:`solve` as it is,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import warnings
 from dataclasses import dataclass, field
 from typing import Any, Callable, Iterable, Mapping, Optional, Sequence, Union
 
@@ -328,10 +329,10 @@ def column_texts(columns: Any, names: Sequence[str]) -> list[str]:
     return [text(column) for column in columns]
 
 
-def pairs_of(folds: Iterable[Any], rows: int, name: str = "folds") -> list[tuple[list[int], list[int]]]:
+def pairs_of(folds: Iterable[Any], rows: int, name: str = "folds") -> list[tuple[Any, Any]]:
     """Pairs of training and validation rows, by index or as masks."""
 
-    def places(part: Any) -> list[int]:
+    def places(part: Any) -> Any:
         array = np.asarray(part)
         if array.dtype == bool:
             if array.shape != (rows,):
@@ -339,7 +340,11 @@ def pairs_of(folds: Iterable[Any], rows: int, name: str = "folds") -> list[tuple
             array = np.flatnonzero(array)
         if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
             raise ValueError(f"{name}: parts must be arrays of row numbers, or masks")
-        return [int(i) + rows if i < 0 else int(i) for i in array]
+        array = array.astype(np.int64)
+        outside = array[(array < -rows) | (array >= rows)]
+        if len(outside):
+            raise ValueError(f"{name}: there is no row {outside[0]}: must be from 0 to {rows - 1}")
+        return np.where(array < 0, array + rows, array)
 
     pairs = []
     for pair in folds:
@@ -347,7 +352,14 @@ def pairs_of(folds: Iterable[Any], rows: int, name: str = "folds") -> list[tuple
             train, validation = pair
         except (TypeError, ValueError):
             raise ValueError(f"{name}: each must be a pair of training and validation rows") from None
-        pairs.append((places(train), places(validation)))
+        train, validation = places(train), places(validation)
+        if not len(train) or not len(validation):
+            raise ValueError(f"{name}: {len(train)} training and {len(validation)} validation rows: each part needs one or more")
+        trains = np.zeros(rows, dtype=bool)
+        trains[train] = True
+        if shared := int(trains[validation].sum()):
+            warnings.warn(f"{name}: {shared} rows are in both parts of a pair, so they judge what they have trained", stacklevel=4)
+        pairs.append((train, validation))
     if not pairs:
         raise ValueError(f"{name}: are empty: at least one pair is needed")
     return pairs

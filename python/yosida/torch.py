@@ -51,7 +51,7 @@ class TorchProblem(BilevelProblem):
             begin += tensor.numel()
         return parts
 
-    def _set(self, w: Any, lam: Any) -> None:
+    def set(self, w: Any, lam: Any) -> None:
         """Puts weights and hyperparameters into the tensors that the closures read."""
         with torch.no_grad():
             for values, tensors in ((w, self._parameters), (lam, self._hyperparameters)):
@@ -60,38 +60,38 @@ class TorchProblem(BilevelProblem):
 
     def put(self, solved: Any) -> None:
         """Puts the weights and hyperparameters of an answer into the tensors."""
-        self._set(solved.weights, solved.lambda_)
+        self.set(solved.weights, solved.lambda_)
 
     def _gradient(self, loss: Any, tensors: list[torch.Tensor], create_graph: bool = False) -> list[torch.Tensor]:
         found = torch.autograd.grad(loss, tensors, create_graph=create_graph, allow_unused=True)
         return [torch.zeros_like(tensor) if part is None else part for part, tensor in zip(found, tensors)]
 
     def train_loss(self, w: Any, lam: Any) -> float:
-        self._set(w, lam)
+        self.set(w, lam)
         with torch.no_grad():
             return float(self._train())
 
     def validation_loss(self, w: Any, lam: Any) -> float:
-        self._set(w, lam)
+        self.set(w, lam)
         with torch.no_grad():
             return float(self._validation())
 
     def train_gradient(self, w: Any, lam: Any) -> Any:
-        self._set(w, lam)
+        self.set(w, lam)
         return self._flat(self._gradient(self._train(), self._parameters))
 
     def validation_gradient(self, w: Any, lam: Any) -> Any:
-        self._set(w, lam)
+        self.set(w, lam)
         return self._flat(self._gradient(self._validation(), self._parameters))
 
     def train_gradient_lambda(self, w: Any, lam: Any) -> Any:
-        self._set(w, lam)
+        self.set(w, lam)
         return self._flat(self._gradient(self._train(), self._hyperparameters))
 
     def validation_gradient_lambda(self, w: Any, lam: Any) -> Any:
         if not self.validation_depends_on_lambda:
             return np.zeros(self.hyperparameters)
-        self._set(w, lam)
+        self.set(w, lam)
         return self._flat(self._gradient(self._validation(), self._hyperparameters))
 
     def _second(self, loss: Any, direction: Any, of: list[torch.Tensor]) -> Any:
@@ -104,19 +104,19 @@ class TorchProblem(BilevelProblem):
         return self._flat(self._gradient(product, of))
 
     def hessian_product(self, w: Any, lam: Any, p: Any) -> Any:
-        self._set(w, lam)
+        self.set(w, lam)
         return self._second(self._train(), p, self._parameters)
 
     def validation_hessian_product(self, w: Any, lam: Any, p: Any) -> Any:
-        self._set(w, lam)
+        self.set(w, lam)
         return self._second(self._validation(), p, self._parameters)
 
     def cross_product_transposed(self, w: Any, lam: Any, p: Any) -> Any:
-        self._set(w, lam)
+        self.set(w, lam)
         return self._second(self._train(), p, self._hyperparameters)
 
     def cross_product(self, w: Any, lam: Any, q: Any) -> Any:
-        self._set(w, lam)
+        self.set(w, lam)
         gradient = self._gradient(self._train(), self._hyperparameters, create_graph=True)
         parts = self._spread(q, self._hyperparameters)
         product = sum((g * part).sum() for g, part in zip(gradient, parts) if g.requires_grad)
