@@ -78,8 +78,9 @@ void copy_weighted(const Design& x, std::span<const double> weight, Index begin,
   }
 }
 
-/// A Gram matrix for each range of rows, then their sum: the ranges are the same whatever threads and processes
-/// there are. Processes cannot leave theirs out where one is told to stop, so they ask before alone.
+/// A Gram matrix for each range of rows, then their sum: the ranges are the same whatever threads and
+/// processes there are. Processes cannot leave theirs out where one is told to stop, so they ask before
+/// alone.
 template <typename Number>
 Matrix narrow_gram(const Design& x, std::span<const double> weight, const StopToken* stop) {
   const Index d = x.cols();

@@ -28,7 +28,8 @@ const linalg::MpiCalls& calls() {
                    "); install yosida again, and the package libopenmpi3");
 #else
   throw InputError(
-      "this build of yosida is without MPI; install the package libopenmpi-dev, then configure and build yosida "
+      "this build of yosida is without MPI; install the package libopenmpi-dev, then configure and build "
+      "yosida "
       "again, or start one process alone");
 #endif
 }
@@ -49,7 +50,8 @@ class Session::Impl final : public linalg::Ranks {
  public:
   Impl() : calls_(calls()) {
     if (!calls_.start(&rank_, &size_)) throw InputError("MPI: cannot be started");
-    // Kernels are chosen by the machine and round differently: what each process computes for itself would differ.
+    // Kernels are chosen by the machine and round differently: what each process computes for itself would
+    // differ.
     const std::string name = blas_kernels() + std::to_string(linalg::instruction_set());
     const auto kernels = static_cast<double>(std::hash<std::string>{}(name));
     const std::vector<Index> counts(static_cast<std::size_t>(size_), 1);
@@ -58,7 +60,8 @@ class Session::Impl final : public linalg::Ranks {
     if (std::all_of(all.begin(), all.end(), [&](double each) { return each == all[0]; })) return;
     finish();
     throw InputError(
-        "the processes run on machines with different processors, whose results differ by rounding: take machines "
+        "the processes run on machines with different processors, whose results differ by rounding: take "
+        "machines "
         "of one kind");
   }
 

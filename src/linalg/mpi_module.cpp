@@ -32,8 +32,8 @@ State& state() {
   return one;
 }
 
-/// Each rank sends a byte to the next every second, and ends the job where the one before it sends none. A pause
-/// of the whole machine silences nobody: beats are counted by who waits, who was paused as well.
+/// Each rank sends a byte to the next every second, and ends the job where the one before it sends none. A
+/// pause of the whole machine silences nobody: beats are counted by who waits, who was paused as well.
 void watch_neighbour() {
   State& s = state();
   const int next = (s.rank + 1) % s.size, before = (s.rank + s.size - 1) % s.size;
@@ -75,7 +75,8 @@ bool start(int* rank, int* size) {
   std::snprintf(place, sizeof place, "%s, process %d", host, static_cast<int>(getpid()));
   std::vector<char> all(static_cast<std::size_t>(kLongest) * static_cast<std::size_t>(s.size));
   MPI_Allgather(place, kLongest, MPI_CHAR, all.data(), kLongest, MPI_CHAR, MPI_COMM_WORLD);
-  for (int r = 0; r < s.size; ++r) s.places.emplace_back(all.data() + static_cast<std::ptrdiff_t>(kLongest) * r);
+  for (int r = 0; r < s.size; ++r)
+    s.places.emplace_back(all.data() + static_cast<std::ptrdiff_t>(kLongest) * r);
   MPI_Comm_dup(MPI_COMM_WORLD, &s.beats);
   if (given == MPI_THREAD_MULTIPLE && s.size > 1) s.watch = std::thread(watch_neighbour);
   return true;
@@ -83,7 +84,8 @@ bool start(int* rank, int* size) {
 
 void gather(const void* own, const std::int64_t* counts, void* all) {
   const State& s = state();
-  // MPI counts in int: words of eight bytes reach eight times as far, and longer ones go rank by rank in parts.
+  // MPI counts in int: words of eight bytes reach eight times as far, and longer ones go rank by rank in
+  // parts.
   std::vector<int> sizes(static_cast<std::size_t>(s.size)), places(sizes.size());
   std::int64_t at = 0;
   bool fits = true;
@@ -125,4 +127,6 @@ constexpr yosida::linalg::MpiCalls kCalls = {start, gather, finish};
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) const yosida::linalg::MpiCalls* yosida_mpi() { return &kCalls; }
+extern "C" __attribute__((visibility("default"))) const yosida::linalg::MpiCalls* yosida_mpi() {
+  return &kCalls;
+}

@@ -11,8 +11,8 @@
 
 namespace yosida::linalg {
 
-/// Passes of more operations than this go over the rows in blocks, each with its own accumulator, whatever the
-/// number of threads and processes: so the sum does not depend on it.
+/// Passes of more operations than this go over the rows in blocks, each with its own accumulator, whatever
+/// the number of threads and processes: so the sum does not depend on it.
 constexpr Index kChunkedSize = Index{1} << 17;
 
 /// The blocks of a pass over so many rows with so many operations.
@@ -28,8 +28,8 @@ double over_rows(Index rows, Index operations, std::span<double> out, const Body
   if (blocks == 1) return body(Index{0}, rows, out.data());
   const OwnBlocks own = own_blocks(rows, blocks);
   thread_local std::vector<double> accumulators;
-  // One cache line between two accumulators keeps threads off each other's lines. The first number of it is what
-  // the body returns.
+  // One cache line between two accumulators keeps threads off each other's lines. The first number of it is
+  // what the body returns.
   const std::size_t stride = out.size() + 8;
   accumulators.assign(stride * static_cast<std::size_t>(own.count()), 0.0);
   double* const base = accumulators.data();

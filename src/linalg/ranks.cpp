@@ -41,7 +41,8 @@ std::vector<double> gather_blocks(Index rows, Index blocks, std::span<const doub
   return all;
 }
 
-void add_blocks(Index rows, Index blocks, const double* own, std::size_t size, std::size_t stride, double* out) {
+void add_blocks(Index rows, Index blocks, const double* own, std::size_t size, std::size_t stride,
+                double* out) {
   const auto add = [&](const double* block, std::size_t count, std::size_t step, std::size_t at) {
     for (Index b = 0; b < blocks; ++b, block += step)
       for (std::size_t j = 0; j < count; ++j) out[at + j] += block[j];

@@ -37,8 +37,8 @@ void run_tasks(Index count, Index operations, const Task& task) {
 }
 
 /// The same for few long tasks that use threads themselves: as many at a time as there are threads, and each
-/// that is left over has all of these to itself. Where processes share rows, one task after the other, because
-/// they must be together in each.
+/// that is left over has all of these to itself. Where processes share rows, one task after the other,
+/// because they must be together in each.
 template <typename Task>
 void run_side_by_side(Index count, Index operations, const Task& task) {
   if (rank_count() > 1) {

@@ -293,9 +293,9 @@ double KeptHessian::largest_curvature() const { return form_->largest_curvature(
 
 void KeptHessian::exchange(Archive& archive) {
   enum class Kind { none, factored, kronecker };
-  Kind kind = form_ == nullptr                                          ? Kind::none
+  Kind kind = form_ == nullptr                                        ? Kind::none
               : dynamic_cast<const Factored*>(form_.get()) != nullptr ? Kind::factored
-                                                                        : Kind::kronecker;
+                                                                      : Kind::kronecker;
   archive.exchange(kind);
   if (archive.reads()) {
     form_.reset();

@@ -324,8 +324,7 @@ void QuasiNewton::exchange(Archive& archive) {
   });
   hessian_.exchange(archive);
   other_.exchange(archive);
-  for (double* each :
-       {&penalty_, &other_penalty_, &wasted_passes_, &other_wasted_passes_, &hessians_})
+  for (double* each : {&penalty_, &other_penalty_, &wasted_passes_, &other_wasted_passes_, &hessians_})
     archive.exchange(*each);
   archive.exchange(rows_);
   archive.exchange(solves_);

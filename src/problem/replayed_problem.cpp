@@ -104,7 +104,8 @@ ReplayedProblem::ReplayedProblem(const BilevelProblem& problem, std::filesystem:
   problem.train_gradient(w, lambda, train);
   const double loss = problem.validation_gradient(w, lambda, validation);
   header_ = kMagic;
-  header_ += fmt::format("{:016x}\n", Digest(run).with(lambda).with(train).with(validation).with(loss).number());
+  header_ +=
+      fmt::format("{:016x}\n", Digest(run).with(lambda).with(train).with(validation).with(loss).number());
   std::ifstream stream(file_, std::ios::binary);
   if (stream) read_.assign(std::istreambuf_iterator<char>(stream), {});
   linalg::any_rank(false);  // before the first of them writes, all have read
@@ -184,7 +185,8 @@ void ReplayedProblem::answer(std::uint64_t question, const StopToken* stop, cons
   if (!answers_.empty()) {
     std::string_view part = take_part(answers_, file_);
     std::uint64_t asked = 0;
-    if (part.size() < sizeof asked) throw InputError(fmt::format("{}: the checkpoint is damaged", file_.string()));
+    if (part.size() < sizeof asked)
+      throw InputError(fmt::format("{}: the checkpoint is damaged", file_.string()));
     std::memcpy(&asked, part.data(), sizeof asked);
     if (asked != question)
       throw InputError(fmt::format(
@@ -235,7 +237,8 @@ void ReplayedProblem::hessian_product(const Vector& w, const Vector& lambda, con
       [&] { problem_.hessian_product(w, lambda, p, out); }, [&](Archive& archive) { archive.exchange(out); });
 }
 
-void ReplayedProblem::cross_product(const Vector& w, const Vector& lambda, const Vector& q, Vector& out) const {
+void ReplayedProblem::cross_product(const Vector& w, const Vector& lambda, const Vector& q,
+                                    Vector& out) const {
   answer(
       Digest("cross_product").with(w).with(lambda).with(q).number(), nullptr,
       [&] { problem_.cross_product(w, lambda, q, out); }, [&](Archive& archive) { archive.exchange(out); });
@@ -325,7 +328,8 @@ LinearReport ReplayedProblem::hessian_solve(const Vector& w, const Vector& lambd
                                             const LinearOptions& options, Vector& x) const {
   LinearReport report;
   answer(
-      Digest("hessian_solve").with(w).with(lambda).with(b).with(x).with(options.tolerance).number(), options.stop,
+      Digest("hessian_solve").with(w).with(lambda).with(b).with(x).with(options.tolerance).number(),
+      options.stop,
       [&] {
         LinearOptions own = options;
         own.memory = inner(options.memory);
@@ -342,7 +346,8 @@ LinearReport ReplayedProblem::hessian_solve_many(const Vector& w, const Vector& 
                                                  const LinearOptions& options, Matrix& x) const {
   LinearReport report;
   answer(
-      Digest("hessian_solve_many").with(w).with(lambda).with(b).with(options.tolerance).number(), options.stop,
+      Digest("hessian_solve_many").with(w).with(lambda).with(b).with(options.tolerance).number(),
+      options.stop,
       [&] {
         LinearOptions own = options;
         own.memory = inner(options.memory);

@@ -11,14 +11,14 @@
 
 namespace yosida {
 
-/// A problem whose answers are kept in a checkpoint, about once a second. Searches are deterministic: a run that
-/// is done again asks the same, and gets from the checkpoint what the first has computed, with the same bits;
-/// where that ends, it computes on. Of processes that share rows, each reads the checkpoint and the first writes
-/// it, so that another number of them may go on. For one run in one thread.
+/// A problem whose answers are kept in a checkpoint, about once a second. Searches are deterministic: a run
+/// that is done again asks the same, and gets from the checkpoint what the first has computed, with the same
+/// bits; where that ends, it computes on. Of processes that share rows, each reads the checkpoint and the
+/// first writes it, so that another number of them may go on. For one run in one thread.
 class ReplayedProblem final : public ForwardingProblem {
  public:
-  /// `run` says what else decides the answers. Throws InputError where the file is damaged or belongs to another
-  /// run: to other rows, say.
+  /// `run` says what else decides the answers. Throws InputError where the file is damaged or belongs to
+  /// another run: to other rows, say.
   ReplayedProblem(const BilevelProblem& problem, std::filesystem::path file, std::string_view run,
                   const Vector& lambda);
   ~ReplayedProblem() override;
@@ -65,18 +65,18 @@ class ReplayedProblem final : public ForwardingProblem {
 
   std::filesystem::path file_;
   std::string header_;
-  std::string read_;                           // the file as it was
-  mutable std::string_view answers_;           // of these, what is left to give
-  std::string_view memories_;                  // as they were after the last of them
-  mutable std::string log_;                    // all answers so far
-  mutable bool is_full_ = false;               // no more are kept
+  std::string read_;                  // the file as it was
+  mutable std::string_view answers_;  // of these, what is left to give
+  std::string_view memories_;         // as they were after the last of them
+  mutable std::string log_;           // all answers so far
+  mutable bool is_full_ = false;      // no more are kept
   mutable std::string fault_;
-  mutable bool changed_ = false;               // since the last write
+  mutable bool changed_ = false;  // since the last write
   /// By the order in which they were made; null: gone. A memory may outlive the problem.
   using Held = std::vector<HeldMemory*>;
   const std::shared_ptr<Held> held_ = std::make_shared<Held>();
   mutable Clock::time_point written_ = Clock::now();
-  mutable Clock::duration cost_{};             // of the last write
+  mutable Clock::duration cost_{};  // of the last write
 };
 
 }  // namespace yosida

@@ -11,6 +11,7 @@
 #include <cstdio>
 
 #include "say.hpp"
+#include "terminal.hpp"
 #include "yosida/number_text.hpp"
 
 namespace yosida::cli {
@@ -77,7 +78,7 @@ std::string duration(double seconds) {
 Progress::Progress(std::string method, const Budget& budget, bool quiet)
     : method_(std::move(method)),
       budget_(budget),
-      active_(!quiet && ::isatty(STDERR_FILENO) != 0),
+      active_(!quiet && is_terminal(STDERR_FILENO)),
       best_(std::numeric_limits<double>::infinity()) {}
 
 Progress::~Progress() {
@@ -106,7 +107,7 @@ void Progress::show(const TracePoint& point) {
 
 StudyProgress::StudyProgress(std::string name, bool quiet)
     : name_(std::move(name)),
-      active_(!quiet && ::isatty(STDERR_FILENO) != 0),
+      active_(!quiet && is_terminal(STDERR_FILENO)),
       writes_lines_(!quiet && !active_) {}
 
 StudyProgress::~StudyProgress() {

@@ -45,8 +45,8 @@ class StudyProgress {
   std::vector<std::string> shown_;
 };
 
-/// While it lives, Ctrl-C (or a termination signal, or USR1) asks for what is there; a second one ends the process,
-/// and so does the first where nothing is there yet.
+/// While it lives, Ctrl-C (or a termination signal, or USR1) asks for what is there; a second one ends the
+/// process, and so does the first where nothing is there yet.
 class Interruption {
  public:
   /// What there is to show.

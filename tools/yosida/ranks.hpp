@@ -6,8 +6,8 @@
 
 namespace yosida::cli {
 
-/// Joins the processes that a launcher has started with this one, where there are some. Of all of them the first
-/// alone prints, and each takes its share of the cores of its machine.
+/// Joins the processes that a launcher has started with this one, where there are some. Of all of them the
+/// first alone prints, and each takes its share of the cores of its machine.
 void join_ranks();
 /// Null where this process is alone.
 mpi::Session* session();

@@ -140,8 +140,9 @@ void add_tune(CLI::App& app, int& exit_code) {
                  "also run every form that the problem has, and print its expected and real seconds")
       ->group(run);
   command
-      ->add_option("--checkpoint", flags->checkpoint_file,
-                   "keep what is computed in this file as the run goes on; the same command goes on from there")
+      ->add_option(
+          "--checkpoint", flags->checkpoint_file,
+          "keep what is computed in this file as the run goes on; the same command goes on from there")
       ->group(run);
   add_setting_flags(*command, flags->options.settings);
   const std::string output = "Output";

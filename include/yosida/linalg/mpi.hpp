@@ -8,9 +8,10 @@
 
 namespace YOSIDA_EXPORT yosida {
 
-/// Rows that are shared by the processes of mpirun or srun. Each of them runs the same program on the same files.
-/// While a Session lives, the passes over large designs are shared: each process reads its own rows, and all of
-/// them go on with the same sums. Results have the same bits on any number of processes, and as without any.
+/// Rows that are shared by the processes of mpirun or srun. Each of them runs the same program on the same
+/// files. While a Session lives, the passes over large designs are shared: each process reads its own rows,
+/// and all of them go on with the same sums. Results have the same bits on any number of processes, and as
+/// without any.
 namespace mpi {
 
 /// Whether a launcher started this process as one of a group.
@@ -35,15 +36,15 @@ class Session {
 
   int rank() const;
   int size() const;
-  /// Asks `wish` in each exchange. Where it is true in one process, all call `stop` at the same point: whatever
-  /// decides how a computation goes on must be the same for all.
+  /// Asks `wish` in each exchange. Where it is true in one process, all call `stop` at the same point:
+  /// whatever decides how a computation goes on must be the same for all.
   void stop_where(std::function<bool()> wish, std::function<void()> stop);
   /// Waits for the others.
   void meet();
   /// Does something without the others.
   void alone(const std::function<void()>& work);
-  /// Says how this process ends, and returns how all do: with the code and message of the first that has failed.
-  /// The others hear of it where they meet next.
+  /// Says how this process ends, and returns how all do: with the code and message of the first that has
+  /// failed. The others hear of it where they meet next.
   Ended end(int code, const std::string& message);
 
  private:
