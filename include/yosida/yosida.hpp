@@ -49,6 +49,7 @@
 #include "yosida/report/page.hpp"
 #include "yosida/report/study_view.hpp"
 #include "yosida/study/builds.hpp"
+#include "yosida/study/place.hpp"
 #include "yosida/study/run_outcome.hpp"
 #include "yosida/study/runner.hpp"
 #include "yosida/study/store.hpp"

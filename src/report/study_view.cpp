@@ -1,7 +1,6 @@
 #include "yosida/report/study_view.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <future>
 #include <limits>
 #include <map>
@@ -11,6 +10,7 @@
 #include "report/problem_builder.hpp"
 #include "yosida/linalg/threads.hpp"
 #include "yosida/study/builds.hpp"
+#include "yosida/study/place.hpp"
 #include "yosida/version.hpp"
 
 namespace yosida::report {
@@ -134,7 +134,7 @@ struct StudyView::Impl {
 
   void build() {
     const Runs all = chosen();
-    contents = {.title = std::filesystem::path(path).filename().string(),
+    contents = {.title = study::title_of(path),
                 .generated = study::utc_now(),
                 .program = version(),
                 .runs = static_cast<std::int64_t>(all.size()),

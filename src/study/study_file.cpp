@@ -13,6 +13,7 @@
 #include <new>
 #include <system_error>
 
+#include "study/network_file_system.hpp"
 #include "study/trace_codec.hpp"
 #include "yosida/error.hpp"
 #include "yosida/whole_file.hpp"
@@ -81,15 +82,34 @@ std::string not_a_database(const std::string& path) {
 
 // ---- what stands at the path ----
 
+/// The folder of a file that may not be there yet, with links resolved.
+fs::path folder_of(const std::string& path) {
+  std::error_code error;
+  return fs::weakly_canonical(fs::absolute(path), error).parent_path();
+}
+
 void check_folder_is_writable(const std::string& path) {
   std::error_code error;
-  const fs::path folder = fs::weakly_canonical(fs::absolute(path), error).parent_path();
+  const fs::path folder = folder_of(path);
   if (!fs::is_directory(folder, error))
     throw InputError(fmt::format("{}: the folder {} does not exist", path, folder.string()));
   if (::access(folder.c_str(), W_OK | X_OK) != 0)
     throw InputError(
         fmt::format("{}: the folder {} cannot be written ({}), which a study needs for its side files", path,
                     folder.string(), reason(errno)));
+}
+
+/// Locks and shared memory, by which processes keep out of each other's way, end at the machine: two machines
+/// would write over each other's pages.
+void check_is_local(const std::string& path) {
+  const std::string name = network_file_system(folder_of(path).string());
+  if (!name.empty())
+    throw InputError(fmt::format(
+        "{0}: lies on a network file system ({1}), where several machines would damage it; keep the study in "
+        "PostgreSQL (--study postgresql://HOST/DATABASE), or in a file on a disk of this machine, and bring "
+        "it "
+        "there by: yosida study copy {0} PLACE",
+        path, name));
 }
 
 /// SQLite names its side files by the name it is given: under two names, the newest runs of one are unknown
@@ -136,7 +156,8 @@ void check_path(const std::string& path, Mode mode) {
   if (status.type() == fs::file_type::not_found) {
     if (mode != Mode::create) throw InputError(fmt::format("{}: there is no such file", path));
     check_side_files(path);
-    return check_folder_is_writable(path);
+    check_folder_is_writable(path);
+    return check_is_local(path);
   }
   if (error) throw InputError(fmt::format("{}: cannot be opened: {}", path, error.message()));
   if (fs::is_directory(status))
@@ -155,6 +176,7 @@ void check_path(const std::string& path, Mode mode) {
   constexpr std::uintmax_t kSqliteHeader = 100;
   if (size > 0 && size < kSqliteHeader) throw InputError(not_a_database(path));
   if (mode == Mode::read) return;
+  check_is_local(path);
   if (::access(path.c_str(), W_OK) != 0)
     throw InputError(fmt::format("{}: cannot be written: {}", path, reason(errno)));
   check_has_one_name(path);
@@ -334,21 +356,23 @@ Database open_to_read(const std::string& path, const std::string& name, int flag
 }
 
 /// In WAL mode even reading needs side files. Where they cannot be made, nobody of this user's rights is
-/// writing: with nothing in a -wal file, the file alone is the study.
+/// writing: with nothing in a -wal file, the file alone is the study. On a network file system they are not
+/// made either, since they would be of no use to other machines.
 Database open_to_read(const std::string& path) {
   const std::string file = fs::canonical(path).string();
-  try {
-    // To write, if it may be: only such a connection removes the side files when it is closed.
-    return open_to_read(path, file, SQLITE_OPEN_READWRITE);
-  } catch (const sqlite::Error& error) {
-    if (error.primary() != SQLITE_CANTOPEN && error.primary() != SQLITE_READONLY) throw;
-  }
+  const bool is_local = network_file_system(folder_of(path).string()).empty();
+  if (is_local) try {
+      // To write, if it may be: only such a connection removes the side files when it is closed.
+      return open_to_read(path, file, SQLITE_OPEN_READWRITE);
+    } catch (const sqlite::Error& error) {
+      if (error.primary() != SQLITE_CANTOPEN && error.primary() != SQLITE_READONLY) throw;
+    }
   std::error_code missing;
   if (const auto size = fs::file_size(file + "-wal", missing); !missing && size > 0)
     throw InputError(
-        fmt::format("{0}: its newest runs are still in {0}-wal, and the folder cannot be written; make it "
-                    "writable, or copy both files to one that is",
-                    path));
+        fmt::format("{0}: its newest runs are still in {0}-wal, and the folder {1}; copy both files to one "
+                    "that can be written on a disk of this machine",
+                    path, is_local ? "cannot be written" : "is on a network file system"));
   return open_to_read(path, uri(file) + "?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
 }
 

@@ -11,13 +11,14 @@ namespace {
 
 using Mode = Store::Mode;
 
-/// The contract of a store: the same for one in a file and one in memory.
+/// The contract of a store: the same for one in a file, one in memory and one in PostgreSQL.
 class StoreContract : public InFolder, public ::testing::WithParamInterface<const char*> {
  protected:
   void SetUp() override {
     InFolder::SetUp();
-    store = GetParam() == std::string("file") ? std::make_unique<Store>(path, Mode::create)
-                                              : std::make_unique<Store>();
+    const std::string kind = GetParam();
+    if (kind == "postgres") path = postgres_place();
+    store = kind == "memory" ? std::make_unique<Store>() : std::make_unique<Store>(path, Mode::create);
   }
   void TearDown() override {
     store.reset();
@@ -188,7 +189,90 @@ TEST_P(StoreContract, FromSeveralThreads) {
   EXPECT_EQ(store->records(false).size(), 4 * kEach);
 }
 
+TEST_P(StoreContract, PlansComeBack) {
+  EXPECT_TRUE(store->planned().empty());
+  const std::vector<std::string> keys{sample().spec.key(), sample("sho", 1).spec.key()};
+  store->put(Session{}, {"old"});
+  store->put(Session{}, keys);
+  EXPECT_EQ(store->planned(), keys);
+}
+
+/// Of stores that another may open at the same time.
+class SharedStoreContract : public StoreContract {};
+
+TEST_P(SharedStoreContract, CopiesAreEqual) {
+  for (std::uint64_t seed = 0; seed < 5; ++seed) store->put(sample("sho", seed));
+  store->put(Session{.started = "2026-02-01T00:00:00Z", .command = "c", .program = "1", .machine = "m"},
+             {"k"});
+  Store copy((folder / "copy.db").string(), Mode::create);
+  copy.put(sample("sho", 3));
+  const CopyReport there = copy_study(Store(path, Mode::read), copy);
+  EXPECT_EQ(there.copied, 4);
+  EXPECT_EQ(there.there_before, 1);
+  EXPECT_EQ(copy.sessions().at(0).command, "c");
+  EXPECT_EQ(copy.planned(), std::vector<std::string>{"k"});
+  // And back to where only one of them is left.
+  store->remove({sample("sho", 0).spec.key(), sample("sho", 1).spec.key()});
+  EXPECT_EQ(copy_study(Store((folder / "copy.db").string(), Mode::read), *store).copied, 2);
+  const std::vector<Record> all = store->records(true);
+  ASSERT_EQ(all.size(), 5u);
+  for (std::uint64_t seed = 0; seed < 5; ++seed) expect_same(all[seed], sample("sho", seed));
+  EXPECT_EQ(store->sessions().size(), 1u);
+}
+
+TEST_P(SharedStoreContract, ASnapshotIsOfOneMoment) {
+  for (std::uint64_t seed = 0; seed < 3; ++seed) store->put(sample("sho", seed));
+  const Store reader(path, Mode::read);
+  reader.in_snapshot([&] {
+    store->put(sample("sho", 3));
+    EXPECT_EQ(reader.records(false).size(), 3u);
+    EXPECT_FALSE(reader.has(sample("sho", 3).spec.key()));
+  });
+  EXPECT_TRUE(reader.has(sample("sho", 3).spec.key()));
+  EXPECT_THROW(reader.in_snapshot([] { throw InputError("x"); }), InputError);
+  store->put(sample("sho", 4));
+  EXPECT_TRUE(reader.has(sample("sho", 4).spec.key()));
+}
+
+TEST_P(SharedStoreContract, OneThatIsReadIsNotWritten) {
+  Store reader(path, Mode::read);
+  EXPECT_THROW(reader.put(sample()), std::logic_error);
+  EXPECT_THROW(reader.remove({sample().spec.key()}), std::logic_error);
+  EXPECT_THROW(reader.claim(sample().spec.key()), std::logic_error);
+}
+
 INSTANTIATE_TEST_SUITE_P(Stores, StoreContract, ::testing::Values("file", "memory"));
+INSTANTIATE_TEST_SUITE_P(Stores, SharedStoreContract, ::testing::Values("file"));
+// By tests/study/postgres_test.py, which starts a server.
+INSTANTIATE_TEST_SUITE_P(Postgres, StoreContract, ::testing::Values("postgres"));
+INSTANTIATE_TEST_SUITE_P(Postgres, SharedStoreContract, ::testing::Values("postgres"));
+
+// ---- of PostgreSQL only ----
+
+TEST(PostgresStore, MustBeThereUnlessItIsMade) {
+  const std::string place = postgres_place();
+  for (const Mode mode : {Mode::read, Mode::update})
+    expect_throw_with<InputError>([&] { Store(place, mode); },
+                                  {"the database has no study", "compare --study"});
+  Store(place, Mode::create).put(sample());
+  expect_same(Store(place, Mode::update).records(true).at(0), sample());
+  EXPECT_GT(Store(place, Mode::read).size_in_bytes(), 0);
+}
+
+TEST(PostgresStore, ATextThatTheServerCannotKeepIsRefused) {
+  Store store(postgres_place(), Mode::create);
+  Record run = sample();
+  run.program = std::string("a\0b", 3);
+  expect_throw_with<InputError>([&] { store.put(run); }, {"text"});
+  store.put(sample());
+  EXPECT_EQ(store.records(false).size(), 1u);
+}
+
+TEST(PostgresStore, AServerThatIsNotThereIsNamed) {
+  expect_throw_with<InputError>(
+      [] { Store("postgresql://me:secret@/x?host=/nowhere", Mode::create); },
+      {"postgresql://me@/x?host=/nowhere: the database cannot be opened", "/nowhere"});
+}
 
 // ---- of files only ----
 

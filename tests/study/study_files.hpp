@@ -48,6 +48,15 @@ class InFolder : public ::testing::Test {
   std::string path;
 };
 
+/// A study of its own in the server that tests/study/postgres_test.py has started; empty without one.
+inline std::string postgres_place(const std::string& more = "") {
+  static int number = 0;
+  const char* server = std::getenv("YOSIDA_TEST_POSTGRES");
+  return server == nullptr ? ""
+                           : std::string(server) + "&study=test_" + std::to_string(::getpid()) + "_" +
+                                 std::to_string(++number) + more;
+}
+
 /// Numbers that a careless conversion would change: 0.1 + 0.2, a denormal, −0, what is not finite.
 inline Trace odd_trace() {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();

@@ -9,6 +9,7 @@
 #include "say.hpp"
 #include "study_run.hpp"
 #include "yosida/error.hpp"
+#include "yosida/study/place.hpp"
 #include "yosida/tune/method_text.hpp"
 
 namespace yosida::cli {
@@ -116,7 +117,7 @@ int run_compare(CompareFlags flags) {
   check(flags);
   std::vector<Entry> entries = parse_entries(flags);
   const int jobs = flags.share_threads();
-  if (!flags.study.empty())
+  if (!study::is_database(flags.study))
     require_writable({{"--study", flags.study}}, input_paths(flags.files, flags.options.penalty));
 
   flags.files = with_catalog(std::move(flags.files));

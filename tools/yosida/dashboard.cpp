@@ -1,11 +1,9 @@
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <filesystem>
 #include <mutex>
 
 #include "commands.hpp"
@@ -16,6 +14,7 @@
 #include "yosida/error.hpp"
 #include "yosida/report/page.hpp"
 #include "yosida/report/study_view.hpp"
+#include "yosida/study/place.hpp"
 
 namespace yosida::cli {
 namespace {
@@ -35,14 +34,6 @@ void check(const DashboardFlags& flags) {
         "host = {}: others could read the study from there: must be a loopback address such as 127.0.0.1, "
         "unless --allow-remote is given",
         flags.host));
-}
-
-/// The file behind a path: another one has another identity.
-using FileIdentity = std::pair<dev_t, ino_t>;
-FileIdentity identity_of(const std::string& path) {
-  struct stat file {};
-  if (::stat(path.c_str(), &file) != 0) throw InputError(fmt::format("{}: is gone", path));
-  return {file.st_dev, file.st_ino};
 }
 
 /// The study as it was a moment ago, whoever asks. Looking again takes at most a tenth of a core: it must not
@@ -73,9 +64,9 @@ class LiveStudy {
     const Clock::time_point begin = Clock::now();
     constexpr Clock::duration kLeast = std::chrono::milliseconds(500);
     next_look_ = begin + kLeast;  // also where the following fails
-    if (!view_ || identity_of(path_) != file_) {
+    if (!view_ || study::identity_of(path_) != file_) {
       view_ = std::make_unique<report::StudyView>(path_);
-      file_ = identity_of(path_);
+      file_ = study::identity_of(path_);
     }
     if (view_->refresh() || !json_) {
       json_ = std::make_shared<const std::string>(view_->json());
@@ -87,7 +78,7 @@ class LiveStudy {
 
   std::mutex mutex_;
   std::string path_;
-  FileIdentity file_;
+  std::string file_;
   std::unique_ptr<report::StudyView> view_;
   std::string started_;
   std::int64_t revision_ = 0;
@@ -102,14 +93,14 @@ int run_dashboard(const DashboardFlags& flags) {
   LiveServer server({.host = flags.host,
                      .port = static_cast<int>(flags.port),
                      .answers_any_name = flags.allow_remote,
-                     .page = report::live_page_html(std::filesystem::path(flags.study).filename().string()),
+                     .page = report::live_page_html(study::title_of(flags.study)),
                      .data = [&] { return study.now(); }});
   const Interruption interruption(
       Interruption::Answer::from_now_on);  // before anybody can know that this is up
   const bool is_version_6 = flags.host.find(':') != std::string::npos;
   if (!is_loopback(flags.host))
     say("yosida: whoever can reach this machine at port {} can read the study\n", server.port());
-  fmt::print("{} as it grows: http://{}:{}/ (Ctrl-C ends this)\n", printable(flags.study),
+  fmt::print("{} as it grows: http://{}:{}/ (Ctrl-C ends this)\n", printable(study::shown_place(flags.study)),
              is_version_6 ? fmt::format("[{}]", flags.host) : flags.host, server.port());
   flush_standard_output();
   if (!server.serve_until(Interruption::was_asked)) std::_Exit(kOk);  // nothing is written that could be lost
@@ -122,7 +113,7 @@ void add_dashboard(CLI::App& app, int& exit_code) {
   auto* command =
       app.add_subcommand("dashboard", "the report of a study in a browser, live while the study runs");
   auto flags = std::make_shared<DashboardFlags>();
-  command->add_option("study", flags->study, "a file of compare --study or reproduce --study")->required();
+  command->add_option("study", flags->study, "what compare --study or reproduce --study fills")->required();
   command->add_option("--port", flags->port, "where to listen; 0 takes a free port [8765]")
       ->check(signed_number());
   command->add_option("--host", flags->host,

@@ -24,6 +24,7 @@
 #include "yosida/data/reader.hpp"
 #include "yosida/error.hpp"
 #include "yosida/linalg/blas_kernels.hpp"
+#include "yosida/study/place.hpp"
 #include "yosida/version.hpp"
 
 namespace yosida::cli {
@@ -140,7 +141,9 @@ int run(int argc, char** argv) {
       "  yosida reproduce                     the experiments of the paper\n"
       "Each command has its own --help, and a page: yosida help tune");
   int exit_code = kOk;
-  words_of_command().assign(argv + std::min(argc, 1), argv + argc);
+  // What is shown and stored of the command: without the passwords of databases.
+  std::transform(argv + std::min(argc, 1), argv + argc, std::back_inserter(words_of_command()),
+                 study::shown_place);
   command_text() = command_with("");
   add_tune(app, exit_code);
   add_compare(app, exit_code);
@@ -210,7 +213,9 @@ int run_and_explain(int argc, char** argv, std::string& message) {
     return failed(cli::kInternal, fmt::format("yosida: {}\n", cli::printable(error.what())));
   } catch (const std::bad_alloc&) {
     cli::say_memory_is_out();
-    return cli::kInternal;
+    return failed(cli::kInternal, cli::session() == nullptr
+                                      ? ""
+                                      : "yosida: there is not enough memory in one of the processes\n");
   } catch (const std::system_error& error) {
     const bool is_thread = error.code() == std::errc::resource_unavailable_try_again;
     return failed(cli::kInternal,

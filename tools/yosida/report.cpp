@@ -10,6 +10,7 @@
 #include "yosida/report/figure.hpp"
 #include "yosida/report/page.hpp"
 #include "yosida/report/study_view.hpp"
+#include "yosida/study/place.hpp"
 
 namespace yosida::cli {
 namespace {
@@ -30,8 +31,8 @@ void require_folder(const std::string& folder) {
 }
 
 /// A name that nobody gave may only replace a report.
-std::string default_out(const std::string& study) {
-  std::string out = fs::path(study).filename().replace_extension(".html").string();
+std::string default_out(const std::string& place) {
+  std::string out = fs::path(study::title_of(place)).replace_extension(".html").string();
   std::error_code error;
   if (!fs::exists(out, error)) return out;
   std::ifstream file(out, std::ios::binary);
@@ -45,14 +46,15 @@ std::string default_out(const std::string& study) {
 }
 
 int run_report(ReportFlags flags) {
+  const std::string shown = study::shown_place(flags.study);
   if (flags.out.empty()) flags.out = default_out(flags.study);
   const std::vector<std::string> inputs = files_of_study(flags.study);
   report::StudyView view(flags.study);
   require_writable({{"--out", flags.out}}, inputs);
   view.refresh();
   if (view.runs() == 0)
-    throw InputError(fmt::format("{}: has no runs to report; yosida compare --study {} … makes some",
-                                 flags.study, shell_word(flags.study)));
+    throw InputError(fmt::format("{}: has no runs to report; yosida compare --study {} … makes some", shown,
+                                 shell_word(shown)));
   std::vector<report::Figure> figures;
   if (!flags.figures.empty()) {
     require_folder(flags.figures);
@@ -68,7 +70,7 @@ int run_report(ReportFlags flags) {
   for (const auto& [path, svg] : figures) write_file(path, svg);
   if (flags.out == "-") return kOk;
   fmt::print("{}: {} of {}\n", printable(flags.out),
-             view.runs() == 1 ? "1 run" : fmt::format("{} runs", view.runs()), printable(flags.study));
+             view.runs() == 1 ? "1 run" : fmt::format("{} runs", view.runs()), printable(shown));
   for (const auto& [path, svg] : figures) fmt::print("{}\n", printable(path));
   return kOk;
 }

@@ -13,6 +13,7 @@
 #include "yosida/nearest.hpp"
 #include "yosida/report/study_view.hpp"
 #include "yosida/study/experiments.hpp"
+#include "yosida/study/place.hpp"
 #include "yosida/tune/method_text.hpp"
 
 namespace yosida::cli {
@@ -158,7 +159,7 @@ int run_reproduce(const ReproduceFlags& flags) {
   if (flags.y) parse_y_step(*flags.y);
   const std::vector<Experiment> chosen = chosen_experiments(flags);
   const int jobs = flags.share_threads();
-  require_writable({{"--study", flags.study}}, {});
+  if (!study::is_database(flags.study)) require_writable({{"--study", flags.study}}, {});
   const auto arenas = open_arenas(chosen, flags, static_cast<std::size_t>(jobs));
 
   std::vector<WantedRun> wanted;
@@ -171,7 +172,7 @@ int run_reproduce(const ReproduceFlags& flags) {
   study::Store store(flags.study, study::Store::Mode::create);
   if (!flags.quiet)
     say("yosida: {} runs on {} problem{}, kept in {}; Ctrl-C loses none that has ended\n", wanted.size(),
-        arenas.size(), arenas.size() == 1 ? "" : "s", printable(flags.study));
+        arenas.size(), arenas.size() == 1 ? "" : "s", printable(study::shown_place(flags.study)));
   const StudyResult result = do_runs("reproduce", flags, jobs, store, wanted);
   if (!flags.quiet) {
     report::StudyView view(flags.study,
@@ -179,7 +180,7 @@ int run_reproduce(const ReproduceFlags& flags) {
     view.refresh();
     print_tables(view.contents(), chosen, flags.tables);
     print_done(flags, result);
-    fmt::print("The page with all of it: yosida report {}\n", shell_word(flags.study));
+    fmt::print("The page with all of it: yosida report {}\n", shell_word(study::shown_place(flags.study)));
   }
   return exit_code(flags, result);
 }

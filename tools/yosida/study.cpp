@@ -3,7 +3,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <limits>
 #include <map>
 #include <set>
@@ -15,6 +14,7 @@
 #include "yosida/number_text.hpp"
 #include "yosida/study/builds.hpp"
 #include "yosida/study/export.hpp"
+#include "yosida/study/place.hpp"
 #include "yosida/study/problem_name.hpp"
 #include "yosida/study/run_outcome.hpp"
 
@@ -59,7 +59,8 @@ struct Filter {
 Record run_of(const Store& store, const std::string& file, const std::string& key) {
   std::optional<Record> run = store.record(key);
   if (!run)
-    throw InputError(fmt::format("{}: no run has a key that starts with \"{}\"", file, printable(key)));
+    throw InputError(fmt::format("{}: no run has a key that starts with \"{}\"", study::shown_place(file),
+                                 printable(key)));
   return std::move(*run);
 }
 
@@ -125,13 +126,8 @@ Table table_of(const std::vector<Record>& runs) {
   return table;
 }
 
-std::string size_of(const std::string& file) {
-  double bytes = 0.0;
-  for (const char* ending : {"", "-wal"}) {
-    std::error_code missing;
-    const auto size = std::filesystem::file_size(file + ending, missing);
-    if (!missing) bytes += static_cast<double>(size);
-  }
+std::string size_of(const Store& store) {
+  auto bytes = static_cast<double>(store.size_in_bytes());
   const char* units[] = {"bytes", "KiB", "MiB", "GiB"};
   std::size_t unit = 0;
   for (; bytes >= 1024.0 && unit < 3; ++unit) bytes /= 1024.0;
@@ -166,8 +162,8 @@ int run_list(const std::string& file, const Filter& filter) {
     table_of(runs).print();
     fmt::print("\n");
   }
-  fmt::print("{}{}; {}: {}\n", summary(runs), filter.is_empty() ? "" : " match", printable(file),
-             size_of(file));
+  fmt::print("{}{}; {}: {}\n", summary(runs), filter.is_empty() ? "" : " match",
+             printable(study::shown_place(file)), size_of(store));
   return kOk;
 }
 
@@ -253,7 +249,7 @@ int run_export(ExportFlags flags) {
   require_writable({{"--out", flags.out}}, files_of_study(flags.file));
   const Store store(flags.file, Store::Mode::read);
   OutputStream out(flags.out);
-  flags.options.study = flags.file;
+  flags.options.study = study::shown_place(flags.file);
   flags.options.as_json = flags.format == "json";
   study::export_runs(store, flags.options, [&](std::string_view text) { out.write(text); });
   out.finish();
@@ -295,10 +291,23 @@ int run_prune(const PruneFlags& flags) {
   return kOk;
 }
 
+// ---- copy ----
+
+int run_copy(const std::string& from, const std::string& to) {
+  if (!study::is_database(to)) require_writable({{"study copy", to}}, files_of_study(from));
+  const Store source(from, Store::Mode::read);
+  Store target(to, Store::Mode::create);
+  const study::CopyReport report = study::copy_study(source, target);
+  fmt::print("{}: {} copied, {} there before\n", printable(study::shown_place(to)),
+             count(static_cast<std::size_t>(report.copied), "run"), report.there_before);
+  return kOk;
+}
+
 // ---- the command line ----
 
 void add_file(CLI::App& command, std::string& file) {
-  command.add_option("file", file, "the study, as compare --study makes it")->required();
+  command.add_option("file", file, "the study, as compare --study makes it: a file, or postgresql://…")
+      ->required();
 }
 
 void add_list(CLI::App& study, int& exit_code) {
@@ -355,16 +364,31 @@ void add_prune(CLI::App& study, int& exit_code) {
   command->callback([flags, &exit_code] { exit_code = run_prune(*flags); });
 }
 
+void add_copy(CLI::App& study, int& exit_code) {
+  auto* command = study.add_subcommand("copy", "copy all runs to another study; those that it has stay");
+  auto from = std::make_shared<std::string>();
+  auto to = std::make_shared<std::string>();
+  command->add_option("from", *from, "the study that is read: a file, or postgresql://…")->required();
+  command->add_option("to", *to, "where to: the same; made where it is not there")->required();
+  command->footer(
+      "Examples:\n"
+      "  yosida study copy study.db copy.db\n"
+      "  yosida study copy study.db 'postgresql://host/database?study=prices'");
+  command->callback([from, to, &exit_code] { exit_code = run_copy(*from, *to); });
+}
+
 }  // namespace
 
 void add_study(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("study", "look at the runs of a study, export them, remove some");
+  auto* command =
+      app.add_subcommand("study", "look at the runs of a study, export them, copy them, remove some");
   command->require_subcommand(1);
   command->footer("Examples:\n  yosida study list study.db\n  yosida study export study.db --out runs.csv");
   add_list(*command, exit_code);
   add_show(*command, exit_code);
   add_export(*command, exit_code);
   add_prune(*command, exit_code);
+  add_copy(*command, exit_code);
 }
 
 }  // namespace yosida::cli

@@ -13,6 +13,7 @@
 #include "say.hpp"
 #include "yosida/error.hpp"
 #include "yosida/linalg/threads.hpp"
+#include "yosida/study/place.hpp"
 #include "yosida/version.hpp"
 
 namespace yosida::cli {
@@ -23,7 +24,8 @@ namespace {
 void say_builds(const StudyFlags& flags, const study::PlannedRuns& planned) {
   if (planned.of_others.empty() || flags.quiet) return;
   say("yosida: {} has runs of these by other builds than this one ({}): {}; they {}\n",
-      printable(flags.study), study::this_build(), printable(study::in_words(planned.of_others)),
+      printable(study::shown_place(flags.study)), study::this_build(),
+      printable(study::in_words(planned.of_others)),
       flags.accepts_builds ? "are taken as they are"
                            : "stay, and are done again by this one. --accept-builds takes them as they are");
 }
@@ -54,7 +56,8 @@ void StudyFlags::add_to(CLI::App& command, const std::string& group) {
   command.add_option("--jobs", jobs, "runs at a time; results do not depend on it [all cores]")->group(group);
   command
       .add_option("--study", study,
-                  "keep every run in this file; what it holds already is not run again" +
+                  "keep every run in this file, or at postgresql://HOST/DATABASE; what it holds already is "
+                  "not run again" +
                       (study.empty() ? "" : fmt::format(" [{}]", study)))
       ->group(group);
   command
@@ -119,7 +122,7 @@ StudyResult do_runs(const std::string& command, const StudyFlags& flags, int job
     if (found == by_json.end())
       throw InputError(fmt::format(
           "{}: run {} of another build has been removed meanwhile; the same command does it again",
-          flags.study, spec.key()));
+          study::shown_place(flags.study), spec.key()));
     const WantedRun& asked = *found->second;
     TuneOptions options = asked.spec.options;
     options.oracle = false;  // it is searched once for all runs of a seed
@@ -153,7 +156,7 @@ int exit_code(const StudyFlags& flags, const StudyResult& result) {
   say("{}", failures);
   if (!flags.study.empty())
     say("yosida: to do these again: yosida study prune {} --failed, then the same command\n",
-        shell_word(flags.study));
+        shell_word(study::shown_place(flags.study)));
   return kBadInput;
 }
 
@@ -161,10 +164,11 @@ void print_done(const StudyFlags& flags, const StudyResult& result) {
   const auto runs = [](std::int64_t count) {
     return count == 1 ? std::string("1 run was") : fmt::format("{} runs were", count);
   };
-  fmt::print("\n{}: {} there, {} done now", printable(flags.study), runs(result.report.done_before),
+  const std::string place = study::shown_place(flags.study);
+  fmt::print("\n{}: {} there, {} done now", printable(place), runs(result.report.done_before),
              runs(result.report.done_here));
   if (result.report.done_elsewhere > 0) fmt::print(", {} done elsewhere", runs(result.report.done_elsewhere));
-  fmt::print(". See: yosida study list {}\n", shell_word(flags.study));
+  fmt::print(". See: yosida study list {}\n", shell_word(place));
 }
 
 }  // namespace yosida::cli

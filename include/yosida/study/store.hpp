@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -13,29 +14,31 @@ namespace YOSIDA_EXPORT yosida {
 namespace study {
 
 /// The right to do a run, held against every other process and Store until it is dropped. The system drops it
-/// where the process dies.
+/// where the process dies, and PostgreSQL where its connection ends.
 class Claim {
  public:
   virtual ~Claim() = default;
 };
 
-/// A study: one SQLite file of finished runs. Several processes may work on one study at a time; the
-/// functions of one Store may be called from several threads. The file may come from anyone: what it gives
-/// out is of the types that Record says, spec and outcome are JSON of at most 64 MiB that is nested no deeper
-/// than 64, and what is stored is held to the same.
+/// A study: finished runs in one SQLite file, or in PostgreSQL. Several processes may work on one study at a
+/// time, on several machines where it is in PostgreSQL; the functions of one Store may be called from several
+/// threads. A study may come from anyone: what it gives out is of the types that Record says, spec and
+/// outcome are JSON of at most 64 MiB that is nested no deeper than 64, and what is stored is held to the
+/// same.
 class Store {
  public:
-  /// What may be done to the file.
+  /// What may be done to the study.
   enum class Mode {
-    read,    // the file must be there; one of an older schema is read as it is
-    update,  // the file must be there; may be migrated
+    read,    // it must be there; one of an older schema is read as it is
+    update,  // it must be there; may be migrated
     create,  // made where it is not there, or is empty
   };
-  /// Throws InputError where the file is not a store, is one of a newer schema, cannot be written or has
-  /// several names (unless it is only read) or is not there. One of an older schema is migrated, the old file
-  /// kept beside it under its name with .schema1 added. A store that others hold is waited for, here and in
-  /// every function, for two minutes before that is an OutputError.
-  Store(const std::string& path, Mode mode);
+  /// A file, or a place in PostgreSQL as yosida/study/place.hpp says it. Throws InputError where it is not a
+  /// store, is one of a newer schema, cannot be written (a file that has several names or lies on a network
+  /// file system cannot, unless it is only read) or is not there. A file of an older schema is migrated, the
+  /// old file kept beside it under its name with .schema1 added. A store that others hold, and a server that
+  /// went away, are waited for in every function for two minutes before that is an OutputError.
+  Store(const std::string& place, Mode mode);
   /// In memory: for runs that nobody keeps.
   Store();
   ~Store();
@@ -74,11 +77,21 @@ class Store {
   void put(const Session& session, const std::vector<std::string>& planned = {});
   /// Removes runs in one transaction; gives back the space.
   void remove(const std::vector<std::string>& keys);
+  /// That it takes, 0 in memory.
+  std::int64_t size_in_bytes() const;
 
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+/// What copy_study has done.
+struct CopyReport {
+  std::int64_t copied = 0, there_before = 0;
+};
+/// Copies runs with their traces, and the sessions where the other study has none. A run that is there stays
+/// as it is. Throws as Store does; what was copied before stays.
+CopyReport copy_study(const Store& from, Store& to);
 
 }  // namespace study
 }  // namespace yosida

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+
+#include "yosida/export.hpp"
+
+namespace YOSIDA_EXPORT yosida {
+namespace study {
+
+/// Whether a study of this name lies in PostgreSQL: "postgresql://[user[:password]@][host][:port]/database",
+/// with the parameters of libpq after a "?". The parameter `study` names the study in the database
+/// ["yosida"]; it is a schema there. Any other name is that of a file.
+bool is_database(const std::string& place);
+
+/// For people and for studies: the name without a password. Of a command line it takes --study=NAME, too.
+std::string shown_place(const std::string& place);
+
+/// In short: the name of the file, or of the study in its database.
+std::string title_of(const std::string& place);
+
+/// What stands there now: another text where a file was replaced by another. Throws InputError where a file
+/// is gone.
+std::string identity_of(const std::string& place);
+
+}  // namespace study
+}  // namespace yosida
