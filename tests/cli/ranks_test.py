@@ -63,9 +63,9 @@ class Ranks(Cli):
     def all_but_seconds(self, found):
         return {key: value for key, value in found.items() if "seconds" not in key}
 
-    def long_run(self, *more):
+    def long_run(self, *more, iterations=60):
         return ["tune", "--quiet", "--train", "x.npy", "--train-target", "x-y.npy", "--model", "logistic", "--method", "hoag",
-                "--lambda-per", "feature", "--max-iterations", 60, *more]
+                "--lambda-per", "feature", "--max-iterations", iterations, *more]
 
     def processes_of(self, launcher, count):
         """Those that mpirun has started, once all of them run."""
@@ -126,7 +126,7 @@ class Shared(Ranks):
 
     def test_silent_process_ends_the_job(self):
         self.write_rows(60_000, 8)
-        process = self.start(3, *self.long_run("--max-iterations", 100_000))
+        process = self.start(3, *self.long_run(iterations=100_000))
         pids = self.processes_of(process, 3)
         time.sleep(1.0)
         os.kill(pids[1], signal.SIGSTOP)
