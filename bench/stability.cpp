@@ -1,5 +1,5 @@
 // What methods do where nobody has tuned them. A run is a seed, which decides all of it; results do not
-// depend on --jobs. Two sweeps:
+// depend on --jobs. Three sweeps:
 //
 //   bench_stability --runs 10000 --methods sho,my-hpo-c,my-hpo-bt --jobs 2
 //   bench_stability --seed 4711 --methods my-hpo-bt --verbose
@@ -8,6 +8,10 @@
 //   bench_stability --kinds scaled,descriptors,spectra,classes,iris,random --runs 500 --jobs 2 --worst 10
 //   bench_stability --kinds scaled --lambdas feature --runs 100
 // runs what `yosida tune` does on kinds of data, every model, hold-out and folds, against a truth of its own.
+//
+//   bench_stability --certificates --kinds scaled,spectra,classes,random --runs 500 --jobs 2
+// certifies answers that are right, near, wrong, at a bound, overfitted, collapsed or untrained, against that
+// truth.
 #include <cblas.h>
 #include <fmt/format.h>
 
@@ -15,6 +19,7 @@
 #include <Eigen/Core>
 #include <cstdio>
 
+#include "stability/certificate_sweep.hpp"
 #include "stability/kind_sweep.hpp"
 #include "stability/method_sweep.hpp"
 #include "yosida/linalg/threads.hpp"
@@ -63,6 +68,9 @@ int run(int argc, char** argv) {
       {"any", Folds::any}, {"hold-out", Folds::hold_out}, {"folds", Folds::k_fold}};
   app.add_option("--splits", kinds.options.folds, "with --kinds: any, hold-out or folds (3 to 10)")
       ->transform(CLI::CheckedTransformer(folds));
+  bool certificates = false;
+  app.add_flag("--certificates", certificates,
+               "with --kinds: what the certificate says of right and wrong answers");
   CLI11_PARSE(app, argc, argv);
   // Parallel over runs, so not within them: sums in another order would be other problems.
   Eigen::setNbThreads(1);
@@ -70,6 +78,17 @@ int run(int argc, char** argv) {
   openblas_set_num_threads(1);
   if (kinds.kinds.empty()) {
     sweep_methods(flags);
+    return 0;
+  }
+  if (certificates) {
+    sweep_certificates({.kinds = kinds.kinds,
+                        .options = kinds.options,
+                        .runs = flags.runs,
+                        .seed0 = flags.seed0,
+                        .seed = flags.seed,
+                        .jobs = flags.jobs,
+                        .worst = flags.worst,
+                        .floor = flags.floor});
     return 0;
   }
   kinds.method = methods->count() > 0 ? flags.methods.front() : kDefaultMethod;

@@ -39,6 +39,11 @@ std::shared_ptr<const BilevelProblem> make_problem(const Case& drawn, const Meth
 
 }  // namespace
 
+std::shared_ptr<const BilevelProblem> problem_of(const Case& drawn) {
+  const Method& chosen = method(kDefaultMethod);
+  return make_problem(drawn, chosen, coordinates_of(chosen, *chosen.make({})));
+}
+
 Answer answer(const Case& drawn, const std::string& method_name) {
   Answer answer;
   const double begin = cpu_seconds();

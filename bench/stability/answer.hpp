@@ -32,4 +32,7 @@ struct Answer {
 /// the certificate inside the same bounds.
 Answer answer(const Case& drawn, const std::string& method_name);
 
+/// The problem in the form that `yosida tune` takes by default.
+std::shared_ptr<const BilevelProblem> problem_of(const Case& drawn);
+
 }  // namespace yosida::bench

@@ -41,6 +41,11 @@ struct Judged {
   bool has_one_lambda() const { return sharing == Sharing::one; }
 };
 
+/// Singular values near the rounding of the data make h a matter of its last bits, for the truth as for the
+/// program: features that differ by no more than that change h(λ) by over 0.1 %.
+bool is_undetermined(const Case& drawn, const Vector& lambda, double value, const class Truth& truth,
+                     double floor);
+
 Judged judge(const Case& drawn, const std::string& method, double floor);
 
 void print_table(const std::vector<Judged>& runs);

@@ -43,23 +43,17 @@ Case with_other_last_bits(Case drawn, std::uint64_t seed) {
   return drawn;
 }
 
-/// Singular values near the rounding of the data make h a matter of its last bits, for the truth as for the
-/// program.
-bool is_undetermined(const Case& drawn, const Judged& run, const Truth& truth, double floor) {
+}  // namespace
+
+bool is_undetermined(const Case& drawn, const Vector& lambda, double value, const Truth& truth,
+                     double floor) {
   constexpr std::uint64_t kCopies = 3;
-  const Vector best = Vector::Constant(run.answer.lambda.size(), run.best_lambda);
   for (std::uint64_t copy = 0; copy < kCopies; ++copy) {
     Truth other(with_other_last_bits(drawn, copy), floor);
-    const auto differs = [&](double value, const Vector& lambda) {
-      return !(std::abs(value - other.at(lambda)) <= kTooMuch * truth.unit());
-    };
-    if (differs(run.value, run.answer.lambda) || (run.has_one_lambda() && differs(run.best, best)))
-      return true;
+    if (!(std::abs(value - other.at(lambda)) <= kTooMuch * truth.unit())) return true;
   }
   return false;
 }
-
-}  // namespace
 
 Judged judge(const Case& drawn, const std::string& method, double floor) {
   constexpr Index kFewLambdas = 6;  // more are not looked around
@@ -93,7 +87,10 @@ Judged judge(const Case& drawn, const std::string& method, double floor) {
     if (run.answer.is_certified() && lambda.size() <= kFewLambdas)
       run.is_false_certificate = has_better_neighbour(truth, lambda, run.value);
     if (run.gap > kTooMuch || run.is_worse_than_start || run.is_false_certificate)
-      run.is_undetermined = is_undetermined(drawn, run, truth, floor);
+      run.is_undetermined =
+          is_undetermined(drawn, lambda, run.value, truth, floor) ||
+          (run.has_one_lambda() &&
+           is_undetermined(drawn, Vector::Constant(lambda.size(), run.best_lambda), run.best, truth, floor));
     if (run.is_undetermined)
       run.is_worse_than_start = run.is_worse_than_shared = run.is_false_certificate = false;
   }

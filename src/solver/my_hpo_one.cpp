@@ -60,6 +60,9 @@ constexpr double kAtKink = 5e-6;
 constexpr int kMaxPolish = 6;
 constexpr double kPolishReach = 0.5;
 constexpr double kPolished = 1e-11;
+/// Where a slope larger than this share of h is left then, h has kinks: an interval between samples of
+/// opposite slopes is halved.
+constexpr double kSlopeLeft = 1e-11;
 
 /// Where valleys may be narrower than the scan sees, intervals wider than this share of feature_width whose
 /// ends are both so near to the best value are looked into, so many times.
@@ -274,7 +277,7 @@ void SearchForOne::conclude(const Sample& best, Iterate& at) {
 }
 
 /// λ⁺ = λ − h′ (λ − λ₋)/(h′ − h′₋), from the best sample and the nearest one such that h curves up between
-/// them, until |h′| no longer falls.
+/// them, until |h′| no longer falls. At a kink h′ jumps over 0 and secants lead nowhere: there by halves.
 void SearchForOne::polish(const Sample& best, Iterate& at) {
   if (!is_exact(problem_) || has_l1_kinks(problem_) || !best.slope || best.blur > 0.0) return;
   const auto bend_between = [](const Sample& a, const Sample& b) {
@@ -287,6 +290,16 @@ void SearchForOne::polish(const Sample& best, Iterate& at) {
       nearest = &each;
   if (nearest == nullptr) return;
   Sample last = *nearest, now = best;
+  std::optional<Sample> falling, rising;  // the nearest samples on both sides of the minimum
+  const auto narrow = [&](const Sample& each) {
+    if (!each.slope) return;
+    if (*each.slope < 0.0 && each.x <= best.x + kPolishReach && (!falling || each.x > falling->x))
+      falling = each;
+    if (*each.slope > 0.0 && each.x >= best.x - kPolishReach && (!rising || each.x < rising->x))
+      rising = each;
+  };
+  narrow(best);
+  if (const Sample* neighbour = downhill_neighbour(search_)) narrow(*neighbour);
   for (int i = 0; i < kMaxPolish; ++i) {
     const double bend = bend_between(now, last);
     const double move = -*now.slope / bend;
@@ -295,6 +308,7 @@ void SearchForOne::polish(const Sample& best, Iterate& at) {
     if (x <= bounds_.low() || x >= bounds_.high()) break;
     const Sample next = curve_.evaluate(x, Exactness::exact());
     if (!next.slope) break;
+    narrow(next);
     if (std::abs(*next.slope) < std::abs(*now.slope)) {
       last = std::exchange(now, next);
     } else if (std::abs(move) > kNearest) {
@@ -302,6 +316,15 @@ void SearchForOne::polish(const Sample& best, Iterate& at) {
     } else {
       break;  // rounding
     }
+  }
+  while (falling && rising && std::abs(*now.slope) > kSlopeLeft * std::abs(now.value)) {
+    const double width = rising->x - falling->x;
+    if (!(width > kPolished) || width > kPolishReach) break;
+    const Sample middle = curve_.evaluate(falling->x + 0.5 * width, Exactness::exact());
+    if (!middle.slope) break;
+    narrow(middle);
+    if (middle.value <= now.value) now = middle;
+    if (rising->x - falling->x == width) break;
   }
   take(now, at);
 }

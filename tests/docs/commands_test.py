@@ -24,6 +24,8 @@ SECONDS = 120
 
 # What is not run: how the command begins, and why.
 BY_HAND = {
+    "dpkg-buildpackage ": "builds packages",
+    "lintian ": "looks at packages",
     "./test": "it is what runs this test",
     "./run": "without arguments it runs the paper's experiments: minutes",
     "cmake ": "builds",

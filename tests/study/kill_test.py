@@ -4,8 +4,9 @@
     kill_test.py --kills 200 --fault FAULT_LIBRARY --yosida YOSIDA -- COMMAND ... {study} ...
 
 COMMAND works on the study at {study} until it is done. A quarter of the kills come inside a commit (in the middle of
-a write to the -wal file, or in place of its sync) and a tenth inside a write to the study itself (a checkpoint, or
-its making), by a library that is loaded into the process; the others come at random moments.
+a write to the -wal file, or in place of its sync), a tenth inside a write to the study itself (a checkpoint, or
+its making), and a fifth are power cuts: of what was written and not synced, each write is on the disk or is not. These
+come by a library that is loaded into the process; the others come at random moments.
 
 After every kill the file must be whole, and hold every run that it held before or that COMMAND had said to be stored
 (by lines "stored N"; a command that prints none is not held to that). At the end the exports must be equal to the
@@ -61,7 +62,7 @@ class Killer:
     def __init__(self, options):
         self.options = options
         self.random = random.Random(options.seed)
-        self.killed = {"random": 0, "commit": 0, "file": 0}
+        self.killed = {"random": 0, "commit": 0, "file": 0, "power": 0}
         self.seconds = 1.0  # that a study takes without kills
 
     def command(self, study):
@@ -83,13 +84,16 @@ class Killer:
         if plan == "file":
             return f"kill write {study.name} {self.random.randint(1, 8)}"
         kind = self.random.choice(["write", "write", "sync"])
+        if plan == "power":
+            ending, most = self.random.choice([("-wal", 40), ("-wal", 40), (study.name, 4)])
+            return f"power {kind} {ending} {self.random.randint(1, most)}"
         return f"kill {kind} -wal {self.random.randint(1, 60 if kind == 'write' else 20)}"
 
     def start(self, study, plan):
         """One start of the command; True where it came to its end."""
         before = runs_in(study)
         environment = dict(os.environ)
-        if plan in ["commit", "file"]:
+        if plan in ["commit", "file", "power"]:
             environment["YOSIDA_FAULT"] = self.fault(plan, study)
             environment["LD_PRELOAD"] = self.options.fault
             environment["ASAN_OPTIONS"] = "verify_asan_link_order=0"
@@ -114,7 +118,7 @@ class Killer:
 
     def plan(self):
         """What the next start is to meet, or nothing where all kills have been made."""
-        wanted = {"commit": self.options.kills // 4, "file": self.options.kills // 10}
+        wanted = {"commit": self.options.kills // 4, "file": self.options.kills // 10, "power": self.options.kills // 5}
         wanted["random"] = self.options.kills - sum(wanted.values())
         plans = [plan for plan, kills in wanted.items() for _ in range(kills - self.killed[plan])]
         return self.random.choice(plans) if plans else None
@@ -152,7 +156,7 @@ def main():
         except Check as failure:
             sys.exit(f"after {killer.killed}: {failure}")
     print(f"{sum(killer.killed.values())} kills ({killer.killed['random']} at random, {killer.killed['commit']} inside a "
-          f"commit, {killer.killed['file']} inside a write to the study itself), {studies} studies of {runs} runs: "
+          f"commit, {killer.killed['file']} inside a write to the study itself, {killer.killed['power']} power cuts), {studies} studies of {runs} runs: "
           "all whole and equal")
 
 
