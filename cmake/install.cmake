@@ -2,6 +2,9 @@ include(CMakePackageConfigHelpers)
 install(TARGETS yosida EXPORT yosidaTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET yosida_mpi)
+  install(TARGETS yosida_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 if(TARGET yosida_hog)
   install(TARGETS yosida_hog LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "data/formats.hpp"
+#include "linalg/ranks.hpp"
 #include "linalg/tasks.hpp"
 #include "yosida/error.hpp"
 
@@ -112,7 +113,9 @@ class ArrayReader {
     const auto numbers = stream_.map_last_numbers<Number>(static_cast<std::size_t>(size()));
     if (!numbers) return false;
     require_memory<Number>(size());
-    check_all<Number>(0, {numbers.get(), static_cast<std::size_t>(size())});
+    const linalg::OwnRows own = linalg::own_rows(rows_);  // others check theirs
+    check_all<Number>(own.first * cols_, {numbers.get() + own.first * cols_,
+                                          static_cast<std::size_t>((own.end - own.first) * cols_)});
     if (target_)
       data.y = Vector::NullaryExpr(
           rows_, [&](Index i) { return static_cast<double>(numbers.get()[i * cols_ + *target_]); });

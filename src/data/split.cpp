@@ -8,6 +8,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "linalg/ranks.hpp"
 #include "linalg/row_keys.hpp"
 #include "yosida/error.hpp"
 #include "yosida/random.hpp"
@@ -76,6 +77,10 @@ Split split_rows(const Dataset& data, const SplitOptions& options) {
                     "needs at least 1 row",
                     data.source, data.rows(), train.size(), validation.size(), test.size(),
                     options.validation_fraction, options.test_fraction));
+  // Many rows are read in the order of the file: pages of a mapped one follow each other, and processes that
+  // share rows have neighbours.
+  if (data.rows() >= linalg::kSharedRows)
+    for (std::vector<Index>* part : {&train, &validation, &test}) std::sort(part->begin(), part->end());
   std::vector<Index> all = train;
   all.insert(all.end(), validation.begin(), validation.end());
   all.insert(all.end(), test.begin(), test.end());

@@ -48,19 +48,59 @@ void for_each_omitted(const Design& x, double n, const Vector& count, const Visi
     if (count[j] < n) visit(j, map.apply(j, 0.0), n - count[j]);
 }
 
-/// Calls visit(sums, row, its number) for each row, and join(sums, others) for the sums of one range of rows
-/// after the other. The ranges are the same whatever the number of threads.
+// What is summed over rows is made of vectors of one number a column, which processes send each other.
+struct Held {
+  ColumnRange range;
+  Vector nan;  // 1 where there is one
+};
+struct First {
+  ColumnRange range;
+  Vector sum;
+};
+struct Second {
+  Vector rest, square;
+};
+std::vector<Vector*> vectors_of(Vector& sums) { return {&sums}; }
+std::vector<Vector*> vectors_of(ColumnRange& range) { return {&range.low, &range.high}; }
+std::vector<Vector*> vectors_of(Held& held) { return {&held.range.low, &held.range.high, &held.nan}; }
+std::vector<Vector*> vectors_of(First& first) { return {&first.range.low, &first.range.high, &first.sum}; }
+std::vector<Vector*> vectors_of(Second& second) { return {&second.rest, &second.square}; }
+
+/// The sums of all blocks of rows, of which `own` are those of this process.
+template <typename Sums>
+std::vector<Sums> gathered(const Design& x, Index blocks, std::vector<Sums> own, const Sums& none) {
+  if (std::ssize(own) == blocks) return own;
+  std::vector<double> numbers;
+  for (Sums& sums : own)
+    for (const Vector* each : vectors_of(sums)) numbers.insert(numbers.end(), each->begin(), each->end());
+  std::vector<Sums> all(static_cast<std::size_t>(blocks), none);
+  std::size_t size = 0;
+  for (const Vector* each : vectors_of(all[0])) size += static_cast<std::size_t>(each->size());
+  const std::vector<double> gathered = linalg::gather_blocks(x.rows(), blocks, numbers, size);
+  const double* from = gathered.data();
+  for (Sums& sums : all)
+    for (Vector* each : vectors_of(sums)) {
+      std::copy_n(from, each->size(), each->data());
+      from += each->size();
+    }
+  return all;
+}
+
+/// Calls visit(sums, row, its number) for each row, and join(sums, others) for the sums of one block of rows
+/// after the other. The blocks are the same whatever the number of threads and processes.
 template <typename Sums, typename Visit, typename Join>
 Sums over_dense_rows(const Design& x, const Sums& none, const Visit& visit, const Join& join) {
-  const bool is_small = x.rows() * x.cols() < linalg::kChunkedSize || x.rows() < linalg::kChunks;
-  const Index ranges = is_small ? 1 : linalg::kChunks;
-  std::vector<Sums> parts(static_cast<std::size_t>(ranges), none);
-  linalg::run_tasks(ranges, x.rows() * x.cols(), [&](Index range) {
-    const Index begin = x.rows() * range / ranges;
-    Sums& own = parts[static_cast<std::size_t>(range)];
-    for_each_row(x.row_range(begin, x.rows() * (range + 1) / ranges - begin),
-                 [&](Index i, const double* row) { visit(own, row, begin + i); });
+  const Index blocks = linalg::blocks_of_pass(x.rows(), x.rows() * x.cols());
+  const linalg::OwnBlocks own = linalg::own_blocks(x.rows(), blocks);
+  std::vector<Sums> parts(static_cast<std::size_t>(own.count()), none);
+  linalg::run_tasks(own.count(), x.rows() * x.cols(), [&](Index task) {
+    const Index block = own.first + task;
+    const Index begin = x.rows() * block / blocks;
+    Sums& sums = parts[static_cast<std::size_t>(task)];
+    for_each_row(x.row_range(begin, x.rows() * (block + 1) / blocks - begin),
+                 [&](Index i, const double* row) { visit(sums, row, begin + i); });
   });
+  parts = gathered(x, blocks, std::move(parts), none);
   for (std::size_t i = 1; i < parts.size(); ++i) join(parts[0], parts[i]);
   return std::move(parts[0]);
 }
@@ -103,23 +143,19 @@ ColumnRange empty_range(Index columns) {
 
 /// The range of dense rows; returns nothing where a number is NaN.
 std::optional<ColumnRange> range_without_nan(const Design& x) {
-  struct Held {
-    ColumnRange range;
-    bool has_nan = false;
-  };
   const Held all = over_dense_rows(
-      x, Held{empty_range(x.cols())},
+      x, Held{empty_range(x.cols()), Vector::Zero(1)},
       [&](Held& own, const double* row, Index) {
         widen(own.range, row);
         int nans = 0;
         for (Index j = 0; j < x.cols(); ++j) nans |= static_cast<int>(row[j] != row[j]);
-        own.has_nan |= nans != 0;
+        if (nans != 0) own.nan[0] = 1.0;
       },
       [](Held& own, const Held& other) {
         join(own.range, other.range);
-        own.has_nan |= other.has_nan;
+        own.nan = own.nan.cwiseMax(other.nan);
       });
-  if (all.has_nan) return {};
+  if (all.nan[0] != 0.0) return {};
   return all.range;
 }
 
@@ -231,10 +267,6 @@ ColumnStatistics column_statistics(const Design& x, const Vector& weight) {
   if (reads_entries(x) || weight.size() > 0) {
     of.range = column_range(x);
   } else {
-    struct First {
-      ColumnRange range;
-      Vector sum;
-    };
     First first = over_dense_rows(
         x, First{empty_range(d), Vector::Zero(d)},
         [&](First& own, const double* row, Index) {
@@ -257,9 +289,6 @@ ColumnStatistics column_statistics(const Design& x, const Vector& weight) {
     return of;
   }
   // The second pass takes out the rounding of the first, which grows with the rows.
-  struct Second {
-    Vector rest, square;
-  };
   const Second second = over_dense_rows(
       x, Second{Vector::Zero(d), Vector::Zero(d)},
       [&, s = of.scale.data(), m = of.mean.data()](Second& own, const double* row, Index) {

@@ -6,6 +6,7 @@
 #include "linalg/blas.hpp"
 #include "linalg/chosen_columns.hpp"
 #include "linalg/factor.hpp"
+#include "linalg/ranks.hpp"
 #include "linalg/rows.hpp"
 #include "linalg/tasks.hpp"
 
@@ -77,24 +78,40 @@ void copy_weighted(const Design& x, std::span<const double> weight, Index begin,
   }
 }
 
-/// A Gram matrix for each range of rows, then their sum: the ranges are the same whatever the threads are.
+/// A Gram matrix for each range of rows, then their sum: the ranges are the same whatever threads and
+/// processes there are. Processes cannot leave theirs out where one is told to stop, so they ask before
+/// alone.
 template <typename Number>
 Matrix narrow_gram(const Design& x, std::span<const double> weight, const StopToken* stop) {
   const Index d = x.cols();
   const Index block = rows_a_block(d);
-  const Index ranges = std::min<Index>(kRanges, (x.rows() + block - 1) / block);
-  std::vector<MatrixOf<Number>> parts(static_cast<std::size_t>(ranges), MatrixOf<Number>::Zero(d, d));
-  linalg::run_tasks(ranges, x.rows() * d * d, [&](Index range) {
+  const Index ranges = x.rows() < linalg::kSharedRows
+                           ? std::min<Index>(kRanges, (x.rows() + block - 1) / block)
+                           : linalg::blocks_of(x.rows());
+  Matrix gram = Matrix::Zero(d, d);
+  const linalg::OwnBlocks own = linalg::own_blocks(x.rows(), ranges);
+  const bool is_alone = own.count() == ranges;
+  if (!is_alone && stop_requested(stop)) return gram;
+  std::vector<MatrixOf<Number>> parts(static_cast<std::size_t>(own.count()), MatrixOf<Number>::Zero(d, d));
+  linalg::run_tasks(own.count(), x.rows() * d * d, [&](Index task) {
+    const Index range = own.first + task;
     const Index end = x.rows() * (range + 1) / ranges;
     MatrixOf<Number> rows(block, d);
-    for (Index i = x.rows() * range / ranges; i < end && !stop_requested(stop); i += block) {
+    for (Index i = x.rows() * range / ranges; i < end && !(is_alone && stop_requested(stop)); i += block) {
       const Index count = std::min(block, end - i);
       copy_weighted(x, weight, i, count, rows.data());
-      add_gram(rows.topRows(count), parts[static_cast<std::size_t>(range)]);
+      add_gram(rows.topRows(count), parts[static_cast<std::size_t>(task)]);
     }
   });
-  Matrix gram = Matrix::Zero(d, d);
-  for (const MatrixOf<Number>& part : parts) gram += part.template cast<double>();
+  if (is_alone) {
+    for (const MatrixOf<Number>& part : parts) gram += part.template cast<double>();
+    return gram;
+  }
+  const auto size = static_cast<std::size_t>(d * d);
+  std::vector<double> numbers(parts.size() * size);
+  for (std::size_t part = 0; part < parts.size(); ++part)
+    Eigen::Map<Matrix>(numbers.data() + part * size, d, d) = parts[part].template cast<double>();
+  linalg::add_blocks(x.rows(), ranges, numbers.data(), size, size, gram.data());
   return gram;
 }
 
@@ -127,7 +144,9 @@ Matrix wide_gram(const Design& x, std::span<const double> weight, const StopToke
 template <typename Number>
 Matrix dense_gram(const Design& x, std::span<const double> weight, const StopToken* stop) {
   if (x.rows() == 0) return Matrix::Zero(x.cols(), x.cols());
-  return x.cols() <= kNarrow ? narrow_gram<Number>(x, weight, stop) : wide_gram<Number>(x, weight, stop);
+  if (x.cols() <= kNarrow) return narrow_gram<Number>(x, weight, stop);
+  std::vector<double> place;
+  return wide_gram<Number>(x, linalg::gathered(x.rows(), weight, place), stop);
 }
 
 Matrix sparse_gram(const Design& x, std::span<const double> weight) {
@@ -357,7 +376,9 @@ RowProducts sparse_row_products(const Design& x, const Design& others) {
 }  // namespace
 
 Matrix weighted_gram(const Design& x, std::span<const double> weight, const StopToken* stop) {
-  Matrix gram = reads_entries(x) ? sparse_gram(x, weight) : dense_gram<double>(x, weight, stop);
+  std::vector<double> place;
+  Matrix gram = reads_entries(x) ? sparse_gram(x, linalg::gathered(x.rows(), weight, place))
+                                 : dense_gram<double>(x, weight, stop);
   fill_upper(gram);
   return gram;
 }
@@ -369,7 +390,9 @@ Matrix rough_weighted_gram(const Design& x, std::span<const double> weight, cons
   return gram;
 }
 
-Matrix weighted_gram(const Design& x, std::span<const double> weight, std::span<const Index> set) {
+Matrix weighted_gram(const Design& x, std::span<const double> own, std::span<const Index> set) {
+  std::vector<double> place;
+  const std::span<const double> weight = linalg::gathered(x.rows(), own, place);
   Matrix gram = reads_entries(x) ? sparse_gram_on(x, weight, set) : dense_gram_on(x, weight, set);
   fill_upper(gram);
   return gram;

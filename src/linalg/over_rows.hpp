@@ -5,54 +5,70 @@
 #include <span>
 #include <vector>
 
+#include "linalg/ranks.hpp"
 #include "linalg/tasks.hpp"
 #include "yosida/linalg/types.hpp"
 
 namespace yosida::linalg {
 
-/// Passes of more operations than this go over the rows in kChunks ranges, each with its own accumulator,
-/// whatever the number of threads: so the sum does not depend on it.
+/// Passes of more operations than this go over the rows in blocks, each with its own accumulator, whatever
+/// the number of threads and processes: so the sum does not depend on it.
 constexpr Index kChunkedSize = Index{1} << 17;
-constexpr int kChunks = 8;
+
+/// The blocks of a pass over so many rows with so many operations.
+constexpr Index blocks_of_pass(Index rows, Index operations) {
+  const bool is_small = operations < kChunkedSize && rows < kSharedRows;
+  return is_small || rows < blocks_of(rows) ? 1 : blocks_of(rows);
+}
 
 /// Calls body(begin, end, out) on ranges of rows and adds up what it returns and what it accumulates.
 template <typename Body>
 double over_rows(Index rows, Index operations, std::span<double> out, const Body& body) {
-  if (operations < kChunkedSize || rows < kChunks) return body(Index{0}, rows, out.data());
+  const Index blocks = blocks_of_pass(rows, operations);
+  if (blocks == 1) return body(Index{0}, rows, out.data());
+  const OwnBlocks own = own_blocks(rows, blocks);
   thread_local std::vector<double> accumulators;
-  // One cache line between two accumulators keeps threads off each other's lines.
+  // One cache line between two accumulators keeps threads off each other's lines. The first number of it is
+  // what the body returns.
   const std::size_t stride = out.size() + 8;
-  accumulators.assign(stride * kChunks, 0.0);
+  accumulators.assign(stride * static_cast<std::size_t>(own.count()), 0.0);
   double* const base = accumulators.data();
-  double sums[kChunks];
-  const auto pass_over = [&](int chunk) {
-    const Index begin = rows * chunk / kChunks;
-    const Index end = rows * (chunk + 1) / kChunks;
-    sums[chunk] = body(begin, end, base + static_cast<std::size_t>(chunk) * stride);
+  const auto pass_over = [&](Index task) {
+    double* const sums = base + static_cast<std::size_t>(task) * stride;
+    const Index block = own.first + task;
+    sums[out.size()] = body(rows * block / blocks, rows * (block + 1) / blocks, sums);
   };
-  const int team = team_size(kChunks, operations);
+  const int team = team_size(own.count(), operations);
   if (team > 1) {
-    std::exception_ptr failures[kChunks];  // an exception must not leave its thread (memory that is out)
+    std::exception_ptr failure;  // an exception must not leave its thread (memory that is out)
 #pragma omp parallel for num_threads(team) schedule(static)
-    for (int chunk = 0; chunk < kChunks; ++chunk) {
+    for (Index task = 0; task < own.count(); ++task) {
       try {
-        pass_over(chunk);
+        pass_over(task);
       } catch (...) {
-        failures[chunk] = std::current_exception();
+#pragma omp critical(yosida_over_rows)
+        failure = std::current_exception();
       }
     }
-    for (const std::exception_ptr& failure : failures)
-      if (failure) std::rethrow_exception(failure);
+    if (failure) std::rethrow_exception(failure);
   } else {  // apart, because a team of one still allocates
-    for (int chunk = 0; chunk < kChunks; ++chunk) pass_over(chunk);
+    for (Index task = 0; task < own.count(); ++task) pass_over(task);
   }
   double total = 0.0;
-  for (int chunk = 0; chunk < kChunks; ++chunk) {
-    total += sums[chunk];
-    const double* part = base + static_cast<std::size_t>(chunk) * stride;
-    for (std::size_t j = 0; j < out.size(); ++j) out[j] += part[j];
+  if (own.count() == blocks) {
+    for (Index block = 0; block < blocks; ++block) {
+      const double* part = base + static_cast<std::size_t>(block) * stride;
+      total += part[out.size()];
+      for (std::size_t j = 0; j < out.size(); ++j) out[j] += part[j];
+    }
+    return total;
   }
-  return total;
+  thread_local std::vector<double> all;
+  all.assign(out.begin(), out.end());
+  all.push_back(0.0);
+  add_blocks(rows, blocks, base, out.size() + 1, stride, all.data());
+  std::copy_n(all.begin(), out.size(), out.begin());
+  return all.back();
 }
 
 }  // namespace yosida::linalg

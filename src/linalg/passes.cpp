@@ -315,7 +315,8 @@ bool adds_by_columns(const RowsOf<Row>&, std::size_t, Index) {
 }
 bool adds_by_columns(const RowsOf<SparseRow>& x, std::size_t sums, Index outputs) {
   const Index operations = x.numbers() * outputs;
-  return operations >= linalg::kChunkedSize && static_cast<Index>(sums) > operations / linalg::kChunks;
+  const Index blocks = linalg::blocks_of_pass(x.rows(), operations);
+  return blocks > 1 && static_cast<Index>(sums) > operations / blocks;
 }
 
 /// The columns at which to cut the entries into `parts` about equal parts, by those of a sample; then the
@@ -343,7 +344,8 @@ void cut_columns(const RowsOf<SparseRow>& x, Index parts, std::vector<std::int32
 /// ranges.
 template <typename Body>
 void over_columns(const RowsOf<SparseRow>& x, Index outputs, const Body& body) {
-  const Index parts = linalg::team_size(linalg::kChunks, x.numbers() * outputs);
+  constexpr Index kMostParts = 8;
+  const Index parts = linalg::team_size(kMostParts, x.numbers() * outputs);
   thread_local std::vector<std::int32_t> cuts;
   cut_columns(x, parts, cuts);
   const std::int32_t* const cut = cuts.data();  // of this thread, whichever asks
@@ -405,6 +407,7 @@ double pass(const RowsOf<Row>& x, const Factor (&factors)[N], const Map& map, co
         return total;
       });
   if (by_columns) {
+    linalg::gather_rows(x.rows(), outputs, weights);
     add_columns(x, weights, outputs, sums.place().data());
     if (sums.wants_sums()) add_sums(x.rows(), weights, outputs, sums.place().data() + sums.sums_at());
   }
@@ -431,14 +434,17 @@ void Design::multiply(std::span<const double> w, std::span<double> out, Index ou
         return 0.0;
       },
       outputs);
+  linalg::gather_rows(rows(), outputs, out.data());
 }
 
 void Design::add_transposed(std::span<const double> r, std::span<double> out, Index outputs) const {
   const Sums sums(*this, out, outputs);
   linalg::visit_rows(*this, [&]<typename Row>(const RowsOf<Row>& x) {
     if (adds_by_columns(x, sums.place().size(), outputs)) {
-      add_columns(x, r.data(), outputs, sums.place().data());
-      if (sums.wants_sums()) add_sums(rows(), r.data(), outputs, sums.place().data() + sums.sums_at());
+      std::vector<double> place;
+      const double* const all = linalg::gathered(rows(), r, place).data();
+      add_columns(x, all, outputs, sums.place().data());
+      if (sums.wants_sums()) add_sums(rows(), all, outputs, sums.place().data() + sums.sums_at());
       return;
     }
     const Index block_size = outputs == 1 ? kMaxBlockRows : block_rows(x, outputs);
@@ -468,12 +474,15 @@ void Design::add_transposed_squares(std::span<const double> r, std::span<double>
     const bool is_mapped = !map.is_identity();
     const Index sums_at = is_mapped ? 2 * size : size;
     std::vector<double> sums(static_cast<std::size_t>(sums_at + outputs), 0.0);
+    std::vector<double> place;
+    const bool by_columns = adds_by_columns(x, sums.size(), outputs);
+    const double* const weights = by_columns ? linalg::gathered(rows(), r, place).data() : r.data();
     const auto add_row = [&](Index i, const SparseRow& row, double* sum) {
-      add_sparse_squares(row, r.data() + i * outputs, outputs, sum, is_mapped ? sum + size : nullptr);
+      add_sparse_squares(row, weights + i * outputs, outputs, sum, is_mapped ? sum + size : nullptr);
     };
-    if (adds_by_columns(x, sums.size(), outputs)) {
+    if (by_columns) {
       over_columns(x, outputs, [&](Index i, const SparseRow& row) { add_row(i, row, sums.data()); });
-      add_sums(rows(), r.data(), outputs, sums.data() + sums_at);
+      add_sums(rows(), weights, outputs, sums.data() + sums_at);
     } else {
       over_rows(rows(), numbers_ * outputs, sums, [&](Index begin, Index end, double* sum) {
         for (Index i = begin; i < end; ++i) add_row(i, x.row(i), sum);

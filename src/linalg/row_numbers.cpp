@@ -3,7 +3,18 @@
 #include <algorithm>
 #include <set>
 
+#include "linalg/ranks.hpp"
+
 namespace yosida {
+namespace {
+
+/// The numbers of all rows, for those who look at each: a process may have those of its own rows alone.
+Vector of_all_rows(const Design& x, Vector numbers) {
+  if (numbers.size() > 0) linalg::gather_rows(x.rows(), numbers.size() / x.rows(), numbers.data());
+  return numbers;
+}
+
+}  // namespace
 
 double sum_of(const Design& x, const Vector& numbers) {
   return x.sum_rows(1,
@@ -25,16 +36,19 @@ double mean_of(const Design& x, const Vector& numbers, const Vector& weight) {
 }
 
 double largest_of(const Design& x, const Vector& numbers) {
-  return x.rows() == 0 ? 0.0 : numbers.cwiseAbs().maxCoeff<Eigen::PropagateNaN>();
+  return x.rows() == 0 ? 0.0 : of_all_rows(x, numbers.cwiseAbs()).maxCoeff<Eigen::PropagateNaN>();
 }
 
-std::vector<double> distinct_of(const Design&, const Vector& numbers) {
-  const std::set<double> values(numbers.begin(), numbers.end());
+std::vector<double> distinct_of(const Design& x, const Vector& numbers) {
+  const Vector all = of_all_rows(x, numbers);
+  const std::set<double> values(all.begin(), all.end());
   return {values.begin(), values.end()};
 }
 
 bool is_constant(const Design& x, const Vector& numbers) {
-  return x.rows() == 0 || (numbers.array() == numbers[0]).all();
+  if (x.rows() == 0) return true;
+  const Vector all = of_all_rows(x, numbers);
+  return (all.array() == all[0]).all();
 }
 
 std::vector<Index> counts_of(const Design& x, Index kinds, KindOfRow kind) {
@@ -58,9 +72,10 @@ Index count_of(const Design& x, FunctionRef<bool(Index row)> holds) {
 }
 
 std::vector<std::pair<double, double>> in_order_of(const Design& x, const Vector& key, const Vector& value) {
+  const Vector keys = of_all_rows(x, key), values = of_all_rows(x, value);
   std::vector<std::pair<double, double>> rows;
   rows.reserve(static_cast<std::size_t>(x.rows()));
-  for (Index i = 0; i < x.rows(); ++i) rows.emplace_back(key[i], value[i]);
+  for (Index i = 0; i < x.rows(); ++i) rows.emplace_back(keys[i], values[i]);
   std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   return rows;
 }

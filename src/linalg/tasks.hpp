@@ -3,6 +3,7 @@
 #include <exception>
 #include <vector>
 
+#include "linalg/ranks.hpp"
 #include "yosida/linalg/types.hpp"
 
 namespace yosida::linalg {
@@ -36,9 +37,14 @@ void run_tasks(Index count, Index operations, const Task& task) {
 }
 
 /// The same for few long tasks that use threads themselves: as many at a time as there are threads, and each
-/// that is left over has all of these to itself.
+/// that is left over has all of these to itself. Where processes share rows, one task after the other,
+/// because they must be together in each.
 template <typename Task>
 void run_side_by_side(Index count, Index operations, const Task& task) {
+  if (rank_count() > 1) {
+    for (Index i = 0; i < count; ++i) task(i);
+    return;
+  }
   const Index left_over = count % team_size(count, operations);
   run_tasks(count - left_over, operations, task);
   for (Index i = count - left_over; i < count; ++i) task(i);

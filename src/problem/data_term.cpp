@@ -7,6 +7,7 @@
 
 #include "linalg/factor.hpp"
 #include "linalg/gram.hpp"
+#include "linalg/ranks.hpp"
 
 namespace yosida {
 namespace {
@@ -126,6 +127,7 @@ void DataTerm::row_derivatives(const Vector& w, const Vector& p, Vector& out) co
     return 0.0;
   };
   x_.product_pass2(as_span(w), as_span(p), derive, k_);
+  linalg::gather_rows(x_.rows(), 1, out.data());
 }
 
 void DataTerm::margins(const Vector& w, Vector& m) const {
@@ -237,6 +239,7 @@ void DataTerm::hessian_border_at(const Vector& state, Vector& border) const {
 void DataTerm::row_curvatures(const Vector& state, Vector& h) const {
   h = state / rows();
   weigh(0, as_span(h));
+  linalg::gather_rows(x_.rows(), k_, h.data());
 }
 
 void DataTerm::row_curvature_traces(const Vector& state, Vector& h) const {
@@ -244,9 +247,12 @@ void DataTerm::row_curvature_traces(const Vector& state, Vector& h) const {
   loss_.diagonal_curvatures(as_span(state), as_span(diagonal));
   weigh(0, as_span(diagonal));
   h = Eigen::Map<const Matrix>(diagonal.data(), x_.rows(), k_).rowwise().sum() / rows();
+  linalg::gather_rows(x_.rows(), 1, h.data());
 }
 
-Matrix DataTerm::mean_curvature(const Vector& state) const {
+Matrix DataTerm::mean_curvature(const Vector& own) const {
+  Vector state = own;
+  linalg::gather_rows(x_.rows(), k_, state.data());
   Matrix sum = Matrix::Zero(k_, k_);
   loss_.add_curvatures(as_span(state), as_span(s_), {sum.data(), static_cast<std::size_t>(sum.size())});
   return sum / rows();
@@ -315,8 +321,10 @@ double DataTerm::hessian_on_flops(std::size_t size) const {
   return rows() * columns * columns * (k_ > 1 ? 0.5 * (outputs + 1.0) / outputs : 1.0);
 }
 
-Matrix DataTerm::hessian_of_outputs_at(const Vector& state, const StopToken* stop) const {
+Matrix DataTerm::hessian_of_outputs_at(const Vector& own, const StopToken* stop) const {
   const Index d = x_.cols();
+  Vector state = own;
+  linalg::gather_rows(x_.rows(), k_, state.data());
   Matrix hessian(size(), size());
   Matrix along(x_.rows(), k_);  // s_i/N ∂²ℓ_i/∂m_o∂m_l of each row i and output l
   const std::span<double> all{along.data(), static_cast<std::size_t>(along.size())};

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "linalg/tasks.hpp"
+#include "problem/memory_archive.hpp"
 #include "problem/stoppable_memory.hpp"
 #include "yosida/error.hpp"
 
@@ -50,12 +51,16 @@ Work sum_of(std::span<const Work> works) {
 }
 
 /// The memories of all folds; null where a fold keeps nothing.
-struct FoldMemories final : StoppableMemory {
+struct FoldMemories final : SolveMemory, StoppableMemory, ArchivedMemory {
   std::vector<std::unique_ptr<SolveMemory>> folds;
 
   void stop_by(const StopToken* stop) override {
     for (const auto& own : folds)
       if (auto* const stoppable = dynamic_cast<StoppableMemory*>(own.get())) stoppable->stop_by(stop);
+  }
+  void exchange(Archive& archive) override {
+    for (const auto& own : folds)
+      if (auto* const archived = dynamic_cast<ArchivedMemory*>(own.get())) archived->exchange(archive);
   }
 };
 

@@ -128,6 +128,7 @@ class KeptHessian::Form {
   virtual bool set_penalties(const Vector& c) = 0;
   virtual void solve(Vector& v) const = 0;
   virtual double largest_curvature() const = 0;
+  virtual void exchange(Archive& archive) = 0;
 };
 
 class KeptHessian::Factored final : public Form {
@@ -173,8 +174,16 @@ class KeptHessian::Factored final : public Form {
     return power_iteration(apply, kProducts, direction, scratch).rayleigh;
   }
 
+  Factored() = default;
+  void exchange(Archive& archive) override {
+    archive.exchange(intercept_);
+    archive.exchange(hessian_);
+    archive.exchange(factor_);
+    archive.exchange(c_);
+  }
+
  private:
-  bool intercept_;
+  bool intercept_ = false;
   Matrix hessian_;
   Matrix factor_;  // lower, of M
   Vector c_;       // of the factor; empty where there is none
@@ -239,9 +248,19 @@ class KeptHessian::Kronecker final : public Form {
     return q_.size() > 0 ? in_features_.maxCoeff() * in_outputs_.maxCoeff() : 0.0;
   }
 
+  Kronecker() = default;
+  void exchange(Archive& archive) override {
+    archive.exchange(outputs_);
+    archive.exchange(features_);
+    archive.exchange(intercept_);
+    for (Vector* each : {&mean_, &in_features_, &in_outputs_}) archive.exchange(*each);
+    for (Matrix* each : {&q_, &v_, &q_transposed_}) archive.exchange(*each);
+    archive.exchange(c_);
+  }
+
  private:
-  Index outputs_, features_;
-  bool intercept_;
+  Index outputs_ = 0, features_ = 0;
+  bool intercept_ = false;
   Vector mean_;   // of the features, by the rows' curvatures; 0 without intercepts
   Matrix q_, v_;  // eigenvectors of G and of S
   Matrix q_transposed_;
@@ -271,5 +290,19 @@ bool KeptHessian::set_penalties(const Vector& c) { return form_->set_penalties(c
 void KeptHessian::solve(Vector& v) const { form_->solve(v); }
 
 double KeptHessian::largest_curvature() const { return form_->largest_curvature(); }
+
+void KeptHessian::exchange(Archive& archive) {
+  enum class Kind { none, factored, kronecker };
+  Kind kind = form_ == nullptr                                        ? Kind::none
+              : dynamic_cast<const Factored*>(form_.get()) != nullptr ? Kind::factored
+                                                                      : Kind::kronecker;
+  archive.exchange(kind);
+  if (archive.reads()) {
+    form_.reset();
+    if (kind == Kind::factored) form_ = std::make_unique<Factored>();
+    if (kind == Kind::kronecker) form_ = std::make_unique<Kronecker>();
+  }
+  if (form_) form_->exchange(archive);
+}
 
 }  // namespace yosida

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "problem/data_term.hpp"
+#include "problem/memory_archive.hpp"
 #include "yosida/stop.hpp"
 
 namespace yosida {
@@ -36,6 +37,7 @@ class KeptHessian {
   void solve(Vector& v) const;
   /// The largest curvature of the data term with the intercepts refitted, as it is told here.
   double largest_curvature() const;
+  void exchange(Archive& archive);
 
  private:
   class Form;

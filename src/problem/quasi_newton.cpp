@@ -5,6 +5,7 @@
 
 #include "linalg/factor.hpp"
 #include "linalg/rates.hpp"
+#include "linalg/row_numbers.hpp"
 
 namespace yosida {
 namespace {
@@ -276,7 +277,9 @@ class QuasiNewton::Minimiser {
     Point& last = memory_.last_;
     if (last.margins.size() == 0) p_.data.margins(last.w, last.margins);
     const Vector move = point().margins - last.margins;
-    if (!move.allFinite()) return false;
+    const Index k = p_.data.outputs();
+    const auto is_lost = [&](Index row) { return !move.segment(row * k, k).allFinite(); };
+    if (count_of(p_.data.design(), is_lost) > 0) return false;
     double t = 1.0;
     double next = point().value + of_penalty(point().w);
     Point& at = point();
@@ -294,6 +297,7 @@ class QuasiNewton::Minimiser {
     Vector slopes;
     p_.data.slopes_at(at.margins, slopes);
     p_.data.gather(slopes, at.gradient);
+    at.margins.resize(0);  // whoever needs them computes them, with the same bits as after a checkpoint
     report_.work.factorisations += 0.5;
     return at.gradient.allFinite();
   }
@@ -303,6 +307,28 @@ class QuasiNewton::Minimiser {
   Vector gradient_;  // of the objective at the point
   InnerReport report_;
 };
+
+void QuasiNewton::exchange(Archive& archive) {
+  const auto exchange_point = [&](Point& point) {
+    archive.exchange(point.w);
+    archive.exchange(point.gradient);
+    archive.exchange(point.value);
+    if (archive.reads()) point.margins.resize(0);
+  };
+  exchange_point(point_);
+  exchange_point(last_);
+  archive.exchange(kept_, exchange_point);
+  archive.exchange(pairs_, [&](Pair& pair) {
+    archive.exchange(pair.step);
+    archive.exchange(pair.change);
+  });
+  hessian_.exchange(archive);
+  other_.exchange(archive);
+  for (double* each : {&penalty_, &other_penalty_, &wasted_passes_, &other_wasted_passes_, &hessians_})
+    archive.exchange(*each);
+  archive.exchange(rows_);
+  archive.exchange(solves_);
+}
 
 InnerReport QuasiNewton::minimise(const InnerProblem& problem, Vector& a) {
   ++solves_;

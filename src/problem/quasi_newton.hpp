@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "problem/kept_hessian.hpp"
+#include "problem/memory_archive.hpp"
 #include "problem/newton.hpp"
 #include "problem/stoppable_memory.hpp"
 
@@ -14,7 +15,7 @@ namespace yosida {
 /// Inner problems are solved by limited-memory quasi-Newton steps that start from a kept Hessian plus the
 /// penalties of today. A change of λ needs no pass over the data: the data term's gradient at the last
 /// weights is kept, and so are the pairs of the limited memory, to which a penalty adds a known share.
-class QuasiNewton final : public StoppableMemory {
+class QuasiNewton final : public SolveMemory, public StoppableMemory, public ArchivedMemory {
  public:
   /// Whether a search of many λ is predicted to take less time with a kept Hessian than without.
   static bool pays(const DataTerm& data);
@@ -29,6 +30,8 @@ class QuasiNewton final : public StoppableMemory {
   LinearReport solve(const DataTerm& data, const Vector& c, const Vector& w, const Vector& b,
                      const LinearOptions& options, double flops_per_gradient, const Vector* curvatures,
                      Vector& x);
+  /// Margins are computed anew, with the same bits.
+  void exchange(Archive& archive) override;
 
  private:
   /// The data term at weights.

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "linalg/ranks.hpp"
 #include "problem/counted_problem.hpp"
 #include "solver/solve_for_report.hpp"
 #include "yosida/error.hpp"
@@ -249,7 +250,8 @@ class Loop {
   template <typename F>
   void within_limits(F&& work) {
     StopToken stop = options_.stop;
-    if (std::isfinite(options_.budget.seconds)) {
+    // Processes that share rows look at the clock between steps, together.
+    if (std::isfinite(options_.budget.seconds) && linalg::rank_count() == 1) {
       constexpr double kLongest = 1e9;  // seconds; more would overflow the clock
       const std::chrono::duration<double> left(
           std::min(options_.budget.seconds - clock_.seconds(), kLongest));
@@ -273,7 +275,7 @@ class Loop {
       outcome_.status = StopReason::converged;
     } else if (own == SolverStatus::stalled) {
       outcome_.status = StopReason::stalled;
-    } else if (stop_asked_ || options_.stop.stop_requested()) {
+    } else if (linalg::any_rank(stop_asked_) || options_.stop.stop_requested()) {
       outcome_.status = StopReason::stopped;
     } else if (outcome_.iterations >= budget.iterations) {
       outcome_.status = StopReason::iteration_limit;
@@ -281,7 +283,7 @@ class Loop {
       outcome_.status = StopReason::exhausted;
     } else if (counted_.work().paper_count() >= budget.gradients) {
       outcome_.status = StopReason::work_limit;
-    } else if (clock_.seconds() >= budget.seconds) {
+    } else if (std::isfinite(budget.seconds) && linalg::any_rank(clock_.seconds() >= budget.seconds)) {
       outcome_.status = StopReason::time_limit;
     } else {
       return false;

@@ -7,14 +7,18 @@
 #include <limits>
 #include <new>
 
+#include "linalg/ranks.hpp"
 #include "linalg/row_numbers.hpp"
 #include "problem/counted_problem.hpp"
+#include "problem/replayed_problem.hpp"
 #include "problem/shrunken_problem.hpp"
 #include "solver/along_line.hpp"
 #include "solver/solve_for_report.hpp"
 #include "tune/solve_options.hpp"
 #include "tune/start_and_bounds.hpp"
 #include "yosida/linalg/function_ref.hpp"
+#include "yosida/tune/checkpoint.hpp"
+#include "yosida/version.hpp"
 
 namespace yosida {
 namespace {
@@ -93,8 +97,9 @@ struct ReadyRun {
 /// A certificate may take longer than a run that has had its time: it is given a moment.
 StopToken stop_of_certificate(const Outcome& outcome, const TuneOptions& options) {
   constexpr std::chrono::milliseconds kMoment{150};
-  return outcome.status == StopReason::time_limit ? options.stop.with_deadline(Clock::now() + kMoment)
-                                                  : options.stop;
+  // Clocks of processes differ: where these share rows, none is looked at.
+  const bool is_short = outcome.status == StopReason::time_limit && linalg::rank_count() == 1;
+  return is_short ? options.stop.with_deadline(Clock::now() + kMoment) : options.stop;
 }
 
 Losses losses_of(const Report& report) {
@@ -237,6 +242,11 @@ Tuned tune(const TuneProblem& problem, const TuneOptions& options) {
 }
 
 Tuned run_method(const TuneProblem& problem, const TuneOptions& options) {
+  return run_method(problem, options, {});
+}
+
+Tuned run_method(const TuneProblem& problem, const TuneOptions& options,
+                 const std::filesystem::path& checkpoint) {
   verify_run(options);
   if (options.oracle) problem.require_one_lambda();
   const Clock::time_point begin = Clock::now();
@@ -245,7 +255,12 @@ Tuned run_method(const TuneProblem& problem, const TuneOptions& options) {
   tuned.lambda_names = problem.lambda_names();
   // Losses and reports read all rows, for which whoever stops a run waits: this is done once for each of the
   // two solutions, and the last is often the best.
-  tuned.outcome = solve_for_report(*run.solver, *run.problem, run.options);
+  std::optional<ReplayedProblem> replayed;
+  if (!checkpoint.empty())
+    replayed.emplace(*run.problem, checkpoint, fmt::format("{} {}", version(), run.method.name),
+                     run.options.start.lambda);
+  const BilevelProblem& solved = replayed ? static_cast<const BilevelProblem&>(*replayed) : *run.problem;
+  tuned.outcome = solve_for_report(*run.solver, solved, run.options);
   tuned.outcome.work += run.work_of_shared;
   tuned.shrinkage = run.shrinkage;
   tuned.start = run.options.start;
@@ -257,12 +272,15 @@ Tuned run_method(const TuneProblem& problem, const TuneOptions& options) {
   last.loss = losses_of(tuned.final);
   if (tuned.outcome.status != StopReason::stopped)
     try_extra(tuned, "the certificate", [&] {
-      const CountedProblem watched(*run.problem, std::numeric_limits<std::int64_t>::max(),
+      const CountedProblem watched(solved, std::numeric_limits<std::int64_t>::max(),
                                    stop_of_certificate(tuned.outcome, options));
       tuned.certificate =
           certify(watched, best, judged_inside(watched, tuned.start, run.method, tuned.outcome), kCertified,
                   tuned.outcome.memory.get());
     });
+  if (replayed) replayed->write();
+  if (replayed && !replayed->fault().empty())
+    tuned.warnings.push_back(fmt::format("the checkpoint is not kept any more: {}", replayed->fault()));
   tuned.outcome.memory.reset();
   if (tuned.certificate && tuned.shrinkage > 0.0)
     tuned.certificate->reason += "; of the sum of the loss and what draws lambda together";

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "terminal.hpp"
 #include "yosida/utf8.hpp"
 
 namespace yosida::cli {
@@ -86,7 +87,7 @@ int close_folded(void* cookie) {
 
 std::size_t columns_of(int descriptor) {
   winsize size{};
-  if (::isatty(descriptor) == 0) return kUnlimited;
+  if (!is_terminal(descriptor)) return kUnlimited;
   if (::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 1) return size.ws_col;
   return 80;
 }
@@ -116,7 +117,7 @@ std::string folded(std::string_view text, std::size_t width, std::string_view ma
 }
 
 void fold_standard_output() {
-  if (::isatty(STDOUT_FILENO) == 0) return;
+  if (!is_terminal(STDOUT_FILENO)) return;
   static Folding folding{.out = stdout, .line = {}};
   if (std::FILE* stream = ::fopencookie(
           &folding, "w", {.read = nullptr, .write = write_folded, .seek = nullptr, .close = close_folded}))

@@ -11,10 +11,14 @@
 #include <cstdio>
 
 #include "say.hpp"
+#include "terminal.hpp"
 #include "yosida/number_text.hpp"
 
 namespace yosida::cli {
 namespace {
+
+/// Batch systems send USR1 a while before the time of a job is over.
+constexpr int kSignals[] = {SIGINT, SIGTERM, SIGUSR1};
 
 // What the signal handler reads and sets.
 std::atomic<bool> has_answer{false};
@@ -24,6 +28,9 @@ StopSource& interruptions() {
 }
 StopSource* asked = nullptr;
 std::atomic<int> last_signal{0};
+// Processes that share rows stop at the same point, which they agree on.
+std::atomic<bool> is_shared{false};
+std::atomic<bool> is_wished{false};
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -71,7 +78,7 @@ std::string duration(double seconds) {
 Progress::Progress(std::string method, const Budget& budget, bool quiet)
     : method_(std::move(method)),
       budget_(budget),
-      active_(!quiet && ::isatty(STDERR_FILENO) != 0),
+      active_(!quiet && is_terminal(STDERR_FILENO)),
       best_(std::numeric_limits<double>::infinity()) {}
 
 Progress::~Progress() {
@@ -100,7 +107,7 @@ void Progress::show(const TracePoint& point) {
 
 StudyProgress::StudyProgress(std::string name, bool quiet)
     : name_(std::move(name)),
-      active_(!quiet && ::isatty(STDERR_FILENO) != 0),
+      active_(!quiet && is_terminal(STDERR_FILENO)),
       writes_lines_(!quiet && !active_) {}
 
 StudyProgress::~StudyProgress() {
@@ -134,7 +141,9 @@ void StudyProgress::write_line(const study::Progress& at) {
 
 bool Interruption::was_asked() { return interruptions().token().was_asked(); }
 
-std::string Interruption::by_whom() { return last_signal == SIGINT ? "Ctrl-C" : "a termination signal"; }
+std::string Interruption::by_whom() {
+  return last_signal == SIGINT ? "Ctrl-C" : last_signal == SIGUSR1 ? "signal USR1" : "a termination signal";
+}
 
 Interruption::Interruption(Answer answer) {
   asked = &interruptions();  // made before a handler needs it
@@ -142,17 +151,22 @@ Interruption::Interruption(Answer answer) {
   struct sigaction action {};
   action.sa_handler = [](int signal) {
     last_signal = signal;
-    asked->request_stop();
+    is_wished = true;
+    if (!is_shared) asked->request_stop();
     if (!has_answer) ::raise(signal);  // its default action, which is in place again
   };
   action.sa_flags = static_cast<int>(SA_RESETHAND);
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  for (const int signal : kSignals) sigaction(signal, &action, nullptr);
+}
+
+void Interruption::share(mpi::Session& session) {
+  asked = &interruptions();
+  is_shared = true;
+  session.stop_where([] { return is_wished.load(); }, [] { asked->request_stop(); });
 }
 
 Interruption::~Interruption() {
-  std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
+  for (const int signal : kSignals) std::signal(signal, SIG_DFL);
 }
 
 Observer Interruption::observer() const {

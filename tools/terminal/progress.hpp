@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "yosida/linalg/mpi.hpp"
 #include "yosida/study/runner.hpp"
 #include "yosida/tune/options.hpp"
 
@@ -44,8 +45,8 @@ class StudyProgress {
   std::vector<std::string> shown_;
 };
 
-/// While it lives, Ctrl-C (or a termination signal) asks for what is there; a second one ends the process,
-/// and so does the first where nothing is there yet.
+/// While it lives, Ctrl-C (or a termination signal, or USR1) asks for what is there; a second one ends the
+/// process, and so does the first where nothing is there yet.
 class Interruption {
  public:
   /// What there is to show.
@@ -58,6 +59,8 @@ class Interruption {
   Observer observer() const;
   /// Asks runs to stop.
   StopToken token() const;
+  /// From now on the processes of the session stop together where one of them is asked.
+  static void share(mpi::Session& session);
   static bool was_asked();
   /// "Ctrl-C"
   static std::string by_whom();

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "folding.hpp"
+#include "terminal.hpp"
 #include "yosida/utf8.hpp"
 
 namespace yosida::cli {
@@ -57,7 +58,7 @@ void Table::mark(std::size_t row, const char* colour) {
   has_marks_ = true;
 }
 
-bool Table::is_bright() { return ::isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr; }
+bool Table::is_bright() { return is_terminal(STDOUT_FILENO) && std::getenv("NO_COLOR") == nullptr; }
 
 void Table::print(const std::string& indent) const {
   fmt::print("{}", text(indent, columns_of(STDOUT_FILENO)));

@@ -13,11 +13,13 @@
 #include <new>
 #include <span>
 #include <sstream>
+#include <string_view>
 #include <system_error>
 #include <tuple>
 
 #include "commands.hpp"
 #include "output.hpp"
+#include "ranks.hpp"
 #include "say.hpp"
 #include "yosida/data/reader.hpp"
 #include "yosida/error.hpp"
@@ -191,37 +193,59 @@ void keep_one_heap_under_a_limit() {
   mallopt(M_TRIM_THRESHOLD, kKept);
 }
 
+/// Does it; leaves in `message` what is to be said where it fails.
+int run_and_explain(int argc, char** argv, std::string& message) {
+  using namespace yosida;
+  const auto failed = [&](int code, std::string text) {
+    message = std::move(text);
+    return code;
+  };
+  try {
+    return cli::run(argc, argv);
+  } catch (const TableError& error) {
+    return failed(cli::kBadInput, fmt::format("yosida: {}\n  {}\n", cli::printable(error.what(), true),
+                                              cli::command_with(error.correction)));
+  } catch (const InputError& error) {
+    return failed(cli::kBadInput, fmt::format("yosida: {}\n", cli::printable(error.what())));
+  } catch (const OutputError& error) {
+    return failed(cli::kNotWritten, fmt::format("yosida: {}\n", cli::printable(error.what())));
+  } catch (const MemoryError& error) {
+    return failed(cli::kInternal, fmt::format("yosida: {}\n", cli::printable(error.what())));
+  } catch (const std::bad_alloc&) {
+    cli::say_memory_is_out();
+    return failed(cli::kInternal, cli::session() == nullptr
+                                      ? ""
+                                      : "yosida: there is not enough memory in one of the processes\n");
+  } catch (const std::system_error& error) {
+    const bool is_thread = error.code() == std::errc::resource_unavailable_try_again;
+    return failed(cli::kInternal,
+                  fmt::format("yosida: {}: {}\n",
+                              is_thread ? "there is not enough memory for a thread, or there are too many"
+                                        : "internal error",
+                              cli::printable(error.what())));
+  } catch (const std::exception& error) {
+    return failed(cli::kInternal, fmt::format("yosida: internal error: {}\n", cli::printable(error.what())));
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   using namespace yosida;
   keep_one_heap_under_a_limit();
   use_fast_blas_kernels();
+  std::string message;
+  int code = cli::kOk;
   try {
-    return cli::run(argc, argv);
-  } catch (const TableError& error) {
-    cli::say("yosida: {}\n  {}\n", cli::printable(error.what(), true), cli::command_with(error.correction));
-    return cli::kBadInput;
+    if (argc > 1 && std::string_view(argv[1]) == "tune") cli::join_ranks();
+    code = cli::leave_ranks(run_and_explain(argc, argv, message), message);
+  } catch (const mpi::Ended& ended) {
+    message = ended.message;
+    code = ended.code;
   } catch (const InputError& error) {
-    cli::say("yosida: {}\n", cli::printable(error.what()));
-    return cli::kBadInput;
-  } catch (const OutputError& error) {
-    cli::say("yosida: {}\n", cli::printable(error.what()));
-    return cli::kNotWritten;
-  } catch (const MemoryError& error) {
-    cli::say("yosida: {}\n", cli::printable(error.what()));
-    return cli::kInternal;
-  } catch (const std::bad_alloc&) {
-    cli::say_memory_is_out();
-    return cli::kInternal;
-  } catch (const std::system_error& error) {
-    const bool is_thread = error.code() == std::errc::resource_unavailable_try_again;
-    cli::say("yosida: {}: {}\n",
-             is_thread ? "there is not enough memory for a thread, or there are too many" : "internal error",
-             cli::printable(error.what()));
-    return cli::kInternal;
-  } catch (const std::exception& error) {
-    cli::say("yosida: internal error: {}\n", cli::printable(error.what()));
-    return cli::kInternal;
+    message = fmt::format("yosida: {}\n", error.what());
+    code = cli::kBadInput;
   }
+  if (!message.empty()) cli::say("{}", message);
+  return code;
 }

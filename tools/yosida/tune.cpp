@@ -7,11 +7,13 @@
 #include "flags.hpp"
 #include "output.hpp"
 #include "progress.hpp"
+#include "ranks.hpp"
 #include "say.hpp"
 #include "tune_report.hpp"
 #include "yosida/error.hpp"
 #include "yosida/linalg/threads.hpp"
 #include "yosida/study/run_outcome.hpp"
+#include "yosida/tune/checkpoint.hpp"
 #include "yosida/tune/split_csv.hpp"
 #include "yosida/tune/trace_csv.hpp"
 
@@ -24,7 +26,8 @@ void write_all(const std::vector<std::pair<std::string, std::function<std::strin
   for (const auto& [path, text] : files) {
     if (path.empty()) continue;
     try {
-      write_file(path, text());
+      const std::string whole = text();  // all processes make it, the first writes it
+      if (is_first_rank()) write_file(path, whole);
     } catch (const std::exception& error) {
       problems += (problems.empty() ? "" : "; ") + std::string(error.what());
     }
@@ -34,12 +37,12 @@ void write_all(const std::vector<std::pair<std::string, std::function<std::strin
 
 /// The run alone is watched: while it lasts, Ctrl-C asks for its best iterate; before and after it ends the
 /// process.
-Tuned run_watched(const TuneProblem& problem, TuneOptions options, bool quiet) {
-  Progress progress(options.method, budget_of(options), quiet);
+Tuned run_watched(const TuneProblem& problem, TuneOptions options, const TuneFlags& flags) {
+  Progress progress(options.method, budget_of(options), flags.quiet);
   const Interruption interruption(Interruption::Answer::with_first_iterate);
   options.observers = {progress.observer(), interruption.observer()};
   options.stop = interruption.token();
-  Tuned tuned = run_method(problem, options);
+  Tuned tuned = run_method(problem, options, flags.checkpoint_file);
   if (Interruption::was_asked() && tuned.outcome.status == StopReason::stopped)
     tuned.outcome.message = fmt::format("stopped by {}; the best so far is shown", Interruption::by_whom());
   return tuned;
@@ -55,6 +58,23 @@ void print_for_people(const TuneOptions& options, const TuneProblem& problem, co
   say("yosida: printing the result could not be done: {}\n", error.what());
 }
 
+/// Processes that share rows map the same file. Of a text file the first of them keeps what it says where the
+/// others can map it.
+Rows read_rows_together(DataFiles files, const TuneOptions& options) {
+  if (session() == nullptr || session()->size() == 1) return read_rows(files, options);
+  bool is_mapped = true;
+  for (const std::string& path : input_paths(files, options.penalty)) {
+    if (path == "-")
+      throw InputError("-: rows from standard input go to one process alone: give several a file");
+    is_mapped = is_mapped && path.ends_with(".npy");
+  }
+  if (is_mapped) return read_rows(files, options);
+  files.cache = files.built_in.empty();
+  if (is_first_rank()) session()->alone([&] { read_rows(files, options); });
+  session()->meet();
+  return read_rows(files, options);
+}
+
 int run_tune(const TuneFlags& flags) {
   TuneOptions options = flags.options;
   verify_run(options);
@@ -66,17 +86,17 @@ int run_tune(const TuneFlags& flags) {
                                            {"--trace", flags.trace_file},
                                            {"--save", flags.save_file},
                                            {"--save-split", flags.split_file}};
-  require_writable(outputs, input_paths(flags.files, options.penalty));
+  if (is_first_rank()) require_writable(outputs, input_paths(flags.files, options.penalty));
   if (flags.threads) set_threads(*flags.threads);
 
-  Rows rows = read_rows(flags.files, options);
+  Rows rows = read_rows_together(flags.files, options);
   const bool needs_again = flags.explain || options.trust.nested || options.trust.chooses_shrinkage;
   const std::optional<Rows> again = needs_again ? std::optional(rows) : std::nullopt;
   if (again) options = with_chosen_shrinkage(*again, options);
   TuneProblem problem(std::move(rows), options);
   const std::vector<std::size_t> measures =
       parse_measures(flags.measures, *problem.data().loss, problem.data().model->name);
-  Tuned tuned = run_watched(problem, options, flags.quiet);
+  Tuned tuned = run_watched(problem, options, flags);
   if (!options.oracle) problem.forget_forms();
   complete(tuned, problem, options);
   if (options.trust.nested && tuned.outcome.status != StopReason::stopped)
@@ -124,6 +144,11 @@ void add_tune(CLI::App& app, int& exit_code) {
   command
       ->add_flag("--explain", flags->explain,
                  "also run every form that the problem has, and print its expected and real seconds")
+      ->group(run);
+  command
+      ->add_option(
+          "--checkpoint", flags->checkpoint_file,
+          "keep what is computed in this file as the run goes on; the same command goes on from there")
       ->group(run);
   add_setting_flags(*command, flags->options.settings);
   const std::string output = "Output";

@@ -18,7 +18,7 @@ struct TuneFlags {
   std::optional<int> threads;
   bool quiet = false;
   bool explain = false;
-  std::string json_file, trace_file, save_file, split_file;
+  std::string json_file, trace_file, save_file, split_file, checkpoint_file;
   std::vector<std::string> measures = {"usual"};
   std::int64_t trace_every = 1;
 };

@@ -1,0 +1,31 @@
+# Processes that share rows, as a module that the library loads where a launcher has started it: MPI and what it draws in
+# would add 30 ms to every start, and whoever computes on one machine need not have it.
+set(mpi_found FALSE)
+if(YOSIDA_WITH_MPI)
+  set(MPI_CXX_SKIP_MPICXX ON)
+  find_package(MPI QUIET COMPONENTS CXX)
+  set(mpi_found ${MPI_CXX_FOUND})
+  if(NOT mpi_found AND NOT YOSIDA_WITH_MPI STREQUAL "AUTO")
+    message(FATAL_ERROR "YOSIDA_WITH_MPI is on, and MPI is not found: install libopenmpi-dev")
+  endif()
+endif()
+
+if(mpi_found)
+  message(STATUS "MPI: found, processes can share rows")
+  find_package(Threads REQUIRED)
+  add_library(yosida_mpi MODULE src/linalg/mpi_module.cpp)
+  target_compile_features(yosida_mpi PRIVATE cxx_std_20)
+  target_include_directories(yosida_mpi PRIVATE src)
+  target_include_directories(yosida_mpi SYSTEM PRIVATE ${MPI_CXX_INCLUDE_DIRS})
+  target_compile_definitions(yosida_mpi PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+  target_link_libraries(yosida_mpi PRIVATE ${MPI_CXX_LIBRARIES} Threads::Threads)
+  set_target_properties(yosida_mpi PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+  yosida_strict(yosida_mpi)
+  add_dependencies(yosida yosida_mpi)
+  set_source_files_properties(src/linalg/mpi.cpp PROPERTIES
+    COMPILE_DEFINITIONS YOSIDA_MPI_MODULE="$<TARGET_FILE_NAME:yosida_mpi>")
+  # As in hog.cmake.
+  set_target_properties(yosida PROPERTIES INSTALL_RPATH "$ORIGIN")
+else()
+  message(STATUS "MPI: not used, one process has all rows")
+endif()

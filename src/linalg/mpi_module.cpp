@@ -1,0 +1,132 @@
+#include <mpi.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <limits>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "linalg/mpi_calls.hpp"
+
+namespace {
+
+/// Who is silent for so many beats of a neighbour that was awake itself is taken for lost.
+constexpr int kSilentBeats = 20;
+constexpr std::chrono::milliseconds kBeat{1000};
+
+struct State {
+  int rank = 0;
+  int size = 1;
+  MPI_Comm beats = MPI_COMM_NULL;
+  std::vector<std::string> places;  // host and process of each rank
+  int messages = 2;                 // standard error as it was at the start
+  std::atomic<bool> ends{false};
+  std::thread watch;
+};
+
+State& state() {
+  static State one;
+  return one;
+}
+
+/// Each rank sends a byte to the next every second, and ends the job where the one before it sends none. A
+/// pause of the whole machine silences nobody: beats are counted by who waits, who was paused as well.
+void watch_neighbour() {
+  State& s = state();
+  const int next = (s.rank + 1) % s.size, before = (s.rank + s.size - 1) % s.size;
+  char byte = 0;
+  int silent = 0;
+  while (!s.ends.load()) {
+    MPI_Send(&byte, 1, MPI_CHAR, next, 0, s.beats);
+    for (int part = 0; part < 10 && !s.ends.load(); ++part) std::this_thread::sleep_for(kBeat / 10);
+    ++silent;
+    for (;;) {
+      int is_there = 0;
+      MPI_Iprobe(before, 0, s.beats, &is_there, MPI_STATUS_IGNORE);
+      if (is_there == 0) break;
+      MPI_Recv(&byte, 1, MPI_CHAR, before, 0, s.beats, MPI_STATUS_IGNORE);
+      silent = 0;
+    }
+    if (silent < kSilentBeats || s.ends.load()) continue;
+    dprintf(s.messages,
+            "yosida: rank %d (%s) has not answered for %d seconds: all ranks end; the same command with its "
+            "--checkpoint goes on, on any number of ranks\n",
+            before, s.places[static_cast<std::size_t>(before)].c_str(), kSilentBeats);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+}
+
+bool start(int* rank, int* size) {
+  State& s = state();
+  int given = 0;
+  if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &given) != MPI_SUCCESS) return false;
+  MPI_Comm_rank(MPI_COMM_WORLD, &s.rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &s.size);
+  *rank = s.rank;
+  *size = s.size;
+  s.messages = dup(STDERR_FILENO);
+  constexpr int kLongest = 300;
+  char place[kLongest] = {};
+  char host[kLongest - 40] = {};
+  gethostname(host, sizeof host - 1);
+  std::snprintf(place, sizeof place, "%s, process %d", host, static_cast<int>(getpid()));
+  std::vector<char> all(static_cast<std::size_t>(kLongest) * static_cast<std::size_t>(s.size));
+  MPI_Allgather(place, kLongest, MPI_CHAR, all.data(), kLongest, MPI_CHAR, MPI_COMM_WORLD);
+  for (int r = 0; r < s.size; ++r)
+    s.places.emplace_back(all.data() + static_cast<std::ptrdiff_t>(kLongest) * r);
+  MPI_Comm_dup(MPI_COMM_WORLD, &s.beats);
+  if (given == MPI_THREAD_MULTIPLE && s.size > 1) s.watch = std::thread(watch_neighbour);
+  return true;
+}
+
+void gather(const void* own, const std::int64_t* counts, void* all) {
+  const State& s = state();
+  // MPI counts in int: words of eight bytes reach eight times as far, and longer ones go rank by rank in
+  // parts.
+  std::vector<int> sizes(static_cast<std::size_t>(s.size)), places(sizes.size());
+  std::int64_t at = 0;
+  bool fits = true;
+  for (int rank = 0; rank < s.size; ++rank) {
+    const std::int64_t count = counts[rank];
+    fits = fits && count % 8 == 0 && (at + count) / 8 <= std::numeric_limits<int>::max();
+    sizes[static_cast<std::size_t>(rank)] = static_cast<int>(count / 8);
+    places[static_cast<std::size_t>(rank)] = static_cast<int>(at / 8);
+    at += count;
+  }
+  if (fits) {
+    MPI_Allgatherv(own, sizes[static_cast<std::size_t>(s.rank)], MPI_DOUBLE, all, sizes.data(), places.data(),
+                   MPI_DOUBLE, MPI_COMM_WORLD);
+    return;
+  }
+  constexpr std::int64_t kPart = std::int64_t{1} << 30;
+  char* to = static_cast<char*>(all);
+  for (int rank = 0; rank < s.size; ++rank)
+    for (std::int64_t done = 0; done < counts[rank]; done += kPart) {
+      const std::int64_t count = counts[rank] - done < kPart ? counts[rank] - done : kPart;
+      if (rank == s.rank) {
+        const char* const from = static_cast<const char*>(own) + done;
+        for (std::int64_t i = 0; i < count; ++i) to[i] = from[i];
+      }
+      MPI_Bcast(to, static_cast<int>(count), MPI_CHAR, rank, MPI_COMM_WORLD);
+      to += count;
+    }
+}
+
+void finish() {
+  State& s = state();
+  MPI_Barrier(MPI_COMM_WORLD);
+  s.ends.store(true);
+  if (s.watch.joinable()) s.watch.join();
+  MPI_Finalize();
+}
+
+constexpr yosida::linalg::MpiCalls kCalls = {start, gather, finish};
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) const yosida::linalg::MpiCalls* yosida_mpi() {
+  return &kCalls;
+}
