@@ -169,10 +169,8 @@ class Killed(Ranks):
 
     def test_warning_signal(self):
         self.write_rows(60_000, 8)
-        arguments = self.long_run("--json", "result.json", "--save", "model.json")
-        self.run_on(0, *arguments)
-        alone = self.result()
-        process = self.start(2, *arguments, "--checkpoint", "run.checkpoint")
+        files = ["--json", "result.json", "--save", "model.json"]
+        process = self.start(2, *self.long_run(*files, "--checkpoint", "run.checkpoint", iterations=100_000))
         self.processes_of(process, 2)
         while not (self.folder / "run.checkpoint").exists():
             time.sleep(0.05)
@@ -180,9 +178,13 @@ class Killed(Ranks):
         process.send_signal(signal.SIGUSR1)  # mpirun hands it on
         _, said = process.communicate(timeout=LIMIT_SECONDS)
         self.assertEqual(process.returncode, 0, said)
-        self.assertEqual(strict_json(self.read("result.json"))["status"], "stopped")
-        self.run_on(3, *arguments, "--checkpoint", "run.checkpoint")
-        self.assertEqual(self.result(), alone)
+        stopped = strict_json(self.read("result.json"))
+        self.assertEqual(stopped["status"], "stopped")
+        further = self.long_run(*files, iterations=stopped["iterations"] + 10)
+        self.run_on(3, *further, "--checkpoint", "run.checkpoint")
+        together = self.result()
+        self.run_on(0, *further)
+        self.assertEqual(together, self.result())
 
     def test_checkpoint_of_another_run(self):
         self.write_rows(40_000, 3)
