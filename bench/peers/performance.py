@@ -1,6 +1,6 @@
 """How long `yosida tune` takes beside what one would run instead: performance.py PROGRAM [--problems a,b] [--out DOC]
 
-    /usr/bin/python3 bench/peers/performance.py build/release/yosida --setup --growth --out docs/performance.md
+    python3 bench/peers/performance.py build/release/yosida --setup --growth --out docs/performance.md
 
 Every program is a process of its own that is given the same files. We and the peers take turns, --repeats times, and the
 table has medians: seconds of the whole process, seconds of the fit in memory, peak memory, loss, and how far it is above
@@ -616,11 +616,10 @@ def page(records, options):
     behind = [each for each in compared if each.installed and each.is_behind()]
     lines = ["# Performance, beside what one would run instead", "",
              "Written by `bench/peers/performance.py`, whose first lines say how it measures:", "",
-             "    /usr/bin/python3 bench/peers/performance.py build/release/yosida --setup --growth --out docs/performance.md", "",
+             "```sh", "python3 bench/peers/performance.py build/release/yosida --setup --growth --out docs/performance.md", "```", "",
              f"{os.cpu_count()} cores of {processor()}. Medians of {options.repeats} runs that take turns; a run over {options.patience / 4:.0f} s is made once, "
              f"and one over {options.patience:.0f} s is ended. Ours is the whole process, from files to certificate and report; theirs is the fit alone, the rows "
-             "being in memory and standardised. With folds each draws its own, and sparse columns are standardised by us alone, so losses are not compared there. "
-             "glmnet stops short of its minima, which may lower a validation loss.", "",
+             "being in memory and standardised. With folds each draws its own, and sparse columns are standardised by us alone, so losses are not compared there.", "",
              "## Where we are not ahead", "",
              f"We aim at {AS_INSTALLED:.0f} times as fast as the best peer as Debian installs it, and at {RIGHT_KERNELS} times where its BLAS is told which kernels fit the "
              f"processor. {len(compared) - len(behind)} of {len(compared)} problems reach both. These do not; where no reason stands, it has not been looked for yet:", "", *[each.behind_line() for each in behind], "",
