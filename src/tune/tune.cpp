@@ -178,8 +178,7 @@ Tuned tune_once(Rows rows, const TuneOptions& options) {
 
 Tuned tune_rows(Rows rows, const TuneOptions& options) {
   verify_run(options);
-  if (!options.trust.nested && !options.trust.chooses_shrinkage)
-    return tune_once(std::move(rows), options);
+  if (!options.trust.nested && !options.trust.chooses_shrinkage) return tune_once(std::move(rows), options);
   const TuneOptions chosen = with_chosen_shrinkage(rows, options);
   Tuned tuned = tune_once(rows, chosen);
   if (chosen.trust.nested) tuned.nested = nested_score(rows, options);

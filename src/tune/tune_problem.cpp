@@ -56,9 +56,10 @@ TuneProblem::TuneProblem(Rows rows, const TuneOptions& options)
     all.test = data_.split.test;
     problems_[0] = make_problem(std::move(all), data_, penalty_, intercept_);
     if (!problems_[0].linear)  // of a model that the target has chosen; verify_model sees the others
-      throw InputError(fmt::format("--criterion {}: does not go with --penalty {}: it jumps where a weight becomes 0; "
-                                   "use --criterion folds",
-                                   data_.criterion, options.penalty.kind));
+      throw InputError(
+          fmt::format("--criterion {}: does not go with --penalty {}: it jumps where a weight becomes 0; "
+                      "use --criterion folds",
+                      data_.criterion, options.penalty.kind));
     left_out_ = LeaveOneOutProblem::of(problems_[0].linear, kind);
     data_.notes.push_back(fmt::format(
         "pretreatment is fitted to all rows, also to the one that is left out: an error of about 1/{}",
