@@ -233,7 +233,7 @@ class SparseDescent {
         r_.swap(trial_r_);
         return true;
       }
-      if (length < kShortest) return true;
+      if (!is_quadratic && length < kShortest) return true;
     }
     x_.swap(trial_);
     r_.swap(trial_r_);
