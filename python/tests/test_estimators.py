@@ -121,7 +121,7 @@ def test_parts_are_chosen_in_every_way(table):
     RidgeTuned(random_state=None).fit(X, y)
     with pytest.raises(ValueError, match="random_state"):
         RidgeTuned(random_state=-1).fit(X, y)
-    for bad in ("loo", 1, [], [(1, 2, 3)], object()):
+    for bad in ("leave", 1, [], [(1, 2, 3)], object()):
         with pytest.raises(ValueError):
             RidgeTuned(cv=bad).fit(X, y)
     with pytest.raises(ValueError, match="validation"):

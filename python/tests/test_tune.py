@@ -178,7 +178,6 @@ BAD = [
     (dict(groups={"a": [17]}), "groups"),
     (dict(groups={"a=b": [1]}), "groups"),
     (dict(groups=["a"]), "groups"),
-    (dict(groups={"a": [1]}, model="lasso"), "groups"),
     (dict(unpenalised=["nobody"]), "unpenalised"),
     (dict(pretreatment="whiten"), "pretreatment"),
     (dict(target_pretreatment="log"), "target_pretreatment"),

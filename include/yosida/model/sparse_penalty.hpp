@@ -134,6 +134,7 @@ class SparsePenaltyAt {
     double kappa;  ///< the largest factor that is feasible
     double price;  ///< what the squares cost
   };
+  /// At z, the gradient of the data term.
   Dual dual(const Vector& z) const;
 
  private:
