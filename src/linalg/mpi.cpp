@@ -122,8 +122,8 @@ class Session::Impl final : public linalg::Ranks {
     std::vector<Word> all(static_cast<std::size_t>(size_));
     const std::vector<Index> counts(all.size(), static_cast<Index>(sizeof(Word) / sizeof(double)));
     exchange(&own.code, counts, &all.front().code);
-    for (std::size_t rank = 0; rank < all.size(); ++rank)
-      if (all[rank].code != 0.0) return {.code = static_cast<int>(all[rank].code), .message = all[rank].text};
+    for (const Word& word : all)
+      if (word.code != 0.0) return {.code = static_cast<int>(word.code), .message = word.text};
     return {.code = 1, .message = "internal error: a process has ended before the others"};
   }
 

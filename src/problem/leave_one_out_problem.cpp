@@ -246,7 +246,8 @@ void LeaveOneOutProblem::validation_gradient_lambda(const Vector& w, const Vecto
 
 void LeaveOneOutProblem::validation_hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
                                                     Vector& out) const {
-  BilevelProblem::validation_hessian_product(w, lambda, p, out);
+  // By differences: the product of the problem that is forwarded to is of other rows.
+  BilevelProblem::validation_hessian_product(w, lambda, p, out);  // NOLINT(bugprone-parent-virtual-call)
 }
 
 void LeaveOneOutProblem::validation_curvature(const Vector& w, const Vector& lambda, const Matrix& phi1,

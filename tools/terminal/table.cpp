@@ -74,7 +74,7 @@ std::string Table::text(const std::string& indent, std::size_t width) const {
       return columns_[a].rank <= columns_[b].rank;
     });
     if (columns_[*last].rank == 0) break;
-    if (widths_[*last] > 0) left_out = columns_[*last].title + (left_out.empty() ? "" : ", ") + left_out;
+    if (widths_[*last] > 0) left_out.insert(0, columns_[*last].title + (left_out.empty() ? "" : ", "));
     shown.erase(last);
   }
   std::string text;

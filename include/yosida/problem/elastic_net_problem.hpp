@@ -13,7 +13,7 @@ class ElasticNetProblem final : public SparseProblem {
   /// An ℓ₁ penalty alone, or an ℓ₂ one beside it.
   enum class Kind { lasso, elastic_net };
   /// Throws InputError for what SparseProblem refuses.
-  ElasticNetProblem(Split split, const SharedLoss& loss, bool intercept, Kind kind)
+  ElasticNetProblem(const Split& split, const SharedLoss& loss, bool intercept, Kind kind)
       : SparseProblem(split, loss, intercept,
                       kind == Kind::lasso
                           ? SparsePenalty::lasso(split.train.features() * loss->outputs())
