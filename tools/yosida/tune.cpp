@@ -40,7 +40,8 @@ void write_all(const std::vector<std::pair<std::string, std::function<std::strin
 Tuned run_watched(const TuneProblem& problem, TuneOptions options, const TuneFlags& flags) {
   Progress progress(options.method, budget_of(options), flags.quiet);
   const Interruption interruption(Interruption::Answer::with_first_iterate);
-  options.observers = {progress.observer(), interruption.observer()};
+  // In this order: whoever sees an iterate can have it by Ctrl-C.
+  options.observers = {interruption.observer(), progress.observer()};
   options.stop = interruption.token();
   Tuned tuned = run_method(problem, options, flags.checkpoint_file);
   if (Interruption::was_asked() && tuned.outcome.status == StopReason::stopped)
