@@ -24,11 +24,17 @@
 
 // Solvers with their settings, the loop that runs them, and what judges an answer.
 #include "yosida/setting_rules.hpp"
+#include "yosida/solver/agils.hpp"
+#include "yosida/solver/batch_draws.hpp"
+#include "yosida/solver/bic_gaffa.hpp"
 #include "yosida/solver/black_box.hpp"
+#include "yosida/solver/bome.hpp"
 #include "yosida/solver/bounds.hpp"
 #include "yosida/solver/certificate.hpp"
+#include "yosida/solver/f2sa.hpp"
 #include "yosida/solver/forward.hpp"
 #include "yosida/solver/hoag.hpp"
+#include "yosida/solver/meha.hpp"
 #include "yosida/solver/methods.hpp"
 #include "yosida/solver/my_hpo.hpp"
 #include "yosida/solver/my_hpo_1.hpp"
@@ -38,7 +44,9 @@
 #include "yosida/solver/oracle.hpp"
 #include "yosida/solver/penalty_method.hpp"
 #include "yosida/solver/reverse.hpp"
+#include "yosida/solver/saba.hpp"
 #include "yosida/solver/sho.hpp"
+#include "yosida/solver/soba.hpp"
 #include "yosida/solver/solve.hpp"
 #include "yosida/solver/stn.hpp"
 

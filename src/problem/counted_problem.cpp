@@ -22,6 +22,57 @@ void CountedProblem::charge(std::int64_t Work::*kind) const {
   ++(work_.*kind);
 }
 
+void CountedProblem::charge_share(std::int64_t Work::*kind, double& sum, double share) const {
+  constexpr double kWhole = 1.0 - 1e-9;  // shares of an epoch add up to one but for rounding
+  require_going_on();
+  if (work_.paper_count() >= limit_) throw RunEnded(RunEnded::Reason::work_limit);
+  sum += share;
+  if (sum < kWhole) return;
+  sum = std::max(sum - 1.0, 0.0);
+  ++(work_.*kind);
+}
+
+/// A batch whose work is counted with that of the problem.
+class CountedProblem::CountedBatch final : public ForwardingProblem {
+ public:
+  CountedBatch(const CountedProblem& whole, std::shared_ptr<const BilevelProblem> batch, double train_share,
+               double validation_share)
+      : ForwardingProblem(*batch),
+        whole_(whole),
+        batch_(std::move(batch)),
+        train_share_(train_share),
+        validation_share_(validation_share) {}
+
+  void train_gradient(const Vector& w, const Vector& lambda, Vector& g) const override {
+    whole_.charge_share(&Work::train_gradients, whole_.train_share_, train_share_);
+    batch_->train_gradient(w, lambda, g);
+  }
+  void hessian_product(const Vector& w, const Vector& lambda, const Vector& p, Vector& out) const override {
+    whole_.charge_share(&Work::hessian_products, whole_.hessian_share_, train_share_);
+    batch_->hessian_product(w, lambda, p, out);
+  }
+  double validation_gradient(const Vector& w, const Vector& lambda, Vector& g) const override {
+    whole_.charge_share(&Work::validation_gradients, whole_.validation_share_, validation_share_);
+    return batch_->validation_gradient(w, lambda, g);
+  }
+
+ private:
+  const CountedProblem& whole_;
+  std::shared_ptr<const BilevelProblem> batch_;
+  double train_share_, validation_share_;
+};
+
+Batches CountedProblem::batches(Index rows) const {
+  Batches own = problem_.batches(rows);
+  const auto share = [](const std::vector<double>& shares, std::size_t i) {
+    return i < shares.size() ? shares[i] : 0.0;
+  };
+  for (std::size_t i = 0; i < own.problems.size(); ++i)
+    own.problems[i] = std::make_shared<CountedBatch>(*this, own.problems[i], share(own.train_shares, i),
+                                                     share(own.validation_shares, i));
+  return own;
+}
+
 double CountedProblem::train_loss(const Vector& w, const Vector& lambda) const {
   charge(&Work::loss_evaluations);
   return problem_.train_loss(w, lambda);
@@ -50,6 +101,17 @@ void CountedProblem::cross_product_transposed(const Vector& w, const Vector& lam
   require_going_on();
   work_ += traits().cross_work;
   problem_.cross_product_transposed(w, lambda, p, out);
+}
+
+void CountedProblem::smooth_gradient(const Vector& w, const Vector& lambda, Vector& g) const {
+  charge(&Work::train_gradients);
+  problem_.smooth_gradient(w, lambda, g);
+}
+
+void CountedProblem::smooth_hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
+                                            Vector& out) const {
+  charge(&Work::hessian_products);
+  problem_.smooth_hessian_product(w, lambda, p, out);
 }
 
 double CountedProblem::validation_loss(const Vector& w, const Vector& lambda) const {

@@ -36,6 +36,11 @@ class CountedProblem final : public ForwardingProblem {
   /// A Hessian product for each column.
   void validation_curvature(const Vector& w, const Vector& lambda, const Matrix& phi1,
                             Eigen::MatrixXd& out) const override;
+  void smooth_gradient(const Vector& w, const Vector& lambda, Vector& g) const override;
+  void smooth_hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
+                              Vector& out) const override;
+  /// What is computed on a batch counts by its share of the rows. Not to be used after this problem.
+  Batches batches(Index rows) const override;
   void closed_forms(std::span<const double> lambdas, std::span<CurvePoint> points) const override;
   std::shared_ptr<const ExactCurve> exact_curve(const Vector& lambda, Index j,
                                                 const StopToken* stop) const override;
@@ -49,11 +54,14 @@ class CountedProblem final : public ForwardingProblem {
   void fit_intercept(Vector& w) const override;
 
  private:
+  class CountedBatch;
   /// A linear solve held to what is left of the limit, its work counted.
   LinearReport within_limit(const LinearOptions& options,
                             FunctionRef<LinearReport(const LinearOptions&)> solve) const;
   /// Counts one more of `kind`, or throws where the limit does not allow it.
   void charge(std::int64_t Work::*kind) const;
+  /// The same for a share of one: it is counted as shares add up to one.
+  void charge_share(std::int64_t Work::*kind, double& sum, double share) const;
   /// Throws where the run is to stop.
   void require_going_on() const;
 
@@ -68,6 +76,8 @@ class CountedProblem final : public ForwardingProblem {
   mutable std::shared_ptr<const ExactCurve> curve_;
   mutable Vector curve_lambda_;
   mutable Index curve_along_ = -1;
+  /// Of what was computed on batches, what does not make a whole yet.
+  mutable double train_share_ = 0.0, validation_share_ = 0.0, hessian_share_ = 0.0;
   mutable double setup_paid_ = 0.0;  // of what inner solves compute once and keep
 };
 

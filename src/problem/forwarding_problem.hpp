@@ -52,6 +52,17 @@ class ForwardingProblem : public BilevelProblem {
                             Eigen::MatrixXd& out) const override {
     problem_.validation_curvature(w, lambda, phi1, out);
   }
+  void smooth_gradient(const Vector& w, const Vector& lambda, Vector& g) const override {
+    problem_.smooth_gradient(w, lambda, g);
+  }
+  void smooth_hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
+                              Vector& out) const override {
+    problem_.smooth_hessian_product(w, lambda, p, out);
+  }
+  void proximal_step(double step, const Vector& lambda, Vector& w) const override {
+    problem_.proximal_step(step, lambda, w);
+  }
+  Batches batches(Index rows) const override { return problem_.batches(rows); }
   std::unique_ptr<SolveMemory> solve_memory() const override { return problem_.solve_memory(); }
   std::optional<double> largest_curvature(SolveMemory& memory, Work& work) const override {
     return problem_.largest_curvature(memory, work);

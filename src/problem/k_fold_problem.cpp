@@ -147,6 +147,7 @@ void KFoldProblem::fill_in_traits() {
     }
     scatter(fold, ones, traits_.ones);
     traits_.feature_width = std::min(traits_.feature_width, own.feature_width);
+    traits_.train_rows = std::max(traits_.train_rows, own.train_rows);
     traits_.certificate_work += own.certificate_work;
     traits_.intercept_work += own.intercept_work;
     traits_.cross_work += own.cross_work;
@@ -196,13 +197,46 @@ double KFoldProblem::train_loss(const Vector& w, const Vector& lambda) const {
   });
 }
 
-void KFoldProblem::train_gradient(const Vector& w, const Vector& lambda, Vector& g) const {
+void KFoldProblem::by_fold(const Vector& w, const Vector& lambda, Vector& out,
+                           FunctionRef<void(const BilevelProblem&, const Vector&, Vector&)> each) const {
   require_sizes(*this, w, lambda);
-  g.resize(weights());
+  out.resize(weights());
   for_each_fold([&](const Fold& fold, Scratch& own) {
     gather(fold, w, own.a);
-    fold.problem->train_gradient(own.a, lambda, own.b);
-    scatter(fold, own.b, g);
+    each(*fold.problem, own.a, own.b);
+    scatter(fold, own.b, out);
+  });
+}
+
+void KFoldProblem::train_gradient(const Vector& w, const Vector& lambda, Vector& g) const {
+  by_fold(w, lambda, g, [&](const BilevelProblem& fold, const Vector& own, Vector& out) {
+    fold.train_gradient(own, lambda, out);
+  });
+}
+
+void KFoldProblem::smooth_gradient(const Vector& w, const Vector& lambda, Vector& g) const {
+  by_fold(w, lambda, g, [&](const BilevelProblem& fold, const Vector& own, Vector& out) {
+    fold.smooth_gradient(own, lambda, out);
+  });
+}
+
+void KFoldProblem::proximal_step(double step, const Vector& lambda, Vector& w) const {
+  by_fold(w, lambda, w, [&](const BilevelProblem& fold, const Vector& own, Vector& out) {
+    out = own;
+    fold.proximal_step(step, lambda, out);
+  });
+}
+
+void KFoldProblem::smooth_hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
+                                          Vector& out) const {
+  require_sizes(*this, w, lambda);
+  require_weights(*this, p);
+  out.resize(weights());
+  for_each_fold([&](const Fold& fold, Scratch& own) {
+    gather(fold, w, own.a);
+    gather(fold, p, own.b);
+    fold.problem->smooth_hessian_product(own.a, lambda, own.b, own.c);
+    scatter(fold, own.c, out);
   });
 }
 

@@ -149,6 +149,7 @@ void LinearProblem::fill_in_traits() {
   traits_.ones = Vector::Ones(weights());
   traits_.ones.tail(intercepts()).setZero();
   traits_.has_train_gradient_lambda = true;
+  traits_.train_rows = split_.train.rows();
   traits_.factors_cheaply = factors_cheaply();
   // A loss whose second derivative jumps has narrower valleys; they are looked for where that costs little.
   if (loss_.has_jumps() && traits_.factors_cheaply) traits_.feature_width = kWidthOfJumps;
@@ -273,6 +274,31 @@ void LinearProblem::train_gradient_lambda(const Vector& w, const Vector& lambda,
   out.resize(hyperparameters());
   penalty_.cross_product_transposed(w, lambda, w, out);  // 2e^λ Σ w²
   out *= 0.5;
+}
+
+Batches LinearProblem::batches(Index rows) const {
+  const auto count = [&](const Dataset& data) { return (data.rows() + rows - 1) / rows; };
+  const auto part = [&](const Dataset& data, Index batch, std::vector<double>& shares) {
+    const Index first = batch % count(data) * rows;
+    const Index size = std::min(rows, data.rows() - first);
+    if (batch < count(data))
+      shares.push_back(static_cast<double>(size) / static_cast<double>(data.rows()));
+    Dataset own;
+    own.x = data.x.row_range(first, size);
+    own.y = data.y.segment(first, size);
+    own.source = data.source;
+    if (data.weight.size() > 0) own.weight = data.weight.segment(first, size);
+    return own;
+  };
+  Batches all;
+  for (Index i = 0; i < std::max(count(split_.train), count(split_.validation)); ++i) {
+    Split own{.train = part(split_.train, i, all.train_shares),
+              .validation = part(split_.validation, i, all.validation_shares),
+              .test = {}};
+    all.problems.push_back(
+        std::make_shared<LinearProblem>(std::move(own), shared_loss_, intercept_, penalty_));
+  }
+  return all;
 }
 
 double LinearProblem::validation_loss(const Vector& w, const Vector&) const {

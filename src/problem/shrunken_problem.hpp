@@ -31,6 +31,8 @@ class ShrunkenProblem final : public ForwardingProblem {
     out.diagonal().array() += c_;
     out.array() -= c_ / static_cast<double>(lambda.size());
   }
+  /// Batches would know nothing of the term.
+  Batches batches(Index) const override { return {}; }
   /// The curve of one λ, the others held, is not that of the problem alone.
   std::shared_ptr<const ExactCurve> exact_curve(const Vector&, Index, const StopToken*) const override {
     return nullptr;

@@ -80,6 +80,7 @@ SparseProblem::SparseProblem(Split split, SharedLoss loss, bool intercept, Spars
   traits_.has_penalties = true;
   traits_.ones = linear_.traits().ones;
   traits_.has_train_gradient_lambda = true;
+  traits_.train_rows = this->split().train.rows();
   traits_.bounds = bounds_of_lambda(largest_curvature);
   traits_.feature_width = kWidthOfKinks;
   traits_.factors_cheaply = solves_at_once();
@@ -115,12 +116,29 @@ double SparseProblem::train_loss(const Vector& w, const Vector& lambda) const {
 }
 
 void SparseProblem::train_gradient(const Vector& w, const Vector& lambda, Vector& g) const {
+  smooth_gradient(w, lambda, g);
+  penalty_.at(lambda).smallest_subgradient(w, g);
+}
+
+void SparseProblem::smooth_gradient(const Vector& w, const Vector& lambda, Vector& g) const {
   require_sizes(*this, w, lambda);
   g.resize(weights());
-  const SparsePenaltyAt at = penalty_.at(lambda);
   linear_.train_gradient(w, no_penalty(), g);
-  g.head(penalised()) += at.curvatures().cwiseProduct(w.head(penalised()));
-  at.smallest_subgradient(w, g);
+  g.head(penalised()) += penalty_.at(lambda).curvatures().cwiseProduct(w.head(penalised()));
+}
+
+void SparseProblem::smooth_hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
+                                           Vector& out) const {
+  require_sizes(*this, w, lambda);
+  require_weights(*this, p);
+  out.resize(weights());
+  linear_.hessian_product(w, no_penalty(), p, out);
+  out.head(penalised()) += penalty_.at(lambda).curvatures().cwiseProduct(p.head(penalised()));
+}
+
+void SparseProblem::proximal_step(double step, const Vector& lambda, Vector& w) const {
+  require_sizes(*this, w, lambda);
+  penalty_.at(lambda).prox(step, w);
 }
 
 void SparseProblem::hessian_product(const Vector& w, const Vector& lambda, const Vector& p,

@@ -43,6 +43,16 @@ class AlongLine final : public ForwardingProblem {
     problem_.train_gradient_lambda(w, at(t[0]), all);
     out[0] = direction_.dot(all);
   }
+  void smooth_gradient(const Vector& w, const Vector& t, Vector& g) const override {
+    problem_.smooth_gradient(w, at(t[0]), g);
+  }
+  void smooth_hessian_product(const Vector& w, const Vector& t, const Vector& p, Vector& out) const override {
+    problem_.smooth_hessian_product(w, at(t[0]), p, out);
+  }
+  void proximal_step(double step, const Vector& t, Vector& w) const override {
+    problem_.proximal_step(step, at(t[0]), w);
+  }
+  Batches batches(Index) const override { return {}; }
   double validation_loss(const Vector& w, const Vector& t) const override {
     return problem_.validation_loss(w, at(t[0]));
   }

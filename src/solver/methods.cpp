@@ -8,9 +8,14 @@
 #include "yosida/nearest.hpp"
 #include "yosida/search/samplers.hpp"
 #include "yosida/setting_rules.hpp"
+#include "yosida/solver/agils.hpp"
+#include "yosida/solver/bic_gaffa.hpp"
 #include "yosida/solver/black_box.hpp"
+#include "yosida/solver/bome.hpp"
+#include "yosida/solver/f2sa.hpp"
 #include "yosida/solver/forward.hpp"
 #include "yosida/solver/hoag.hpp"
+#include "yosida/solver/meha.hpp"
 #include "yosida/solver/my_hpo.hpp"
 #include "yosida/solver/my_hpo_1.hpp"
 #include "yosida/solver/my_hpo_bt.hpp"
@@ -18,7 +23,9 @@
 #include "yosida/solver/my_hpo_full.hpp"
 #include "yosida/solver/penalty_method.hpp"
 #include "yosida/solver/reverse.hpp"
+#include "yosida/solver/saba.hpp"
 #include "yosida/solver/sho.hpp"
+#include "yosida/solver/soba.hpp"
 #include "yosida/solver/stn.hpp"
 
 namespace yosida {
@@ -170,9 +177,41 @@ std::vector<Method> peers() {
   };
 }
 
+/// Methods that move w beside λ by gradients alone.
+std::vector<Method> single_loops() {
+  return {
+      with_algorithm<Meha>({.name = Meha::name,
+                            .summary = "the inner problem's Moreau envelope as a penalised constraint, one "
+                                       "gradient step each (Liu 2024)",
+                            .family = MethodFamily::peer,
+                            .takes_kinks = true}),
+      with_algorithm<Agils>({.name = Agils::name,
+                             .summary = "the same with its envelope trained to a tolerance (Bai 2026)",
+                             .family = MethodFamily::peer,
+                             .takes_kinks = true}),
+      with_algorithm<BicGaffa>(
+          {.name = BicGaffa::name,
+           .summary = "penalties as constraints whose multipliers they are, gradients alone (Yao 2024)",
+           .family = MethodFamily::peer}),
+      with_algorithm<Bome>({.name = Bome::name,
+                            .summary = "the inner gap held down by a dynamic barrier (Ye 2022)",
+                            .family = MethodFamily::peer}),
+      with_algorithm<F2sa>({.name = F2sa::name,
+                            .summary = "penalised first-order steps, on batches of rows (Kwon 2023)",
+                            .family = MethodFamily::peer}),
+      with_algorithm<Soba>({.name = Soba::name,
+                            .summary = "weights, adjoint and lambda side by side, on batches of rows "
+                                       "(Dagreou 2022)",
+                            .family = MethodFamily::peer}),
+      with_algorithm<Saba>({.name = Saba::name,
+                            .summary = "the same with constant steps and a memory of batches (Dagreou 2022)",
+                            .family = MethodFamily::peer}),
+  };
+}
+
 std::vector<Method> build() {
   std::vector<Method> all;
-  for (std::vector<Method> group : {successors(), of_the_paper(), peers()})
+  for (std::vector<Method> group : {successors(), of_the_paper(), peers(), single_loops()})
     for (Method& method : group) all.push_back(std::move(method));
   for (const search::SamplerKind& kind : search::samplers()) all.push_back(black_box(kind));
   return all;

@@ -194,7 +194,8 @@ class Loop {
         options_(options),
         reads_losses_(reads_losses || options.trace_every > 0),
         counted_(problem, options.budget.gradients),
-        last_is_answer_(solver.last_is_answer()) {
+        last_is_answer_(solver.last_is_answer()),
+        trains_answer_(solver.trains_answer()) {
     const Vector& lambda = options.start.lambda;
     needs_optimum_ = problem.traits().validation_needs_optimum;
     if (!needs_optimum_) loss_of_zero_ = problem.validation_loss(starting_weights(problem), lambda);
@@ -332,16 +333,37 @@ class Loop {
     return point;
   }
 
+  /// The answer is the last λ, with weights that are trained at it; the last iterate as it is where the run
+  /// has no time for that, or that gives no finite loss.
+  bool train_answer() {
+    if (outcome_.iterations == 0 || outcome_.status == StopReason::stopped ||
+        outcome_.status == StopReason::time_limit)
+      return false;
+    Vector w = last_.w;
+    InnerOptions options;
+    options.stop = &options_.stop;
+    if (!problem_.inner_solve(last_.lambda, options, w).converged && options_.stop.stop_requested())
+      return false;
+    const double validation = w.allFinite() ? problem_.validation_loss(w, last_.lambda) : std::nan("");
+    if (!std::isfinite(validation)) return false;
+    best_ = last_;
+    best_.w = std::move(w);
+    best_.validation = validation;
+    return true;
+  }
+
   Outcome finished() {
     if (outcome_.has_only_failed_trials()) outcome_.status = StopReason::diverged;
     // A loss of 0 at w = 0 leaves nothing to compare with.
     if (loss_of_zero_ > 0.0 && last_.validation > kDivergedFactor * loss_of_zero_)
       outcome_.status = StopReason::diverged;
     if (outcome_.status != StopReason::diverged && last_is_answer_) best_ = last_;
+    const bool is_trained = trains_answer_ && train_answer();
     outcome_.best = best_.solution(problem_, reads_losses_);
     // Losses read all rows, and whoever stops a run waits for them.
-    outcome_.final =
-        last_.iteration == best_.iteration ? outcome_.best : last_.solution(problem_, reads_losses_);
+    outcome_.final = last_.iteration == best_.iteration && !is_trained
+                         ? outcome_.best
+                         : last_.solution(problem_, reads_losses_);
     if (options_.trace_every > 0 && outcome_.trace.back().iteration != outcome_.iterations)
       outcome_.trace.push_back(last_point(outcome_.final.loss));
     outcome_.work = counted_.work();
@@ -358,6 +380,7 @@ class Loop {
   bool reads_losses_;
   CountedProblem counted_;
   bool last_is_answer_;
+  bool trains_answer_;
   std::unique_ptr<Run> run_;
   Stopwatch clock_;
   Snapshot best_;

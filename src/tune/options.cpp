@@ -13,7 +13,7 @@ namespace yosida {
 namespace {
 
 /// Gradient steps never set a weight to 0, so a penalty with kinks needs a method that solves its inner
-/// problems.
+/// problems or takes proximal steps.
 void require_method_fits(const Method& method, const SettingValues& settings, const TuneOptions& options) {
   const Model& known = yosida::model(options.model.empty() ? "ridge" : options.model);
   if (penalty_of(known, options.penalty.kind) == PenaltyForm::l2) return;
@@ -29,7 +29,7 @@ void require_method_fits(const Method& method, const SettingValues& settings, co
   }
   throw InputError(fmt::format(
       "method = {}: does not go with {}, a penalty with kinks: must be a method that solves its inner "
-      "problems, such as my-hpo or hoag",
+      "problems or takes proximal steps, such as my-hpo, hoag or meha",
       method.name, wanted));
 }
 

@@ -131,7 +131,8 @@ class SparseModels(Cli):
                 self.assertLess(result["loss"]["validation"], 1.02 * best)
                 self.assertLess(result["nonzero_weights"], COLUMNS)
         for name in MODELS:
-            for method in ["my-hpo-1", "my-hpo-bt", "my-hpo-c", "sho", "reverse", "forward", "penalty", "stn"]:
+            for method in ["my-hpo-1", "my-hpo-bt", "my-hpo-c", "sho", "reverse", "forward", "penalty", "stn", "bome",
+                           "f2sa", "soba", "saba", "bic-gaffa"]:
                 with self.subTest(method=method, model=name):
                     self.tune_refused(*self.given, "--model", name, "--method", method,
                                       names=[method, name, "kinks", "my-hpo", "hoag"])

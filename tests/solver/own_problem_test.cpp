@@ -63,7 +63,7 @@ TEST(DirectTerm, JoinsUnrolledHypergradients) {
 class UsesTheDirectTerm : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Every, UsesTheDirectTerm,
                          testing::Values("my-hpo", "my-hpo-consensus", "my-hpo-1", "hoag", "reverse",
-                                         "forward", "penalty", "stn", "grid", "gp-ei"),
+                                         "forward", "penalty", "stn", "soba", "saba", "meha", "grid", "gp-ei"),
                          [](const auto& each) {
                            std::string name = each.param;
                            std::replace(name.begin(), name.end(), '-', '_');
@@ -154,7 +154,8 @@ struct Criterion : OwnProblem {
 TEST(NeedsOptimum, IsRefusedByMethodsThatLookElsewhere) {
   const Criterion problem;
   for (const char* name : {"my-hpo-c", "my-hpo-bt", "my-hpo-full", "my-hpo-consensus", "my-hpo-1", "sho",
-                           "sho-code", "reverse", "forward", "penalty", "stn", "hyperband"}) {
+                           "sho-code", "reverse", "forward", "penalty", "stn", "meha", "agils", "bic-gaffa",
+                           "bome", "f2sa", "soba", "saba", "hyperband"}) {
     try {
       solve(*method(name).make({}), problem, from(lambda_of(-2.0)));
       ADD_FAILURE() << name << " took it";
@@ -188,6 +189,24 @@ INSTANTIATE_TEST_SUITE_P(Is, EveryMethod, testing::ValuesIn([] {
                            return name;
                          });
 
+TEST(BicGaffa, TakesNothingButPenalties) {
+  struct WithoutPenalties : OwnProblem {
+    WithoutPenalties() : OwnProblem(4, 1, 0.0) { traits_.has_penalties = false; }
+  };
+  const OwnProblem direct(4, 1, 0.3);
+  const WithoutPenalties without;
+  for (const BilevelProblem* problem :
+       {static_cast<const BilevelProblem*>(&direct), static_cast<const BilevelProblem*>(&without)}) {
+    try {
+      solve(*method("bic-gaffa").make({}), *problem, from(lambda_of(-1.0)));
+      ADD_FAILURE() << "accepted";
+    } catch (const InputError& error) {
+      EXPECT_EQ(std::string(error.what()).find("bic-gaffa: "), 0U) << error.what();
+      EXPECT_NE(std::string(error.what()).find("must be a method"), std::string::npos) << error.what();
+    }
+  }
+}
+
 void expect_finite(const Outcome& outcome) {
   for (const Solution* solution : {&outcome.best, &outcome.final}) {
     EXPECT_TRUE(solution->w.allFinite());
@@ -198,7 +217,7 @@ void expect_finite(const Outcome& outcome) {
 
 TEST_P(EveryMethod, EndsByItselfWithEmptyOptions) {
   const auto solver = method(GetParam()).make({});
-  const OwnProblem own(4, 1, 0.1);
+  const OwnProblem own(4, 1, GetParam() == "bic-gaffa" ? 0.0 : 0.1);  // it refuses a direct term
   const LinearProblem ridge(random_split(20, 10, 0, 4, 1, least_squares()), least_squares(), true);
   for (const BilevelProblem* problem :
        {static_cast<const BilevelProblem*>(&own), static_cast<const BilevelProblem*>(&ridge)}) {

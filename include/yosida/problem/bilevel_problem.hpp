@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "yosida/export.hpp"
 #include "yosida/linalg/types.hpp"
@@ -111,6 +112,17 @@ struct LinearReport {
 /// weights to penalise).
 double certificate_scale_of(double kappa, double penalty);
 
+class BilevelProblem;
+
+/// A problem cut by its rows, for methods that look at a few of them at a time. Each batch is a problem of the
+/// same weights and λ, whose means are over its own rows: its training functions are meaningful for the first
+/// train_shares.size() batches, its validation functions for the first validation_shares.size().
+struct Batches {
+  std::vector<std::shared_ptr<const BilevelProblem>> problems = {};
+  /// What part of all training rows each batch holds, and of all validation rows.
+  std::vector<double> train_shares = {}, validation_shares = {};
+};
+
 /// What a problem says of itself: facts that solvers go by, never its type. The defaults are right, if not
 /// the best there is, for any problem.
 struct ProblemTraits {
@@ -147,6 +159,9 @@ struct ProblemTraits {
   double feature_width = kSmoothWidth;
   /// The largest curvature of the unpenalised L_T at 0 with intercepts refitted, where it is known.
   std::optional<double> largest_curvature = {};
+
+  /// How many training rows L_T is a mean over; 0 where it is none. Some papers have sums in its place.
+  Index train_rows = 0;
 
   /// What one certificate_scale, one fit_intercept and one cross product of either kind cost.
   Work certificate_work = {}, intercept_work = {}, cross_work = {};
@@ -208,6 +223,28 @@ class BilevelProblem {
   /// does not depend on λ, one product for each column of Φ₁. A criterion may give a positive approximation.
   virtual void validation_curvature(const Vector& w, const Vector& lambda, const Matrix& phi1,
                                     Eigen::MatrixXd& out) const;
+
+  // L_T as a smooth function and one with kinks (norms that set weights to 0), for proximal gradient steps.
+
+  /// g = ∇_w of the smooth part of L_T; all of L_T by default.
+  virtual void smooth_gradient(const Vector& w, const Vector& lambda, Vector& g) const {
+    train_gradient(w, lambda, g);
+  }
+  /// out = ∇²_ww of the smooth part of L_T, times p; of all of L_T by default.
+  virtual void smooth_hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
+                                      Vector& out) const {
+    hessian_product(w, lambda, p, out);
+  }
+  /// w = argmin_u ½‖u − w‖² + step × the part of L_T with kinks; w as it is where there is none.
+  virtual void proximal_step(double step, const Vector& lambda, Vector& w) const {
+    static_cast<void>(step), static_cast<void>(lambda), static_cast<void>(w);
+  }
+  /// The problem in batches of at most so many rows, consecutive ones. None by default: all of it is one
+  /// batch. May allocate.
+  virtual Batches batches(Index rows) const {
+    static_cast<void>(rows);
+    return {};
+  }
 
   /// A new memory for the solves of one run; null where the problem keeps nothing. May allocate.
   virtual std::unique_ptr<SolveMemory> solve_memory() const { return nullptr; }

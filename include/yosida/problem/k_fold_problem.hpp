@@ -45,6 +45,10 @@ class KFoldProblem final : public BilevelProblem {
   double validation_gradient(const Vector& w, const Vector& lambda, Vector& g) const override;
   void validation_hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
                                   Vector& out) const override;
+  void smooth_gradient(const Vector& w, const Vector& lambda, Vector& g) const override;
+  void smooth_hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
+                              Vector& out) const override;
+  void proximal_step(double step, const Vector& lambda, Vector& w) const override;
   void train_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const override;
   void validation_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const override;
   /// That of every fold.
@@ -98,6 +102,9 @@ class KFoldProblem final : public BilevelProblem {
   std::span<const Scratch> for_each_fold(FunctionRef<void(const Fold&, Scratch&)> each) const;
   LinearReport joined(std::span<const LinearReport> reports) const;
   double sum_of_values(FunctionRef<void(const Fold&, Scratch&)> each) const;
+  /// out = what `each` makes of the weights of every fold.
+  void by_fold(const Vector& w, const Vector& lambda, Vector& out,
+               FunctionRef<void(const BilevelProblem&, const Vector&, Vector&)> each) const;
 
   std::vector<Fold> folds_;
   Index operations_;

@@ -44,6 +44,8 @@ class LinearProblem : public BilevelProblem {
   void validation_hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
                                   Vector& out) const override;
   void train_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const override;
+  /// Views of the rows, in their order.
+  Batches batches(Index rows) const override;
   /// A Hessian kept from earlier solves, where that pays.
   std::unique_ptr<SolveMemory> solve_memory() const override;
   std::optional<double> largest_curvature(SolveMemory& memory, Work& work) const override;

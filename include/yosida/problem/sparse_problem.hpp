@@ -49,6 +49,12 @@ class SparseProblem : public BilevelProblem {
                                 Vector& out) const override;
   /// The terms of the penalty, those of each λ.
   void train_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const override;
+  /// The data term and the squares.
+  void smooth_gradient(const Vector& w, const Vector& lambda, Vector& g) const override;
+  void smooth_hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
+                              Vector& out) const override;
+  /// That of the norms.
+  void proximal_step(double step, const Vector& lambda, Vector& w) const override;
   double validation_loss(const Vector& w, const Vector& lambda) const override {
     return linear_.validation_loss(w, lambda);
   }

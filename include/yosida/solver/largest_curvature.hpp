@@ -29,4 +29,20 @@ class LargestCurvature {
 /// The largest curvature of L_T(·, λ) at w = 0. A loss of margins is most curved there.
 double train_curvature(const BilevelProblem& problem, const Vector& lambda, LargestCurvature& curvature);
 
+/// The largest curvatures that first-order methods take their step sizes from: of the smooth part of L_T and
+/// of L_V, both at w = 0, where losses of margins are most curved.
+class Curvatures {
+ public:
+  /// Measured again where some λ_j has moved by over ½ since: a penalty has grown by e^½ at most meanwhile,
+  /// with which steps of 1/L do not blow up yet.
+  double train(const BilevelProblem& problem, const Vector& lambda);
+  /// Measured once.
+  double validation(const BilevelProblem& problem, const Vector& lambda);
+
+ private:
+  LargestCurvature train_iteration_, validation_iteration_;
+  Vector lambda_;  // of `train_`
+  double train_ = 0.0, validation_ = 0.0;
+};
+
 }  // namespace yosida

@@ -31,8 +31,8 @@ struct Method {
   bool solves_inner_problems = false;
   /// Asks a problem for nothing but solves and what follows from them: any coordinates serve.
   bool only_solves = false;
-  /// Leaves inner problems to the problem, so that these may have kinks (an ℓ₁ penalty). Steps on L_T itself
-  /// would never set a weight to 0.
+  /// Leaves inner problems to the problem, or takes proximal steps, so that these may have kinks (an ℓ₁
+  /// penalty). Plain steps on L_T itself would never set a weight to 0.
   bool takes_kinks = false;
   /// About how many gradient equivalents a run costs; collapsing must cost less. 0: by its iterations.
   double expected_work = 0.0;

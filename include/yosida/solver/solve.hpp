@@ -75,7 +75,7 @@ struct Solution {
 struct Outcome {
   StopReason status = StopReason::stopped;
   std::string message;  ///< the status in a sentence
-  Solution best;        ///< the finite iterate of the smallest L_V, or the one the solver says is its answer
+  Solution best;        ///< the finite iterate of the smallest L_V, or what the solver says is its answer
   Solution final;       ///< the last finite one
   Work work;
   double primal_residual = 0.0;
@@ -113,6 +113,9 @@ class Solver {
   /// True where the last iterate is the answer, though an earlier one, solved less exactly, may have had a
   /// lower L_V. Elsewhere the answer is the iterate of the lowest L_V.
   virtual bool last_is_answer() const { return false; }
+  /// True where w moves beside λ and is not w*(λ): L_V(w) then says little of λ, so the answer is the last λ
+  /// with weights that are trained at it, once, off the clock and uncounted. Outcome::final has its own w.
+  virtual bool trains_answer() const { return false; }
   /// After which a run ends where its budget limits nothing.
   virtual std::int64_t default_iterations() const { return kDefaultIterations; }
   static constexpr std::int64_t kDefaultIterations = 2500;
@@ -120,7 +123,7 @@ class Solver {
 
 /// An algorithm is a struct with a name, Settings and their table, State (derived from Iterate), init and
 /// step; `static constexpr std::int64_t default_iterations` where that is not Solver::kDefaultIterations, and
-/// `bool last_is_answer() const` where that may be true.
+/// `bool last_is_answer() const` or `bool trains_answer() const` where that may be true.
 template <typename A>
 concept Algorithm = requires(const A algorithm, const BilevelProblem& problem, const Start& start,
                              typename A::State& state) {
@@ -154,6 +157,12 @@ class AlgorithmSolver final : public Solver {
   bool last_is_answer() const override {
     if constexpr (requires { algorithm_.last_is_answer(); })
       return algorithm_.last_is_answer();
+    else
+      return false;
+  }
+  bool trains_answer() const override {
+    if constexpr (requires { algorithm_.trains_answer(); })
+      return algorithm_.trains_answer();
     else
       return false;
   }
