@@ -37,6 +37,8 @@ class CountedProblem final : public ForwardingProblem {
   void validation_curvature(const Vector& w, const Vector& lambda, const Matrix& phi1,
                             Eigen::MatrixXd& out) const override;
   void closed_forms(std::span<const double> lambdas, std::span<CurvePoint> points) const override;
+  bool one_sided_slopes(const Vector& w, const Vector& lambda, const Matrix& directions, double reach,
+                        Vector& slopes) const override;
   std::shared_ptr<const ExactCurve> exact_curve(const Vector& lambda, Index j,
                                                 const StopToken* stop) const override;
   InnerReport inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const override;
