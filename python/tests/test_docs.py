@@ -14,7 +14,7 @@ import yosida
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PACKAGE = os.path.dirname(os.path.dirname(yosida.__file__))
-MODULES = ["_arrays", "_tune", "_estimators", "_problem", "_search", "_study", "_compare", "_plot", "_progress"]
+MODULES = ["_arguments", "_arrays", "_results", "_tune", "_estimator", "_estimators", "_problem", "_search", "_study", "_compare", "_plot", "_progress"]
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -66,11 +66,12 @@ def test_forked_processes_fit():
 import os, numpy as np, yosida
 rng = np.random.default_rng(0)
 X = rng.normal(size=(20000, 40)); y = X[:, 0] + rng.normal(size=20000)
-before = yosida.tune(X, y, method="sho", budget={"iterations": 5}).lambda_
+wide = rng.normal(size=(40, 100)); z = wide[:, :20].sum(axis=1) + rng.normal(size=40)
+def both():
+    return (*yosida.tune(X, y, method="sho", budget={"iterations": 5}).lambda_, *yosida.tune(wide, z, model="elastic-net", folds=5).lambda_)
+before = both()
 child = os.fork()
-if child == 0:
-    same = np.array_equal(before, yosida.tune(X, y, method="sho", budget={"iterations": 5}).lambda_)
-    os._exit(0 if same else 1)
+if child == 0: os._exit(0 if both() == before else 1)
 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 print("done")
 """
@@ -180,7 +181,7 @@ def test_a_call_costs_little_beside_its_work():
     y = X[:, 0] + 0.5 * rng.normal(size=20)
     code = f"""
 import time, numpy as np, yosida
-import yosida._estimators as estimators
+import yosida._estimator as estimators
 X, y = np.array({X.tolist()}), np.array({y.tolist()})
 inside = []
 run = estimators.run

@@ -17,9 +17,10 @@ from ._compare import Comparison, compare
 from ._core import InputError, blas_kernels, set_threads, threads, use_fast_blas_kernels
 from ._plot import plot_coefficient_path, plot_convergence, plot_lambda_curve
 from ._problem import BilevelProblem, Solved, certify, check_gradient, solve
+from ._results import Certificate, Trace, Tuned
 from ._search import Minimized, Sampler, minimize, samplers
 from ._study import Run, Study
-from ._tune import Certificate, Trace, Tuned, load_model, methods, models, tune
+from ._tune import load_model, methods, models, tune
 
 if TYPE_CHECKING:
     from ._estimators import (

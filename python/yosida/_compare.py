@@ -8,7 +8,8 @@ from typing import Any, Iterable, Iterator
 
 import numpy as np
 
-from ._tune import Tuned, tune
+from ._results import Tuned
+from ._tune import tune
 
 
 @dataclass

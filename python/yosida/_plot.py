@@ -6,7 +6,8 @@ from typing import Any, Optional, Sequence
 
 import numpy as np
 
-from ._tune import Trace, Tuned, tune
+from ._results import Trace, Tuned
+from ._tune import tune
 
 
 def _axes(ax: Any) -> Any:

@@ -8,8 +8,10 @@ from typing import Any, Mapping, Optional, Union
 import numpy as np
 
 from . import _core
+from ._arguments import budget_options, seed_of, setting_text
 from ._progress import Progress
-from ._tune import Certificate, Trace, Watch, both, budget_options, certificate_of, seed_of, setting_text
+from ._results import Certificate, Trace, certificate_of
+from ._tune import Watch, both
 
 
 class BilevelProblem:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Callable, Mapping, NamedTuple, Optional, Sequence, Union
 
 from . import _core
-from ._tune import seed_of, setting_text
+from ._arguments import seed_of, setting_text
 
 Space = Union[Mapping[str, Sequence[Any]], Sequence[Sequence[Any]]]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Iterator, Optional
 
 from . import _core
-from ._tune import Trace
+from ._results import Trace
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 #include <cblas.h>
 
+#include <Eigen/Core>
 #include <atomic>
 #include <mutex>
 #include <thread>
@@ -13,6 +14,13 @@ namespace {
 
 constexpr int kMaxThreads = 256;
 std::atomic<int> thread_count{0};
+
+/// Eigen would share out products of small matrices among all threads of OpenMP, whatever set_threads() says:
+/// these wait for each other longer than they compute, and for ever in a process that has been forked.
+[[maybe_unused]] const bool eigen_computes_alone = [] {
+  Eigen::setNbThreads(1);
+  return true;
+}();
 
 /// What HostBlasThreads puts back, and how many of them live.
 struct Host {

@@ -212,6 +212,15 @@ void CountedProblem::closed_forms(std::span<const double> lambdas, std::span<Cur
   for (const CurvePoint& point : points) work_.factorisations += point.work;
 }
 
+/// Two gradients, and a Hessian on the support, which serves all directions: counted as one product.
+bool CountedProblem::one_sided_slopes(const Vector& w, const Vector& lambda, const Matrix& directions,
+                                      double reach, Vector& slopes) const {
+  charge(&Work::train_gradients);
+  charge(&Work::validation_gradients);
+  charge(&Work::hessian_products);
+  return problem_.one_sided_slopes(w, lambda, directions, reach, slopes);
+}
+
 std::shared_ptr<const ExactCurve> CountedProblem::exact_curve(const Vector& lambda, Index j,
                                                               const StopToken*) const {
   require_going_on();

@@ -42,6 +42,8 @@ class CountedProblem final : public ForwardingProblem {
   /// What is computed on a batch counts by its share of the rows. Not to be used after this problem.
   Batches batches(Index rows) const override;
   void closed_forms(std::span<const double> lambdas, std::span<CurvePoint> points) const override;
+  bool one_sided_slopes(const Vector& w, const Vector& lambda, const Matrix& directions, double reach,
+                        Vector& slopes) const override;
   std::shared_ptr<const ExactCurve> exact_curve(const Vector& lambda, Index j,
                                                 const StopToken* stop) const override;
   InnerReport inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const override;

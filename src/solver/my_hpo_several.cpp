@@ -31,12 +31,17 @@ SearchForSeveral::SearchForSeveral(const BilevelProblem& problem, const MyHpo::S
       settings_(settings),
       range_(start),
       exact_(ExactLines::of(problem, start)),
+      knows_curves_(exact_ != nullptr),
       rival_(start.lambda) {
-  if (!exact_) lines_ = Lines::to_begin_with(problem, settings, start);
+  if (!knows_curves_) lines_ = Lines::to_begin_with(problem, settings, start);
 }
 
 void SearchForSeveral::step(Iterate& at) {
-  if (exact_ && !exact_->step(problem_, at)) return;
+  if (exact_) {
+    if (!exact_->step(problem_, at)) return;
+    exact_.reset();
+    if (at.status != SolverStatus::running) return;
+  }
   if (lines_ && !step_lines(at)) return;
   if (at.status == SolverStatus::running) {
     if (!descent_) begin_descent(at);
@@ -46,7 +51,7 @@ void SearchForSeveral::step(Iterate& at) {
   // A descent has ended. Is there anything lower?
   if (looks_along_line(at)) {
     at.status = SolverStatus::running;
-  } else if (problem_.traits().bounds && !exact_ && at.lambda.size() == 2) {
+  } else if (problem_.traits().bounds && !knows_curves_ && at.lambda.size() == 2) {
     compare_descents(at);
   }
 }
