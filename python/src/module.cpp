@@ -6,6 +6,7 @@
 
 #include "yosida/error.hpp"
 #include "yosida/linalg/blas_kernels.hpp"
+#include "yosida/linalg/mpi.hpp"
 #include "yosida/version.hpp"
 
 namespace yosida::python {
@@ -162,6 +163,10 @@ PYBIND11_MODULE(_core, module) {
       "yosida.InputError", "An argument is wrong: the message names it and the rule.", PyExc_ValueError,
       nullptr);
   module.add_object("InputError", input_error);
+  static PyObject* const other_ended =
+      PyErr_NewExceptionWithDoc("yosida.mpi.OtherEnded", "Another process of a communicator has ended with an error.",
+                                PyExc_RuntimeError, nullptr);
+  module.add_object("OtherEnded", other_ended);
   py::register_exception_translator([](std::exception_ptr thrown) {
     try {
       if (thrown) std::rethrow_exception(thrown);
@@ -174,6 +179,8 @@ PYBIND11_MODULE(_core, module) {
         PyErr_SetString(PyExc_KeyboardInterrupt, "stopped before there was an answer");
       else
         PyErr_SetString(PyExc_TimeoutError, ended.what());
+    } catch (const mpi::Ended& ended) {
+      PyErr_SetString(other_ended, ("another process has ended: " + ended.message).c_str());
     }
   });
 
@@ -185,4 +192,5 @@ PYBIND11_MODULE(_core, module) {
   add_problem(module);
   add_search(module);
   add_study(module);
+  add_mpi(module);
 }

@@ -54,5 +54,6 @@ void add_tune(py::module_& module);
 void add_problem(py::module_& module);
 void add_search(py::module_& module);
 void add_study(py::module_& module);
+void add_mpi(py::module_& module);
 
 }  // namespace yosida::python

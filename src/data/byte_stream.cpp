@@ -11,6 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <new>
 #include <system_error>
 
@@ -65,12 +66,25 @@ class PlainFile final : public ByteSource {
   bool is_regular() const { return is_regular_; }
 
   std::size_t read(std::span<char> out) override {
-    const std::size_t count = std::fread(out.data(), 1, out.size(), file_.get());
-    if (count < out.size() && std::ferror(file_.get()) != 0) {
+    const auto room = static_cast<std::size_t>(std::min<std::uint64_t>(out.size(), end_ - place_));
+    const std::size_t count = std::fread(out.data(), 1, room, file_.get());
+    place_ += count;
+    if (count < room && std::ferror(file_.get()) != 0) {
       throw InputError(fmt::format("{}: cannot be read: {}", name_, std::generic_category().message(errno)));
     }
     if (!is_regular_) limit_->file_bytes += count;
     return count;
+  }
+
+  std::optional<std::uint64_t> place() const override {
+    return is_regular_ ? std::optional(place_) : std::nullopt;
+  }
+
+  void go_to(std::uint64_t begin, std::uint64_t end) override {
+    if (fseeko(file_.get(), static_cast<off_t>(begin), SEEK_SET) != 0)
+      throw InputError(fmt::format("{}: cannot be read: {}", name_, std::generic_category().message(errno)));
+    place_ = begin;
+    end_ = end;
   }
 
   std::shared_ptr<const char> map_last(std::size_t bytes, std::size_t alignment, std::size_t ahead) override {
@@ -92,6 +106,8 @@ class PlainFile final : public ByteSource {
   FileHandle file_;
   std::shared_ptr<MemoryLimit> limit_;
   bool is_regular_ = false;
+  std::uint64_t place_ = 0;
+  std::uint64_t end_ = std::numeric_limits<std::uint64_t>::max();  // nothing is read from here on
 };
 
 class Inflated final : public ByteSource {
@@ -316,6 +332,15 @@ std::string_view ByteStream::peek(std::size_t count) {
   while (end_ - begin_ < count && extend("a part that is read as one")) {
   }
   return window().substr(0, count);
+}
+
+void ByteStream::go_to(const ByteRange& range) {
+  const std::optional<std::uint64_t> read = source_->place();
+  if (!read) throw InputError(fmt::format("{}: is no file whose bytes can be read out of order", name_));
+  const std::uint64_t here = *read - (end_ - begin_);
+  source_->go_to(std::max(here, range.begin), range.end);
+  begin_ = end_ = 0;
+  is_at_end_ = false;
 }
 
 std::string_view ByteStream::peek_lines(std::size_t bytes, std::string_view what) {

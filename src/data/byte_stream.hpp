@@ -28,6 +28,15 @@ class ByteSource {
                                                std::size_t /*ahead*/) {
     return nullptr;
   }
+  /// Where in a file as it lies there the next byte to be read is; nothing where this is no such file.
+  virtual std::optional<std::uint64_t> place() const { return std::nullopt; }
+  /// Goes on with the bytes [begin, end) of that file, which end it.
+  virtual void go_to(std::uint64_t /*begin*/, std::uint64_t /*end*/) {}
+};
+
+/// Some bytes of a file.
+struct ByteRange {
+  std::uint64_t begin = 0, end = 0;
 };
 
 /// How much memory a file may make its readers take. What a file can ask for is not bounded by what it holds
@@ -83,6 +92,9 @@ class ByteStream {
   std::string_view peek(std::size_t count);
   /// Takes `count` bytes that were peeked at.
   void skip(std::size_t count) { begin_ += count; }
+  /// Goes on with these bytes of a file as it lies there, which end it; from where it is where the range
+  /// begins before that. Throws InputError where this is no such file.
+  void go_to(const ByteRange& range);
   /// The next lines without taking them: whole ones, some `bytes` of them where there are so many, and all
   /// that is left where is_at_end(). Empty at the end only. Throws InputError where one line, which a message
   /// calls `what`, is longer than the limit of memory allows.

@@ -33,18 +33,23 @@ std::string as_word(const std::string& name) {
 }
 
 /// All of them in one message: the first in full, the others by name, place and value.
-TableError refusal_of(std::vector<BadColumn> bad, const std::string& source) {
+TableError refusal_of(std::vector<BadColumn> bad, const SourceLines& lines) {
   std::stable_sort(bad.begin(), bad.end(), [](const BadColumn& a, const BadColumn& b) {
     return std::tuple(a.example.line, a.column->field) < std::tuple(b.example.line, b.column->field);
   });
   const BadColumn& first = bad.front();
   const auto name_of = [](const LookedAt& column) { return column.has_name ? column.name : ""; };
-  std::string message = refused_field(source, first.example.line, first.column->field, name_of(*first.column),
+  const auto [source, line] = lines.at(first.example.line);
+  std::string message = refused_field(source, line, first.column->field, name_of(*first.column),
                                       first.example.text, first.rule);
+  const auto place_of = [&](std::uint64_t of_all) {
+    const auto [file, number] = lines.at(of_all);
+    return file == source ? fmt::format("line {}", number) : fmt::format("{}:{}", file, number);
+  };
   constexpr std::size_t kMostShown = 12;
   for (std::size_t i = 1; i < std::min(bad.size(), kMostShown); ++i)
-    message += fmt::format("{}{} (line {}: {})", i == 1 ? "\n  and so are the columns: " : ", ",
-                           in_quotes(bad[i].column->name), bad[i].example.line,
+    message += fmt::format("{}{} ({}: {})", i == 1 ? "\n  and so are the columns: " : ", ",
+                           in_quotes(bad[i].column->name), place_of(bad[i].example.line),
                            bad[i].example.text.empty() ? "empty" : in_quotes(bad[i].example.text));
   if (bad.size() > kMostShown) message += fmt::format(" and {} more", bad.size() - kMostShown);
   std::string ignored;
@@ -181,7 +186,17 @@ char decimal_of(const std::vector<LookedAt>& columns) {
   return wants_comma ? ',' : '.';
 }
 
-void decide_kinds(std::vector<LookedAt>& columns, const std::string& source, char decimal, char delimiter,
+void SourceLines::add(std::string source, std::uint64_t lines_before) {
+  sources_.emplace_back(std::move(source), lines_before);
+}
+
+std::pair<std::string, std::uint64_t> SourceLines::at(std::uint64_t line) const {
+  auto found = sources_.rbegin();
+  while (std::next(found) != sources_.rend() && found->second >= line) ++found;
+  return {found->first, line - found->second};
+}
+
+void decide_kinds(std::vector<LookedAt>& columns, const SourceLines& lines, char decimal, char delimiter,
                   Missing missing) {
   std::vector<BadColumn> bad;
   for (LookedAt& column : columns) {
@@ -202,7 +217,7 @@ void decide_kinds(std::vector<LookedAt>& columns, const std::string& source, cha
                      .rule = std::string(rule),
                      .flags = column.is_target ? "--missing drop" : "--missing mean"});
   }
-  if (!bad.empty()) throw refusal_of(std::move(bad), source);
+  if (!bad.empty()) throw refusal_of(std::move(bad), lines);
 }
 
 std::string refused_field(const std::string& source, std::uint64_t line, std::size_t field,

@@ -74,12 +74,25 @@ struct LookedAt {
   ColumnLook look;
 };
 
+/// Which line of which file a line is, where those of several files are counted on.
+class SourceLines {
+ public:
+  /// A file whose lines come behind so many of others.
+  void add(std::string source, std::uint64_t lines_before);
+  std::uint64_t before() const { return sources_.back().second; }
+  /// The file of a line, and its number there.
+  std::pair<std::string, std::uint64_t> at(std::uint64_t line) const;
+
+ private:
+  std::vector<std::pair<std::string, std::uint64_t>> sources_;
+};
+
 /// The decimal mark of the file; 0 where nothing says so, and only plain numbers are any.
 char decimal_of(const std::vector<LookedAt>& columns);
 
 /// Sets the kind of each column that the options leave open. Throws TableError, with all columns that cannot
 /// be read as they are, and the flags that go on.
-void decide_kinds(std::vector<LookedAt>& columns, const std::string& source, char decimal, char delimiter,
+void decide_kinds(std::vector<LookedAt>& columns, const SourceLines& lines, char decimal, char delimiter,
                   Missing missing);
 
 /// "bad.csv:3: field 2 ("age") is "tall": must be a number"

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -30,9 +31,17 @@ struct Looked {
 
 class CsvReader {
  public:
-  CsvReader(ByteStream& stream, const ReadOptions& options, Separator separator)
-      : stream_(stream), options_(options), separator_(separator), block_bytes_(block_bytes(stream.limit())) {
+  /// Of `stream` and of the files behind it.
+  CsvReader(ByteStream& stream, std::span<const std::filesystem::path> further, const ReadOptions& options,
+            Separator separator, Encoding encoding)
+      : stream_(stream),
+        further_(further),
+        options_(options),
+        separator_(separator),
+        encoding_(encoding),
+        block_bytes_(block_bytes(stream.limit())) {
     layout_.source = stream.name();
+    lines_.add(stream.name(), 0);
     layout_.missing = options.missing;
     layout_.refuses_unseen = options.refuse_unseen;
     layout_.gives_hints = options.like.is_plain();
@@ -44,8 +53,25 @@ class CsvReader {
     const std::optional<Record> row = read_first_record();
     begin_look();
     if (row) look_at(*row, looks_, 0);
-    for (std::string_view block = next_block(); !block.empty(); block = next_block()) look_at_block(block);
+    for_each_block([&](std::string_view block) { look_at_block(block); });
     return decided();
+  }
+
+  /// Of a file of numbers the rows within these bytes, which begin and end with a line. Throws InputError
+  /// where a line is blank.
+  Dataset read_range(const ByteRange& range) {
+    const std::optional<Record> row = read_first_record();
+    std::string first_row(row ? row->text : "");
+    const bool is_first = range.begin == 0;
+    stream_.go_to(range);
+    lay_out();
+    RowReader rows(layout_, table_);
+    if (row && is_first) rows.read({.text = first_row, .line = row->line, .has_quotes = row->has_quotes});
+    for_each_block([&](std::string_view block) { read_block(block); });
+    if (!blank_lines_.empty()) throw InputError(fmt::format("{}: a line is blank", layout_.source));
+    if (options_.missing != Missing::refuse && has_empty_column())
+      throw InputError(fmt::format("{}: a column may have no values", layout_.source));
+    return dataset();
   }
 
   /// The rows. Where nothing is known of the columns and the text comes once, what comes first is looked at.
@@ -65,7 +91,7 @@ class CsvReader {
       read_row(rows, {.text = first_row, .line = row->line, .has_quotes = row->has_quotes},
                stream_.lines_taken());
     }
-    for (std::string_view block = next_block(); !block.empty(); block = next_block()) read_block(block);
+    for_each_block([&](std::string_view block) { read_block(block); });
     if (table_.rows == 0)
       throw InputError(fmt::format("{}: holds a header but no rows below it", layout_.source));
     if (known == nullptr && !comes_once && options_.like.is_plain() && has_empty_column())
@@ -74,6 +100,38 @@ class CsvReader {
   }
 
  private:
+  // To the end of the last file.
+  template <typename Body>
+  void for_each_block(const Body& body) {
+    for (;;) {
+      for (std::string_view block = next_block(); !block.empty(); block = next_block()) body(block);
+      if (further_.empty()) return;
+      open_next();
+    }
+  }
+
+  // The next file goes on where the last one has ended: with the same header, or with none where that had
+  // none.
+  void open_next() {
+    blank_lines_.clear();
+    const std::uint64_t bytes_before = stream_.limit().file_bytes;
+    lines_.add(further_.front().string(), lines_.before() + stream_.lines_taken());
+    stream_ = open_text(further_.front(), options_.max_memory, encoding_);
+    stream_.shared_limit()->file_bytes += bytes_before;
+    further_ = further_.subspan(1);
+    layout_.source = stream_.name();
+    if (layout_.names.empty()) return;
+    const std::string_view block = next_block();
+    Records records(block, layout_.source, 0);
+    const std::optional<Record> header = records.next();
+    if (!header || layout_.split(*header) != header_)
+      throw InputError(
+          fmt::format("{}:1: must be the header of the first file, {}: the files of one table have the "
+                      "same columns in the same order",
+                      layout_.source, in_quotes(fmt::format("{}", fmt::join(header_, ",")))));
+    stream_.skip_lines(block.size() - records.rest().size(), records.lines_taken());
+  }
+
   bool has_empty_column() {
     const double* const x = table_.values.data();
     for (Index j = 0; j < layout_.features; ++j) {
@@ -103,7 +161,10 @@ class CsvReader {
     const std::vector<std::string> first = layout_.split(*record);
     layout_.columns = static_cast<Index>(first.size());
     const bool has_header = is_header(first, *ahead);
-    if (has_header) name_columns(first, record->line);
+    if (has_header) {
+      header_ = first;
+      name_columns(first, record->line);
+    }
     give_roles();
     layout_.features = std::count(layout_.role.begin(), layout_.role.end(), Role::feature);
     return has_header ? std::nullopt : record;
@@ -374,7 +435,7 @@ class CsvReader {
   std::uint64_t look_at_all(std::string_view block, std::uint64_t lines_before) {
     Records records(block, layout_.source, lines_before);
     while (const auto record = records.next())
-      if (!layout_.is_blank_line(record->text)) look_at(*record, looks_, 0);
+      if (!layout_.is_blank_line(record->text)) look_at(*record, looks_, lines_.before());
     return records.lines_taken();
   }
 
@@ -394,7 +455,7 @@ class CsvReader {
     if (pieces.size() > 1 && read_pieces(pieces, look_at_piece)) {
       for (std::size_t i = 0; i < pieces.size(); ++i) {
         for (std::size_t field = 0; field < looks_.size(); ++field)
-          looks_[field].append(looks[i][field], taken);
+          looks_[field].append(looks[i][field], lines_.before() + taken);
         taken += lines[i];
       }
     } else {
@@ -407,7 +468,7 @@ class CsvReader {
     for (LookedAt& column : columns_) column.look = std::move(looks_[column.field]);
     Looked looked{.kind = layout_.kind,
                   .decimal = options_.decimal != '\0' ? options_.decimal : decimal_of(columns_)};
-    decide_kinds(columns_, layout_.source, looked.decimal, layout_.delimiter, options_.missing);
+    decide_kinds(columns_, lines_, looked.decimal, layout_.delimiter, options_.missing);
     for (const LookedAt& column : columns_) {
       looked.kind[column.field] = column.kind;
       if (!column.look.has_values() && !column.is_target && !column.is_group) {
@@ -697,8 +758,12 @@ class CsvReader {
   };
 
   ByteStream& stream_;
+  std::span<const std::filesystem::path> further_;
+  SourceLines lines_;
+  std::vector<std::string> header_;  // as it stands in the first file
   const ReadOptions& options_;
   Separator separator_;
+  Encoding encoding_;
   std::size_t block_bytes_;
   Layout layout_;
   std::vector<std::size_t> like_fields_;  // of the columns of another table
@@ -714,23 +779,31 @@ class CsvReader {
 
 }  // namespace
 
-Dataset read_csv(const std::filesystem::path& file, ByteStream& stream, Separator separator,
+Dataset read_csv_range(ByteStream& stream, Separator separator, const ReadOptions& options,
+                       const ByteRange& range) {
+  return CsvReader(stream, {}, options, separator, Encoding::utf8).read_range(range);
+}
+
+Dataset read_csv(std::span<const std::filesystem::path> files, ByteStream& stream, Separator separator,
                  const ReadOptions& options, Encoding encoding) {
+  const std::filesystem::path& file = files.front();
   if (options.decimal != '\0' && options.decimal != '.' && options.decimal != ',')
     throw InputError(fmt::format("{}: decimal = {}: must be . or ,", file.string(), options.decimal));
-  if (!std::filesystem::is_regular_file(file))
-    return CsvReader(stream, options, separator).read(nullptr, true);
+  const auto reader = [&](ByteStream& first) {
+    return CsvReader(first, files.subspan(1), options, separator, encoding);
+  };
+  if (!std::filesystem::is_regular_file(file)) return reader(stream).read(nullptr, true);
   // A file of numbers is read once. Where something in it is none, all of it is looked at before a column is
   // taken for text.
   try {
-    return CsvReader(stream, options, separator).read(nullptr, false);
+    return reader(stream).read(nullptr, false);
   } catch (const UnexpectedText&) {
     if (!options.like.is_plain()) throw;
   }
   ByteStream to_look = open_text(file, options.max_memory, encoding);
-  const Looked looked = CsvReader(to_look, options, separator).look();
+  const Looked looked = reader(to_look).look();
   ByteStream again = open_text(file, options.max_memory, encoding);
-  return CsvReader(again, options, separator).read(&looked, false);
+  return reader(again).read(&looked, false);
 }
 
 }  // namespace yosida

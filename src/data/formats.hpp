@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,12 +22,28 @@ namespace yosida {
 enum class Separator { comma, tab, sniffed };
 /// What the bytes of a text mean where they do not say so themselves.
 enum class Encoding { utf8, windows_1252 };
-/// `stream` has the bytes of `file`, which is opened again where text takes a closer look. Throws NotUtf8
-/// where its text is not.
-Dataset read_csv(const std::filesystem::path& file, ByteStream& stream, Separator separator,
+/// The rows of all files, one behind the other, as if they were one. `stream` has the bytes of the first,
+/// which is opened again where text takes a closer look. Throws NotUtf8 where its text is not.
+Dataset read_csv(std::span<const std::filesystem::path> files, ByteStream& stream, Separator separator,
                  const ReadOptions& options, Encoding encoding);
-Dataset read_libsvm(ByteStream& stream, const ReadOptions& options);
-Dataset read_npy(ByteStream& stream, const ReadOptions& options);
+Dataset read_libsvm(std::span<const std::filesystem::path> files, ByteStream& stream,
+                    const ReadOptions& options);
+/// The rows within these bytes of a file, which begin and end with a line outside of quotes; there may be
+/// none. Throws InputError where one is not as all of the file's would be read: a table must be of plain
+/// numbers, and have no blank lines.
+Dataset read_csv_range(ByteStream& stream, Separator separator, const ReadOptions& options,
+                       const ByteRange& range);
+Dataset read_libsvm_range(ByteStream& stream, const ReadOptions& options, const ByteRange& range);
+/// What an array is of a table.
+struct ArrayPart {
+  bool is_one_of_several = false;  // then it may have no rows, and a small one is mapped, too
+  bool is_own = true;              // this process looks at its numbers, whether they are finite
+};
+/// A file that is one of several has no rows.
+struct NoRows : InputError {
+  using InputError::InputError;
+};
+Dataset read_npy(ByteStream& stream, const ReadOptions& options, const ArrayPart& part = {});
 /// `stream` has the first bytes of `file`, and all of them where it cannot be opened again.
 Dataset read_npz(const std::filesystem::path& file, ByteStream& stream, const ReadOptions& options);
 Dataset read_idx(ByteStream& stream, const ReadOptions& options);
@@ -58,7 +75,8 @@ struct ArrayLayout {
 bool is_readable(char kind, std::size_t bytes);
 /// Reads the numbers up to the end of the stream; an array of more than two dimensions becomes one row for
 /// each index of its first.
-Dataset read_array(ByteStream& stream, const ArrayLayout& layout, const ReadOptions& options);
+Dataset read_array(ByteStream& stream, const ArrayLayout& layout, const ReadOptions& options,
+                   const ArrayPart& part = {});
 
 /// The column that a name (or an index, from 0 or, negative, from the end) means; `what` is its part in
 /// messages. Throws where there is none.

@@ -173,14 +173,29 @@ class RowReader {
 
 class LibsvmReader {
  public:
-  explicit LibsvmReader(ByteStream& stream) : stream_(stream) {}
+  /// Of `stream` and of the files behind it.
+  LibsvmReader(ByteStream& stream, std::span<const std::filesystem::path> further, std::uint64_t max_memory)
+      : stream_(stream), further_(further), max_memory_(max_memory) {}
 
   // Indices count from 1, or from 0 where `from_zero` says so or there is one.
   Dataset read(bool from_zero) {
-    const std::size_t bytes = block_bytes(stream_.limit());
-    for (auto block = next_block(bytes); !block.empty(); block = next_block(bytes))
-      if (!read_in_pieces(block)) read_in_order(block);
-    if (table_.y.empty()) throw InputError(fmt::format("{}: holds no rows", stream_.name()));
+    for (;; open_next()) {
+      const std::size_t bytes = block_bytes(stream_.limit());
+      for (auto block = next_block(bytes); !block.empty(); block = next_block(bytes))
+        if (!read_in_pieces(block)) read_in_order(block);
+      if (further_.empty()) return dataset(from_zero);
+    }
+  }
+
+ private:
+  void open_next() {
+    const std::uint64_t bytes_before = stream_.limit().file_bytes;
+    stream_ = open_text(further_.front(), max_memory_);
+    stream_.shared_limit()->file_bytes += bytes_before;
+    further_ = further_.subspan(1);
+  }
+
+  Dataset dataset(bool from_zero) {
     Dataset data;
     if (table_.has_zero && !from_zero)
       data.notes.emplace_back("indices count from 0, as scikit-learn writes them");
@@ -192,7 +207,6 @@ class LibsvmReader {
     return data;
   }
 
- private:
   std::string_view next_block(std::size_t bytes) { return stream_.peek_lines(bytes, "the line"); }
 
   // False where the block must be read in order: something in it is wrong, or takes more memory than it may.
@@ -250,6 +264,8 @@ class LibsvmReader {
   };
 
   ByteStream& stream_;
+  std::span<const std::filesystem::path> further_;
+  std::uint64_t max_memory_;
   Table table_;
   std::vector<Part> parts_;
 };
@@ -274,7 +290,13 @@ bool is_libsvm(ByteStream& stream) {
   return true;
 }
 
-Dataset read_libsvm(ByteStream& stream, const ReadOptions& options) {
+Dataset read_libsvm_range(ByteStream& stream, const ReadOptions& options, const ByteRange& range) {
+  stream.go_to(range);
+  return LibsvmReader(stream, {}, options.max_memory).read(options.like.from_zero);
+}
+
+Dataset read_libsvm(std::span<const std::filesystem::path> files, ByteStream& stream,
+                    const ReadOptions& options) {
   // "0" is what it is in any case: the first field of the line.
   if (!options.target.empty() && options.target != "0" && !options.target_optional) {
     throw InputError(
@@ -282,7 +304,8 @@ Dataset read_libsvm(ByteStream& stream, const ReadOptions& options) {
                     "so leave the target out",
                     stream.name(), in_quotes(options.target)));
   }
-  Dataset data = LibsvmReader(stream).read(options.like.from_zero);
+  Dataset data = LibsvmReader(stream, files.subspan(1), options.max_memory).read(options.like.from_zero);
+  if (data.rows() == 0) throw InputError(fmt::format("{}: holds no rows", stream.name()));
   if (options.dense) {
     const auto bytes = sizeof(double) * static_cast<std::uint64_t>(data.rows()) *
                        static_cast<std::uint64_t>(data.features());

@@ -57,10 +57,12 @@ Decoder find_decoder(char kind, std::size_t bytes) {
 
 class ArrayReader {
  public:
-  ArrayReader(ByteStream& stream, const ArrayLayout& layout, const ReadOptions& options)
-      : stream_(stream), layout_(layout), missing_(options.missing) {
+  ArrayReader(ByteStream& stream, const ArrayLayout& layout, const ReadOptions& options,
+              const ArrayPart& part)
+      : stream_(stream), layout_(layout), missing_(options.missing), part_(part) {
     constexpr std::uint64_t most_numbers = std::uint64_t{1} << 48;  // more than any memory holds
     std::uint64_t count = 1;
+    if (part.is_one_of_several && layout.shape.front() == 0) throw NoRows(name());
     for (const std::uint64_t size : layout.shape) {
       if (size == 0) throw InputError(fmt::format("{}: holds no rows: its shape is {}", name(), shape()));
       if (size > most_numbers / count) {
@@ -109,11 +111,13 @@ class ArrayReader {
   bool view(Dataset& data) {
     constexpr Index least_numbers = Index{1} << 17;
     const bool has_inner_target = target_ && *target_ > 0 && *target_ + 1 < cols_;
-    if (size() < least_numbers || has_inner_target || is_scattered()) return false;
+    if ((size() < least_numbers && !part_.is_one_of_several) || has_inner_target || is_scattered())
+      return false;
     const auto numbers = stream_.map_last_numbers<Number>(static_cast<std::size_t>(size()));
     if (!numbers) return false;
     require_memory<Number>(size());
-    const linalg::OwnRows own = linalg::own_rows(rows_);  // others check theirs
+    const linalg::OwnRows own = part_.is_one_of_several ? linalg::OwnRows{0, part_.is_own ? rows_ : 0}
+                                                        : linalg::own_rows(rows_);  // others check theirs
     check_all<Number>(own.first * cols_, {numbers.get() + own.first * cols_,
                                           static_cast<std::size_t>((own.end - own.first) * cols_)});
     if (target_)
@@ -237,6 +241,7 @@ class ArrayReader {
   ByteStream& stream_;
   const ArrayLayout& layout_;
   Missing missing_;
+  ArrayPart part_;
   Index rows_ = 0;
   Index cols_ = 0;
   std::optional<Index> target_;
@@ -351,13 +356,14 @@ class NpyHeader {
 
 bool is_readable(char kind, std::size_t bytes) { return find_decoder(kind, bytes) != nullptr; }
 
-Dataset read_array(ByteStream& stream, const ArrayLayout& layout, const ReadOptions& options) {
-  return ArrayReader(stream, layout, options).read();
+Dataset read_array(ByteStream& stream, const ArrayLayout& layout, const ReadOptions& options,
+                   const ArrayPart& part) {
+  return ArrayReader(stream, layout, options, part).read();
 }
 
 bool is_npy(ByteStream& stream) { return stream.peek(npy_magic.size()) == npy_magic; }
 
-Dataset read_npy(ByteStream& stream, const ReadOptions& options) {
+Dataset read_npy(ByteStream& stream, const ReadOptions& options, const ArrayPart& part) {
   if (!is_npy(stream)) {
     throw InputError(fmt::format("{}: not an NPY file: it does not start with \\x93NUMPY", stream.name()));
   }
@@ -382,7 +388,7 @@ Dataset read_npy(ByteStream& stream, const ReadOptions& options) {
   stream.skip(8 + length_size);
   std::string header(length, '\0');
   if (stream.read(header) < length) throw truncated();
-  return read_array(stream, NpyHeader(stream.name(), header).parse(), options);
+  return read_array(stream, NpyHeader(stream.name(), header).parse(), options, part);
 }
 
 }  // namespace yosida

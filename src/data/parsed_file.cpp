@@ -173,21 +173,33 @@ std::string key_of(const std::string& digest, int format, const ReadOptions& opt
   return key;
 }
 
+std::string digest_of(std::span<const fs::path> files) {
+  std::string all;
+  for (const fs::path& file : files) all += digest_of_pieces(file, fs::file_size(file));
+  return files.size() == 1 ? all : sha256_of_text(all);
+}
+
 }  // namespace
 
-ParsedFile::ParsedFile(const fs::path& file, int format, const ReadOptions& options)
-    : file_(file), stamp_(stamp()) {
-  const std::string digest = digest_of_pieces(file, stamp_.bytes);
+ParsedFile::ParsedFile(std::span<const fs::path> files, int format, const ReadOptions& options)
+    : ParsedFile(files, digest_of(files), format, options) {}
+
+ParsedFile::ParsedFile(std::span<const fs::path> files, const std::string& digest, int format,
+                       const ReadOptions& options)
+    : files_(files.begin(), files.end()), stamps_(stamps()) {
   key_ = key_of(digest, format, options);
   constexpr std::size_t kShown = 16;
   kept_ = options.cache / fmt::format("{}-{}.rows", digest, sha256_of_text(key_).substr(0, kShown));
 }
 
-ParsedFile::Stamp ParsedFile::stamp() const {
-  return {.written = fs::last_write_time(file_), .bytes = fs::file_size(file_)};
+std::vector<ParsedFile::Stamp> ParsedFile::stamps() const {
+  std::vector<Stamp> all;
+  for (const fs::path& file : files_)
+    all.push_back({.written = fs::last_write_time(file), .bytes = fs::file_size(file)});
+  return all;
 }
 
-std::optional<Dataset> ParsedFile::read(const MemoryLimit& limit) const {
+std::optional<Dataset> ParsedFile::read(const MemoryLimit& limit, Trust trust) const {
   std::error_code error;
   const std::uintmax_t bytes = fs::file_size(kept_, error);
   if (error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory) return {};
@@ -195,7 +207,8 @@ std::optional<Dataset> ParsedFile::read(const MemoryLimit& limit) const {
   if (!limit.allows(bytes)) return {};
   const std::uint64_t content = bytes - kDigestBytes;
   const std::shared_ptr<const char> map = mapped(kept_, bytes);
-  if (digest_of_pieces(kept_, content) != std::string_view(map.get() + content, kDigestBytes))
+  if (trust == Trust::none &&
+      digest_of_pieces(kept_, content) != std::string_view(map.get() + content, kDigestBytes))
     throw Reader::damaged(kept_);
   Reader reader({map.get(), content}, kept_);
   if (reader.take_text() != key_)
@@ -213,13 +226,13 @@ std::optional<Dataset> ParsedFile::read(const MemoryLimit& limit) const {
   data.y = reader.take_vector();
   data.weight = reader.take_vector();
   data.fold = reader.take_vector();
-  data.x = linalg::view_bytes(reader.take_aligned_rest(), map);
-  data.source = file_.string();
+  data.x = linalg::view_bytes(reader.take_aligned_rest(), map, trust == Trust::none);
+  data.source = files_.front().string();
   return data;
 }
 
 void ParsedFile::write(const Dataset& data) const {
-  if (stamp() != stamp_) return;
+  if (stamps() != stamps_) return;
   std::error_code error;
   fs::create_directories(kept_.parent_path(), error);
   if (error) throw OutputError(fmt::format("{}: {}", kept_.parent_path().string(), error.message()));

@@ -2,7 +2,9 @@
 
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "data/byte_stream.hpp"
 #include "yosida/data/dataset.hpp"
@@ -15,12 +17,18 @@ namespace yosida {
 /// ends with a digest of its own.
 class ParsedFile {
  public:
-  /// Knows a regular file in this format. Throws InputError where it cannot be read.
-  ParsedFile(const std::filesystem::path& file, int format, const ReadOptions& options);
+  /// Knows regular files in this format, which are read as one. Throws InputError where one cannot be read.
+  ParsedFile(std::span<const std::filesystem::path> files, int format, const ReadOptions& options);
+  /// The same of a part of them, which is told from others by `digest`.
+  ParsedFile(std::span<const std::filesystem::path> files, const std::string& digest, int format,
+             const ReadOptions& options);
 
+  /// Whether what is kept may be damaged, or was looked at by a process of this run already. Then no row is
+  /// read.
+  enum class Trust { none, whole };
   /// Nothing where none is kept, and where memory would not allow it. Throws InputError where what is kept is
   /// damaged or of something else.
-  std::optional<Dataset> read(const MemoryLimit& limit) const;
+  std::optional<Dataset> read(const MemoryLimit& limit, Trust trust = Trust::none) const;
   /// Replaces what is there, at once: a process killed here leaves nothing that would be taken for right, and
   /// of two processes that write one wins. Does nothing where the data file has changed since the constructor
   /// read it. Throws OutputError.
@@ -33,10 +41,10 @@ class ParsedFile {
     std::uintmax_t bytes = 0;
     bool operator==(const Stamp&) const = default;
   };
-  Stamp stamp() const;
+  std::vector<Stamp> stamps() const;
 
-  std::filesystem::path file_;
-  Stamp stamp_;
+  std::vector<std::filesystem::path> files_;
+  std::vector<Stamp> stamps_;
   std::string key_;  // all that decides what is read
   std::filesystem::path kept_;
 };

@@ -10,9 +10,13 @@
 #include <numeric>
 
 #include "data/byte_stream.hpp"
+#include "data/file_list.hpp"
 #include "data/formats.hpp"
 #include "data/parsed_file.hpp"
+#include "data/text_shares.hpp"
+#include "linalg/alone.hpp"
 #include "linalg/columns.hpp"
+#include "linalg/ranks.hpp"
 #include "yosida/data/split.hpp"
 #include "yosida/error.hpp"
 #include "yosida/nearest.hpp"
@@ -57,63 +61,64 @@ Format format_of(const std::filesystem::path& file, ByteStream& stream) {
   return is_libsvm(stream) ? Format::libsvm : Format::separated;
 }
 
-Dataset parse_text_or_array(const std::filesystem::path& file, ByteStream& stream, Format format,
-                            const ReadOptions& options, Encoding encoding) {
-  const bool is_table = format == Format::csv || format == Format::tsv || format == Format::separated;
-  if (!is_table) {
-    if (!options.ignore.empty())
-      throw InputError(fmt::format("{}: columns can be ignored in CSV and TSV files only", file.string()));
-    if (!options.categorical.empty() || !options.numeric.empty() || !options.id.empty())
-      throw InputError(fmt::format(
-          "{}: categories, columns of numbers and ids are named in CSV and TSV files only", file.string()));
-    require_no_columns_apart(file, options);
-  }
-  switch (format) {
-    case Format::csv:
-      return read_csv(file, stream, Separator::comma, options, encoding);
-    case Format::tsv:
-      return read_csv(file, stream, Separator::tab, options, encoding);
-    case Format::separated:
-      return read_csv(file, stream, Separator::sniffed, options, encoding);
-    case Format::libsvm:
-      return read_libsvm(stream, options);
-    case Format::npy:
-      return read_npy(stream, options);
-    case Format::npz:
-      return read_npz(file, stream, options);
-    case Format::idx:
-      break;
-  }
+bool is_text(Format format) {
+  return format == Format::csv || format == Format::tsv || format == Format::separated ||
+         format == Format::libsvm;
+}
+
+std::optional<Separator> separator_of(Format format) {
+  if (format == Format::csv) return Separator::comma;
+  if (format == Format::tsv) return Separator::tab;
+  if (format == Format::separated) return Separator::sniffed;
+  return std::nullopt;
+}
+
+using Files = std::span<const std::filesystem::path>;
+
+void require_options_of(const std::filesystem::path& file, Format format, const ReadOptions& options) {
+  if (separator_of(format)) return;
+  if (!options.ignore.empty())
+    throw InputError(fmt::format("{}: columns can be ignored in CSV and TSV files only", file.string()));
+  if (!options.categorical.empty() || !options.numeric.empty() || !options.id.empty())
+    throw InputError(fmt::format(
+        "{}: categories, columns of numbers and ids are named in CSV and TSV files only", file.string()));
+  require_no_columns_apart(file, options);
+}
+
+Dataset parse_array(const std::filesystem::path& file, ByteStream& stream, Format format,
+                    const ReadOptions& options, const ArrayPart& part = {}) {
+  if (format == Format::npy) return read_npy(stream, options, part);
+  if (format == Format::npz) return read_npz(file, stream, options);
   return read_idx(stream, options);
 }
 
-/// A file whose text is not UTF-8 is taken for one of Windows, whose programs write them.
-Dataset parse_file(const std::filesystem::path& file, ByteStream& stream, Format format,
-                   const ReadOptions& options) {
+/// Text that is not UTF-8 is taken for that of Windows, whose programs write such files.
+Dataset parse_text(Files files, ByteStream& stream, Format format, const ReadOptions& options) {
+  if (format == Format::libsvm) return read_libsvm(files, stream, options);
+  const Separator separator = *separator_of(format);
   try {
-    return parse_text_or_array(file, stream, format, options, Encoding::utf8);
+    return read_csv(files, stream, separator, options, Encoding::utf8);
   } catch (const NotUtf8&) {
-    if (!std::filesystem::is_regular_file(file)) throw;
+    if (!std::filesystem::is_regular_file(files.front())) throw;
   }
-  ByteStream again = open_text(file, options.max_memory, Encoding::windows_1252);
-  Dataset data = parse_text_or_array(file, again, format, options, Encoding::windows_1252);
+  ByteStream again = open_text(files.front(), options.max_memory, Encoding::windows_1252);
+  Dataset data = read_csv(files, again, separator, options, Encoding::windows_1252);
   data.notes.emplace_back("its text is not UTF-8 and is read as Windows-1252 (iconv converts others)");
   return data;
 }
 
-/// What is kept of this file, or the file itself, which is then kept.
-Dataset read_through_cache(const std::filesystem::path& file, ByteStream& stream, Format format,
-                           const ReadOptions& options) {
+/// What is kept of these files, or the files themselves, which are then kept.
+Dataset read_through_cache(Files files, ByteStream& stream, Format format, const ReadOptions& options) {
   const auto tell = [&](const std::exception& error, const char* what) {
     if (options.tell) options.tell(fmt::format("{}; {}", error.what(), what));
   };
-  const ParsedFile kept(file, static_cast<int>(format), options);
+  const ParsedFile kept(files, static_cast<int>(format), options);
   try {
     if (auto data = kept.read(stream.limit())) return std::move(*data);
   } catch (const InputError& error) {
     tell(error, "the data file is read anew");
   }
-  Dataset data = parse_file(file, stream, format, options);
+  Dataset data = parse_text(files, stream, format, options);
   try {
     kept.write(data);
   } catch (const OutputError& error) {
@@ -122,14 +127,93 @@ Dataset read_through_cache(const std::filesystem::path& file, ByteStream& stream
   return data;
 }
 
-Dataset read_file(const std::filesystem::path& file, const ReadOptions& options) {
-  ByteStream stream = open_text(file, options.max_memory);
-  const Format format = format_of(file, stream);
-  const bool is_text = format == Format::csv || format == Format::tsv || format == Format::separated ||
-                       format == Format::libsvm;
-  if (options.cache.empty() || !is_text || !std::filesystem::is_regular_file(file))
-    return parse_file(file, stream, format, options);
-  return read_through_cache(file, stream, format, options);
+/// Together: each process reads its share. Where that cannot be, the first reads all of it, and the others
+/// map what it has kept.
+Dataset read_together(Files files, ByteStream& stream, Format format, const ReadOptions& options) {
+  if (auto data = read_shares(files, static_cast<int>(format), separator_of(format), options))
+    return std::move(*data);
+  const auto read = [&] { return read_through_cache(files, stream, format, options); };
+  std::optional<Dataset> data;
+  if (linalg::ranks()->rank() == 0) data = linalg::alone(read);
+  linalg::any_rank(false);
+  return data ? std::move(*data) : linalg::alone(read);
+}
+
+/// Arrays, one behind the other, and how many rows each has.
+struct Arrays {
+  Dataset data;
+  std::vector<Index> rows = {};
+};
+
+/// Of several NPY files a process looks at its own, which hold as many bytes as those of any other.
+Arrays read_arrays(Files files, ByteStream& first, Format format, const ReadOptions& options) {
+  if (files.size() == 1) return {.data = parse_array(files.front(), first, format, options)};
+  std::uint64_t all = 0, before = 0;
+  for (const auto& file : files) all += std::filesystem::file_size(file);
+  Arrays arrays;
+  std::vector<Dataset> tables;
+  for (const auto& file : files) {
+    const std::uint64_t bytes = std::filesystem::file_size(file);
+    const auto ranks = static_cast<std::uint64_t>(linalg::rank_count());
+    const std::uint64_t owner = (before + bytes / 2) * ranks / std::max<std::uint64_t>(all, 1);
+    const auto own = static_cast<std::uint64_t>(linalg::ranks() == nullptr ? 0 : linalg::ranks()->rank());
+    before += bytes;
+    ByteStream stream = open_text(file, options.max_memory);
+    arrays.rows.push_back(0);
+    try {
+      tables.push_back(
+          parse_array(file, stream, format, options, {.is_one_of_several = true, .is_own = owner == own}));
+      arrays.rows.back() = tables.back().rows();
+    } catch (const NoRows&) {
+    }
+  }
+  if (tables.empty())
+    throw InputError(fmt::format("{}: holds no rows, nor does any other of {} files", files.front().string(),
+                                 files.size()));
+  arrays.data = stacked(tables);
+  return arrays;
+}
+
+Arrays read_files(Files files, const ReadOptions& options) {
+  ByteStream stream = open_text(files.front(), options.max_memory);
+  const Format format = format_of(files.front(), stream);
+  for (const auto& file : files.subspan(1)) {
+    ByteStream other = open_text(file, options.max_memory);
+    if (format_of(file, other) != format)
+      throw InputError(fmt::format("{}: has another format than {}: the files of one table have the same",
+                                   file.string(), files.front().string()));
+  }
+  require_options_of(files.front(), format, options);
+  if (!is_text(format)) return read_arrays(files, stream, format, options);
+  const bool are_regular = std::all_of(files.begin(), files.end(), [](const std::filesystem::path& file) {
+    return std::filesystem::is_regular_file(file);
+  });
+  if (options.cache.empty() || !are_regular) return {.data = parse_text(files, stream, format, options)};
+  if (linalg::rank_count() > 1) return {.data = read_together(files, stream, format, options)};
+  return {.data = read_through_cache(files, stream, format, options)};
+}
+
+/// Where both are several arrays, the targets of a file lie in the one at the same place.
+void require_same_rows(Files files, const Arrays& arrays, Files target_files, const Arrays& targets) {
+  if (arrays.rows.empty() || arrays.rows.size() != targets.rows.size()) return;
+  for (std::size_t i = 0; i < arrays.rows.size(); ++i)
+    if (arrays.rows[i] != targets.rows[i])
+      throw InputError(fmt::format("{}: holds {} rows but {} holds {}: each row needs its target",
+                                   target_files[i].string(), targets.rows[i], files[i].string(),
+                                   arrays.rows[i]));
+}
+
+Dataset read_with_target(const std::filesystem::path& given, const ReadOptions& options) {
+  const std::vector<std::filesystem::path> files = files_of(given);
+  Arrays arrays = read_files(files, options);
+  if (files.size() > 1) arrays.data.source = given.string();
+  if (options.target_file.empty()) return std::move(arrays.data);
+  const std::vector<std::filesystem::path> target_files = files_of(options.target_file);
+  Arrays targets = read_files(target_files, target_alone(options));
+  require_same_rows(files, arrays, target_files, targets);
+  if (target_files.size() > 1) targets.data.source = options.target_file.string();
+  join_target(arrays.data, std::move(targets.data));
+  return std::move(arrays.data);
 }
 
 void drop_incomplete_rows(Dataset& data) {
@@ -190,8 +274,7 @@ Dataset read_dataset(const std::filesystem::path& file, const ReadOptions& optio
         fmt::format("{}: the target is given twice, as column {} and as file {}: give one of them",
                     file.string(), in_quotes(options.target), options.target_file.string()));
   }
-  Dataset data = read_file(file, options);
-  if (has_target_file) join_target(data, read_file(options.target_file, target_alone(options)));
+  Dataset data = read_with_target(file, options);
   if (data.features() == 0)
     throw InputError(fmt::format("{}: holds no column beside the target", data.source));
   if (options.missing == Missing::drop) {

@@ -55,7 +55,7 @@ void put_bytes(const Design& x, FunctionRef<void(std::string_view)> put) {
   for_each_row(x, [&](Index, const double* row) { put(as_bytes(row, static_cast<std::size_t>(x.cols()))); });
 }
 
-Design view_bytes(std::span<const char> bytes, std::shared_ptr<const void> owner) {
+Design view_bytes(std::span<const char> bytes, std::shared_ptr<const void> owner, bool looks_at_columns) {
   const auto header = take<std::int64_t>(bytes, kFields);
   const std::int64_t rows = header[kRows], cols = header[kCols], entries = header[kEntries];
   if (header[kIsSparse] == 0) {
@@ -68,7 +68,15 @@ Design view_bytes(std::span<const char> bytes, std::shared_ptr<const void> owner
     throw InputError("design: the bytes hold no such number of rows");
   const auto start = take<std::int64_t>(bytes, rows + 1);
   const auto values = take<double>(bytes, entries);
-  return sparse_view(start, take<std::int32_t>(bytes, entries), values, cols, std::move(owner));
+  const auto columns = take<std::int32_t>(bytes, entries);
+  if (looks_at_columns) return sparse_view(start, columns, values, cols, std::move(owner));
+  auto storage = std::make_shared<Storage>();
+  storage->is_sparse = true;
+  storage->cols = cols;
+  storage->first.push_back(rows);
+  storage->sparse.push_back({start.data(), columns.data(), values.data()});
+  storage->owners.push_back(std::move(owner));
+  return Access::design(std::move(storage));
 }
 
 }  // namespace yosida::linalg

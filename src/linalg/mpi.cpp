@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "linalg/alone.hpp"
 #include "linalg/instruction_set.hpp"
 #include "linalg/mpi_calls.hpp"
 #include "linalg/ranks.hpp"
@@ -48,8 +49,11 @@ constexpr std::size_t kNumbers = sizeof(Greeting) / sizeof(double);
 
 class Session::Impl final : public linalg::Ranks {
  public:
-  Impl() : calls_(calls()) {
-    if (!calls_.start(&rank_, &size_)) throw InputError("MPI: cannot be started");
+  explicit Impl(const int* communicator) : calls_(calls()) {
+    if (!calls_.start(communicator, &rank_, &size_))
+      throw InputError(communicator == nullptr
+                           ? "MPI: cannot be started, or was started by this program: give its communicator"
+                           : "communicator: must be one of a program that has started MPI");
     // Kernels are chosen by the machine and round differently: what each process computes for itself would
     // differ.
     const std::string name = blas_kernels() + std::to_string(linalg::instruction_set());
@@ -140,7 +144,11 @@ bool is_launched() {
          (std::getenv("PMIX_RANK") != nullptr && is_several("SLURM_NTASKS"));
 }
 
-Session::Session() : impl_(std::make_unique<Impl>()) { linalg::share_rows_with(impl_.get()); }
+Session::Session() : impl_(std::make_unique<Impl>(nullptr)) { linalg::share_rows_with(impl_.get()); }
+
+Session::Session(int communicator) : impl_(std::make_unique<Impl>(&communicator)) {
+  linalg::share_rows_with(impl_.get());
+}
 
 Session::~Session() {
   linalg::share_rows_with(nullptr);
@@ -157,14 +165,7 @@ void Session::stop_where(std::function<bool()> wish, std::function<void()> stop)
 
 void Session::meet() { linalg::any_rank(false); }
 
-void Session::alone(const std::function<void()>& work) {
-  struct Together {
-    linalg::Ranks* ranks;
-    ~Together() { linalg::share_rows_with(ranks); }
-  } const afterwards{impl_.get()};
-  linalg::share_rows_with(nullptr);
-  work();
-}
+void Session::alone(const std::function<void()>& work) { linalg::alone(work); }
 
 Ended Session::end(int code, const std::string& message) { return impl_->end(code, message); }
 

@@ -20,9 +20,12 @@ constexpr std::chrono::milliseconds kBeat{1000};
 struct State {
   int rank = 0;
   int size = 1;
+  bool is_host = true;  // of MPI: it was started here, and ends here
+  MPI_Comm sums = MPI_COMM_NULL;
   MPI_Comm beats = MPI_COMM_NULL;
   std::vector<std::string> places;  // host and process of each rank
   int messages = 2;                 // standard error as it was at the start
+  bool watches = false;             // needs a thread of its own that speaks, too
   std::atomic<bool> ends{false};
   std::thread watch;
 };
@@ -59,12 +62,28 @@ void watch_neighbour() {
   }
 }
 
-bool start(int* rank, int* size) {
+/// The ranks of this process, with as much of threads as MPI gives.
+bool join(State& s, const int* communicator) {
+  int given = 0, is_started = 0;
+  MPI_Initialized(&is_started);
+  s.is_host = communicator == nullptr;
+  if (s.is_host == (is_started != 0)) return false;
+  if (s.is_host && MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &given) != MPI_SUCCESS)
+    return false;
+  if (!s.is_host) MPI_Query_thread(&given);
+  const MPI_Comm all = s.is_host ? MPI_COMM_WORLD : MPI_Comm_f2c(static_cast<MPI_Fint>(*communicator));
+  if (all == MPI_COMM_NULL) return false;
+  MPI_Comm_dup(all, &s.sums);
+  MPI_Comm_dup(all, &s.beats);
+  MPI_Comm_rank(s.sums, &s.rank);
+  MPI_Comm_size(s.sums, &s.size);
+  s.watches = given == MPI_THREAD_MULTIPLE && s.size > 1;
+  return true;
+}
+
+bool start(const int* communicator, int* rank, int* size) {
   State& s = state();
-  int given = 0;
-  if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &given) != MPI_SUCCESS) return false;
-  MPI_Comm_rank(MPI_COMM_WORLD, &s.rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &s.size);
+  if (!join(s, communicator)) return false;
   *rank = s.rank;
   *size = s.size;
   s.messages = dup(STDERR_FILENO);
@@ -74,11 +93,12 @@ bool start(int* rank, int* size) {
   gethostname(host, sizeof host - 1);
   std::snprintf(place, sizeof place, "%s, process %d", host, static_cast<int>(getpid()));
   std::vector<char> all(static_cast<std::size_t>(kLongest) * static_cast<std::size_t>(s.size));
-  MPI_Allgather(place, kLongest, MPI_CHAR, all.data(), kLongest, MPI_CHAR, MPI_COMM_WORLD);
+  MPI_Allgather(place, kLongest, MPI_CHAR, all.data(), kLongest, MPI_CHAR, s.sums);
+  s.places.clear();
   for (int r = 0; r < s.size; ++r)
     s.places.emplace_back(all.data() + static_cast<std::ptrdiff_t>(kLongest) * r);
-  MPI_Comm_dup(MPI_COMM_WORLD, &s.beats);
-  if (given == MPI_THREAD_MULTIPLE && s.size > 1) s.watch = std::thread(watch_neighbour);
+  s.ends.store(false);
+  if (s.watches) s.watch = std::thread(watch_neighbour);
   return true;
 }
 
@@ -98,7 +118,7 @@ void gather(const void* own, const std::int64_t* counts, void* all) {
   }
   if (fits) {
     MPI_Allgatherv(own, sizes[static_cast<std::size_t>(s.rank)], MPI_DOUBLE, all, sizes.data(), places.data(),
-                   MPI_DOUBLE, MPI_COMM_WORLD);
+                   MPI_DOUBLE, s.sums);
     return;
   }
   constexpr std::int64_t kPart = std::int64_t{1} << 30;
@@ -110,17 +130,23 @@ void gather(const void* own, const std::int64_t* counts, void* all) {
         const char* const from = static_cast<const char*>(own) + done;
         for (std::int64_t i = 0; i < count; ++i) to[i] = from[i];
       }
-      MPI_Bcast(to, static_cast<int>(count), MPI_CHAR, rank, MPI_COMM_WORLD);
+      MPI_Bcast(to, static_cast<int>(count), MPI_CHAR, rank, s.sums);
       to += count;
     }
 }
 
 void finish() {
   State& s = state();
-  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Barrier(s.sums);
   s.ends.store(true);
   if (s.watch.joinable()) s.watch.join();
-  MPI_Finalize();
+  close(s.messages);
+  // Beats that nobody took are on their way still, so that their communicator is left to the end of MPI.
+  if (s.is_host) {
+    MPI_Finalize();
+  } else {
+    MPI_Comm_free(&s.sums);
+  }
 }
 
 constexpr yosida::linalg::MpiCalls kCalls = {start, gather, finish};

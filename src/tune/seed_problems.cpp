@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "data/file_list.hpp"
 #include "data/sha256.hpp"
 
 namespace yosida {
@@ -31,14 +32,18 @@ StudyData::StudyData(DataFiles files, TuneOptions options)
           fmt::format("--{} {}: a pipe or device can be read only once, and a study reads its data for their "
                       "sha256 too: write it to a file first",
                       flag, path));
-    std::error_code none;  // of a file that is not there: sha256_of_file says so
-    File file{.path = path,
-              .sha256 = {},
-              .written = std::filesystem::last_write_time(path, none),
-              .size = std::filesystem::file_size(path, none)};
-    sha256_of_flag_[flag] = file.sha256 = sha256_of_file(path);
+    std::string sums;
+    const std::vector<std::filesystem::path> files_of_flag = files_of(path);
+    for (const std::filesystem::path& each : files_of_flag) {
+      std::error_code none;  // of a file that is not there: sha256_of_file says so
+      files_.push_back({.path = each.string(),
+                        .sha256 = {},
+                        .written = std::filesystem::last_write_time(each, none),
+                        .size = std::filesystem::file_size(each, none)});
+      sums += files_.back().sha256 = sha256_of_file(each.string());
+    }
+    sha256_of_flag_[flag] = files_of_flag.size() == 1 ? sums : sha256_of_text(sums);
     name_of_flag_[flag] = std::filesystem::path(path).filename().string();
-    files_.push_back(std::move(file));
   }
   if (!where_.built_in.empty()) sha256_of_flag_["built-in"] = where_.built_in;
   sha256_ = sha256_of_files(sha256_of_flag_);

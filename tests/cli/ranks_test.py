@@ -93,15 +93,98 @@ class Shared(Ranks):
             for ranks in numbers:
                 self.assertEqual(self.answer(ranks, *x, *more), alone, f"{ranks} ranks, {more}")
 
-    def test_text_files(self):
-        x, y = self.write_rows(44_000, 3)
-        np.savetxt(self.folder / "rows.csv", np.column_stack([x, y]), delimiter=",", fmt="%.6f", header="a,b,c,y", comments="")
+    def write_text(self, rows, target):
+        """A CSV and a LIBSVM file of these rows."""
+        x, y = self.write_rows(rows, 3)
+        np.savetxt(self.folder / "rows.csv", np.column_stack([x, y]), delimiter=",", fmt="%.6f", header=f'"a",b,c,{target}', comments="")
         with open(self.folder / "rows.svm", "w", encoding="utf-8") as file:
-            for row, target in zip(x, y):
-                file.write(f"{int(target)} 1:{row[0]:.5f} 3:{row[2]:.5f}\n")
-        for data in (["rows.csv", "--target", "y"], ["rows.svm"]):
+            for row, label in zip(x, y):
+                file.write(f"{int(label)} 1:{row[0]:.5f} 3:{row[2]:.5f}\n")
+
+    def kept(self):
+        return sorted(path.name for path in (self.folder / "cache").rglob("*.rows"))
+
+    def test_text_files(self):
+        self.write_text(44_000, "y")
+        for data, numbers in ((["rows.csv", "--target", "y"], [1, 2, 3, 4, 7]), (["rows.svm"], [2, 7])):
             run = ["--train", *data, "--model", "logistic", "--method", "hoag", "--max-iterations", 3]
-            self.assertEqual(self.answer(3, *run), self.answer(0, *run), data)
+            alone = self.answer(0, *run)
+            kept = None
+            for ranks in numbers:
+                self.assertEqual(self.answer(ranks, *run), alone, f"{ranks} ranks, {data}")
+                # Each has kept its own pieces, and another number of ranks finds the same ones.
+                self.assertTrue(ranks == 1 or len(self.kept()) > 1, self.kept())
+                self.assertTrue(ranks == 1 or kept in (None, self.kept()), data)
+                kept = self.kept() if ranks > 1 else None
+            shutil.rmtree(self.folder / "cache", ignore_errors=True)
+
+    def test_indices_from_zero_in_one_piece_alone(self):
+        self.write_text(44_000, "y")
+        with open(self.folder / "rows.svm", "a", encoding="utf-8") as file:
+            file.write("1 0:0.25 3:1\n")
+        run = ["--train", "rows.svm", "--model", "logistic", "--method", "hoag", "--max-iterations", 2]
+        self.assertEqual(self.answer(3, *run), self.answer(0, *run))
+
+    def test_shards_of_uneven_size(self):
+        self.write_text(44_000, "y")
+        header, *lines = self.read("rows.csv").splitlines(keepends=True)
+        x, y = np.load(self.folder / "x.npy"), np.load(self.folder / "x-y.npy")
+        for folder in ("text", "arrays", "targets"):
+            (self.folder / folder).mkdir()
+        cuts = [0, 10, 10, 30_000, 43_990, 44_000, 44_000]
+        for i, (begin, end) in enumerate(zip(cuts, cuts[1:])):
+            (self.folder / "text" / f"part-{2 * i + 1}.csv").write_text("".join([header, *lines[begin:end]]), encoding="utf-8")
+            np.save(self.folder / "arrays" / f"part-{2 * i + 1}.npy", x[begin:end])
+            np.save(self.folder / "targets" / f"part-{2 * i + 1}.npy", y[begin:end])
+        (self.folder / "text" / "part-0.csv").write_text("", encoding="utf-8")
+        run = ["--model", "logistic", "--method", "hoag", "--max-iterations", 3]
+        text = self.answer(0, "--train", "rows.csv", "--target", "y", *run)
+        for given in ("text", "text/part-*.csv", ",".join(f"text/part-{i}.csv" for i in (0, 1, 3, 5, 7, 9, 11))):
+            same = text.replace('"rows.csv"', json.dumps(given))
+            self.assertEqual(self.answer(0, "--train", given, "--target", "y", *run), same)
+        for ranks in (2, 3):
+            self.assertEqual(self.answer(ranks, "--train", "text", "--target", "y", *run), text.replace('"rows.csv"', '"text"'), ranks)
+        arrays = ["--train", "arrays", "--train-target", "targets", *run]
+        whole = self.answer(0, "--train", "x.npy", "--train-target", "x-y.npy", *run)
+        whole = whole.replace('"x.npy"', '"arrays"').replace('"x-y.npy"', '"targets"')
+        for ranks in (0, 2, 7):
+            self.assertEqual(self.answer(ranks, *arrays), whole, ranks)
+        np.save(self.folder / "targets" / "part-5.npy", y[:5])
+        _, said = self.run_on(2, "tune", *arrays, code=2)
+        self.assertIn("targets/part-5.npy: holds 5 rows but arrays/part-5.npy holds 29990", said)
+
+    def test_one_message_where_a_line_is_bad(self):
+        self.write_text(44_000, "y")
+        lines = self.read("rows.csv").splitlines()
+        for place, text, message in ((43_000, "1.5,2.5,oops,1", "rows.csv:43001: field 3"), (30_000, "", "rows.csv:30001: the line is blank"),
+                                     (20_000, "1,2,3", "rows.csv:20001: expected 4 fields but found 3")):
+            (self.folder / "rows.csv").write_text("\n".join([*lines[:place], text, *lines[place + 1:]]) + "\n", encoding="utf-8")
+            _, said = self.run_on(3, "tune", "--train", "rows.csv", "--target", "y", "--model", "logistic", "--numeric", "a", code=2)
+            self.assertEqual(said.count("yosida:"), 1, said)
+            self.assertIn(message, said)
+
+    def test_categories_are_those_of_all_shards(self):
+        text = "size,colour,y\n" + "".join(f"{i % 17 / 7},{'red green blue'.split()[i * i % 3]},{i % 2}\n" for i in range(36_000))
+        lines = text.splitlines(keepends=True)
+        (self.folder / "all.csv").write_text(text, encoding="utf-8")
+        for name, part in (("p1.csv", lines[1:5]), ("p2.csv", lines[5:])):
+            (self.folder / name).write_text("".join([lines[0], *part]), encoding="utf-8")
+        run = ["--target", "y", "--model", "logistic", "--method", "hoag", "--max-iterations", 2]
+        whole = self.answer(0, "--train", "all.csv", *run).replace('"all.csv"', '"p?.csv"')
+        for ranks in (0, 3):
+            self.assertEqual(self.answer(ranks, "--train", "p?.csv", *run), whole)
+
+    def test_runs_of_a_study_are_spread(self):
+        out, said = self.run_on(3, "compare", "--data", "spectra", "--methods", "grid,random", "--seeds", 6, "--study", "runs.study",
+                                "--budget-gradients", 300)
+        self.assertRegex(out, r"runs\.study: 0 runs were there, \d+ runs? w\w+ done now")
+        self.run_on(0, "compare", "--data", "spectra", "--methods", "grid,random", "--seeds", 6, "--study", "one.study",
+                    "--budget-gradients", 300)
+        exports = [self.run_on(0, "study", "export", study, "--format", "json", "--traces", "--without-times")[0]
+                   for study in ("runs.study", "one.study")]
+        self.assertEqual(*exports)
+        _, said = self.run_on(2, "compare", "--data", "spectra", "--methods", "grid", "--seeds", 2, code=2)
+        self.assertEqual(said.count("--study: several processes"), 1, said)
 
     def test_prints_once(self):
         self.write_rows(40_000, 3)
@@ -166,6 +249,7 @@ class Killed(Ranks):
         self.assertEqual(process.returncode, 0, said)
         self.assertEqual(self.result(), alone)
         self.assertGreater(killed, 0)
+        print(f"{killed} runs were ended by a kill")
 
     def test_warning_signal(self):
         self.write_rows(60_000, 8)

@@ -82,15 +82,15 @@ TEST_F(ParsedFiles, TheSecondReadTakesWhatIsKept) {
   const auto file = files_.write("data.csv", table);
   const ReadOptions options = kept(all_columns());
   const MemoryLimit limit(0);
-  const ParsedFile parsed(file, 0, options);
+  const ParsedFile parsed(std::span(&file, 1), 0, options);
   EXPECT_FALSE(parsed.read(limit));
   Dataset other = read_dataset(file, all_columns());
   other.target_name = "kept";  // as no reader would name it
   parsed.write(other);
-  const auto found = ParsedFile(file, 0, options).read(limit);
+  const auto found = ParsedFile(std::span(&file, 1), 0, options).read(limit);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->target_name, "kept");
-  EXPECT_FALSE(ParsedFile(file, 1, options).read(limit));
+  EXPECT_FALSE(ParsedFile(std::span(&file, 1), 1, options).read(limit));
 }
 
 TEST_F(ParsedFiles, OtherBytesAndOtherOptionsAreOtherFiles) {

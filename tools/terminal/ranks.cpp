@@ -31,10 +31,10 @@ int cores() {
 
 }  // namespace
 
-void join_ranks() {
+void join_ranks(bool shares_rows) {
   if (!mpi::is_launched()) return;
   held() = std::make_unique<mpi::Session>();
-  Interruption::share(*held());
+  if (shares_rows) Interruption::share(*held());
   set_threads(cores());
   if (is_first_rank()) return;
   const int nowhere = ::open("/dev/null", O_WRONLY);

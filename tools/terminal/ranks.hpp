@@ -7,8 +7,9 @@
 namespace yosida::cli {
 
 /// Joins the processes that a launcher has started with this one, where there are some. Of all of them the
-/// first alone prints, and each takes its share of the cores of its machine.
-void join_ranks();
+/// first alone prints, and each takes its share of the cores of its machine. They share rows, or do whole
+/// runs of a study each.
+void join_ranks(bool shares_rows);
 /// Null where this process is alone.
 mpi::Session* session();
 /// This process writes files and prints: it is alone, or the first.

@@ -54,7 +54,9 @@ void add_file_flags(CLI::App& command, DataFiles& files) {
   const std::string group = "Data";
   command
       .add_option("--train", files.train,
-                  "training rows: .csv .tsv .txt .libsvm .npy .npz IDX, also .gz and .xz")
+                  "training rows: .csv .tsv .txt .libsvm .npy .npz IDX, also .gz and .xz; a folder or "
+                  "'part-*.csv': several "
+                  "files")
       ->group(group);
   command.add_option("--valid", files.validation, "validation rows (default: a part of --train)")
       ->group(group);

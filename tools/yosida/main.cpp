@@ -237,8 +237,16 @@ int main(int argc, char** argv) {
   std::string message;
   int code = cli::kOk;
   try {
-    if (argc > 1 && std::string_view(argv[1]) == "tune") cli::join_ranks();
-    code = cli::leave_ranks(run_and_explain(argc, argv, message), message);
+    const std::string_view command = argc > 1 ? argv[1] : "";
+    const bool shares_runs = command == "compare" || command == "reproduce";
+    if (command == "tune" || shares_runs) cli::join_ranks(!shares_runs);
+    const auto run = [&] { code = run_and_explain(argc, argv, message); };
+    if (shares_runs && cli::session() != nullptr) {
+      cli::session()->alone(run);
+    } else {
+      run();
+    }
+    code = cli::leave_ranks(code, message);
   } catch (const mpi::Ended& ended) {
     message = ended.message;
     code = ended.code;

@@ -10,6 +10,7 @@
 #include "commands.hpp"
 #include "compare_table.hpp"
 #include "output.hpp"
+#include "ranks.hpp"
 #include "say.hpp"
 #include "yosida/error.hpp"
 #include "yosida/linalg/threads.hpp"
@@ -68,6 +69,10 @@ void StudyFlags::add_to(CLI::App& command, const std::string& group) {
 }
 
 void StudyFlags::verify() const {
+  if (session() != nullptr && session()->size() > 1 && study.empty())
+    throw InputError(
+        "--study: several processes do the runs of a study together: name its file, or "
+        "postgresql://HOST/DATABASE where they are on several machines");
   constexpr std::int64_t kMostSeeds = 1'000'000;
   if (seeds < 1 || seeds > kMostSeeds)
     throw InputError(fmt::format("seeds = {}: must be from 1 to {}", seeds, kMostSeeds));

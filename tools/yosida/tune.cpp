@@ -59,20 +59,13 @@ void print_for_people(const TuneOptions& options, const TuneProblem& problem, co
   say("yosida: printing the result could not be done: {}\n", error.what());
 }
 
-/// Processes that share rows map the same file. Of a text file the first of them keeps what it says where the
-/// others can map it.
+/// Processes that share rows keep what they have read of a text where the others can map it.
 Rows read_rows_together(DataFiles files, const TuneOptions& options) {
   if (session() == nullptr || session()->size() == 1) return read_rows(files, options);
-  bool is_mapped = true;
-  for (const std::string& path : input_paths(files, options.penalty)) {
+  for (const std::string& path : input_paths(files, options.penalty))
     if (path == "-")
       throw InputError("-: rows from standard input go to one process alone: give several a file");
-    is_mapped = is_mapped && path.ends_with(".npy");
-  }
-  if (is_mapped) return read_rows(files, options);
   files.cache = files.built_in.empty();
-  if (is_first_rank()) session()->alone([&] { read_rows(files, options); });
-  session()->meet();
   return read_rows(files, options);
 }
 

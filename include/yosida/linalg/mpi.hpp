@@ -25,11 +25,14 @@ struct Ended {
 };
 
 /// From its beginning to its end this thread shares its work with the other processes. At most one lives in a
-/// process, and once.
+/// process; one that starts MPI lives once.
 class Session {
  public:
   /// Together with all other processes. Throws InputError where MPI cannot be loaded.
   Session();
+  /// The same in a program that has started MPI itself: with the processes of one of its communicators, as
+  /// Fortran has it (MPI_Comm_c2f, and py2f of mpi4py). Throws InputError where it is none.
+  explicit Session(int communicator);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
