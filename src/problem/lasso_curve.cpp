@@ -212,6 +212,7 @@ void LassoCurves::grow(const Vector& score) {
   const auto last = others.begin() + static_cast<std::ptrdiff_t>(std::min(wanted, others.size()));
   std::nth_element(others.begin(), last - 1, others.end(),
                    [&](Index a, Index b) { return std::abs(score[a]) > std::abs(score[b]); });
+  std::sort(others.begin(), last);  // of two that are alike the path takes the first
   for (auto each = others.begin(); each != last; ++each) {
     columns_.push_back(*each);
     is_in_[static_cast<std::size_t>(*each)] = 1;

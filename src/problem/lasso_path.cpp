@@ -16,6 +16,9 @@ constexpr double kIndependent = 1e-11;
 /// A step by less than this share of c is none; so many of them one after the other have no end.
 constexpr double kStands = 1e-13;
 constexpr int kMostStanding = 200;
+/// Columns that reach c this near to each other, as shares of it, do so at once: the first of them enters. Of
+/// two that are alike in the training rows rounding would choose one, and validation rows tell them apart.
+constexpr double kTogether = 1e-11;
 /// Correlations are computed anew after so many kinks, and may be off by so much of c.
 constexpr int kRenewal = 32;
 constexpr double kExact = 1e-9;
@@ -59,7 +62,7 @@ void LassoPath::resume(std::size_t kink, const Vector& slope) {
     Index first = -1;
     largest_ = 0.0;
     for (Index j = 0; j < columns(); ++j)
-      if (square_[j] > 0.0 && std::abs(slope_[j]) > largest_) {
+      if (square_[j] > 0.0 && std::abs(slope_[j]) > (1.0 + kTogether) * largest_) {
         largest_ = std::abs(slope_[j]);
         first = j;
       }
@@ -222,7 +225,8 @@ LassoPath::Next LassoPath::next_event() const {
       // A line meets its bound once: what has just left it does not meet it again.
       if (!(closing > 0.0) || (j == just_left_ && side == left_sign_)) continue;
       const double length = std::max(at_ - side * correlation_[j], 0.0) / closing;
-      if (length < next.length) next = {.length = length, .column = j, .sign = side};
+      if (length < next.length - (next.place < 0 ? kTogether * at_ : 0.0))
+        next = {.length = length, .column = j, .sign = side};
     }
   }
   return next;
