@@ -61,7 +61,7 @@ print("done")
 
 
 def test_forked_processes_fit():
-    """Threads of OpenMP do not survive a fork; the child computes with one."""
+    """Threads do not survive a fork; the child computes with one."""
     code = """
 import os, numpy as np, yosida
 rng = np.random.default_rng(0)

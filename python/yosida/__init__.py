@@ -91,7 +91,7 @@ def __dir__() -> list[str]:
     return sorted([*globals(), *_ESTIMATORS])
 
 
-# Threads of OpenMP do not survive a fork, and a region of theirs would wait for them for ever. Results are the same
+# Threads do not survive a fork, and BLAS may wait for its own for ever. Results are the same
 # with one thread.
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=lambda: set_threads(1))

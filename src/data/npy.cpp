@@ -8,8 +8,7 @@
 #include <span>
 
 #include "data/formats.hpp"
-#include "linalg/ranks.hpp"
-#include "linalg/tasks.hpp"
+#include "linalg/columns.hpp"
 #include "yosida/error.hpp"
 
 namespace yosida {
@@ -116,15 +115,15 @@ class ArrayReader {
     const auto numbers = stream_.map_last_numbers<Number>(static_cast<std::size_t>(size()));
     if (!numbers) return false;
     require_memory<Number>(size());
-    const linalg::OwnRows own = part_.is_one_of_several ? linalg::OwnRows{0, part_.is_own ? rows_ : 0}
-                                                        : linalg::own_rows(rows_);  // others check theirs
-    check_all<Number>(own.first * cols_, {numbers.get() + own.first * cols_,
-                                          static_cast<std::size_t>((own.end - own.first) * cols_)});
     if (target_)
       data.y = Vector::NullaryExpr(
           rows_, [&](Index i) { return static_cast<double>(numbers.get()[i * cols_ + *target_]); });
     data.x = dense_view(numbers.get() + (target_ && *target_ == 0 ? 1 : 0), rows_, cols_ - (target_ ? 1 : 0),
                         cols_, numbers);
+    // Of several files each process checks its own. One file has the look that statistics of its columns begin with.
+    const bool is_doubtful = part_.is_one_of_several ? part_.is_own
+                                                     : !look_at(data.x)->is_finite() || !data.y.allFinite();
+    if (is_doubtful) check_all<Number>(0, {numbers.get(), static_cast<std::size_t>(size())});
     return true;
   }
 
@@ -182,15 +181,7 @@ class ArrayReader {
   // The first of these numbers is the one at `first` of the file.
   template <typename Number>
   void check_all(Index first, std::span<const Number> numbers) const {
-    constexpr std::size_t kRange = std::size_t{1} << 20;
-    const std::size_t ranges = (numbers.size() + kRange - 1) / kRange;
-    std::vector<char> is_finite(ranges);
-    linalg::run_tasks(static_cast<Index>(ranges), std::ssize(numbers), [&](Index range) {
-      const std::size_t begin = static_cast<std::size_t>(range) * kRange;
-      is_finite[static_cast<std::size_t>(range)] =
-          all_finite<Number>(numbers.subspan(begin, std::min(kRange, numbers.size() - begin)));
-    });
-    if (std::all_of(is_finite.begin(), is_finite.end(), [](char each) { return each != 0; })) return;
+    if (all_finite(numbers)) return;
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       if (!std::isfinite(numbers[i])) check(numbers[i], first + static_cast<Index>(i));
     }

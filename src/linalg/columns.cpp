@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <limits>
-#include <optional>
 
 #include "linalg/over_rows.hpp"
 #include "linalg/row_numbers.hpp"
@@ -49,21 +48,12 @@ void for_each_omitted(const Design& x, double n, const Vector& count, const Visi
 }
 
 // What is summed over rows is made of vectors of one number a column, which processes send each other.
-struct Held {
-  ColumnRange range;
-  Vector nan;  // 1 where there is one
-};
-struct First {
-  ColumnRange range;
-  Vector sum;
-};
 struct Second {
   Vector rest, square;
 };
 std::vector<Vector*> vectors_of(Vector& sums) { return {&sums}; }
 std::vector<Vector*> vectors_of(ColumnRange& range) { return {&range.low, &range.high}; }
-std::vector<Vector*> vectors_of(Held& held) { return {&held.range.low, &held.range.high, &held.nan}; }
-std::vector<Vector*> vectors_of(First& first) { return {&first.range.low, &first.range.high, &first.sum}; }
+std::vector<Vector*> vectors_of(ColumnLook& look) { return {&look.range.low, &look.range.high, &look.sum}; }
 std::vector<Vector*> vectors_of(Second& second) { return {&second.rest, &second.square}; }
 
 /// The sums of all blocks of rows, of which `own` are those of this process.
@@ -86,8 +76,30 @@ std::vector<Sums> gathered(const Design& x, Index blocks, std::vector<Sums> own,
   return all;
 }
 
-/// Calls visit(sums, row, its number) for each row, and join(sums, others) for the sums of one block of rows
-/// after the other. The blocks are the same whatever the number of threads and processes.
+/// Columns [begin, end) of a row.
+struct Stretch {
+  Index begin, end;
+};
+
+/// Calls visit(i, row, stretch) such that all columns of each row are visited once, rows in their order. Of
+/// wide rows a stretch is taken of all rows before the next: what is summed for its columns stays in cache.
+template <typename Visit>
+void for_each_stretch(const Design& x, const Visit& visit) {
+  constexpr Index kWidth = 1024;
+  const linalg::Storage& storage = Access::storage(x);
+  if (storage.is_sparse || storage.is_single || !Access::map(x).is_identity()) {
+    for_each_row(x, [&](Index i, const double* row) { visit(i, row, Stretch{0, x.cols()}); });
+    return;
+  }
+  const RowsOf<linalg::DenseRow> rows(x);
+  for (Index begin = 0; begin < x.cols(); begin += kWidth)
+    for (Index i = 0; i < x.rows(); ++i)
+      visit(i, rows.row(i), Stretch{begin, std::min(begin + kWidth, x.cols())});
+}
+
+/// Calls visit(sums, row, its number, stretch) for all columns of each row, and join(sums, others) for the
+/// sums of one block of rows after the other. The blocks are the same whatever the number of threads and
+/// processes.
 template <typename Sums, typename Visit, typename Join>
 Sums over_dense_rows(const Design& x, const Sums& none, const Visit& visit, const Join& join) {
   const Index blocks = linalg::blocks_of_pass(x.rows(), x.rows() * x.cols());
@@ -97,8 +109,9 @@ Sums over_dense_rows(const Design& x, const Sums& none, const Visit& visit, cons
     const Index block = own.first + task;
     const Index begin = x.rows() * block / blocks;
     Sums& sums = parts[static_cast<std::size_t>(task)];
-    for_each_row(x.row_range(begin, x.rows() * (block + 1) / blocks - begin),
-                 [&](Index i, const double* row) { visit(sums, row, begin + i); });
+    for_each_stretch(
+        x.row_range(begin, x.rows() * (block + 1) / blocks - begin),
+        [&](Index i, const double* row, Stretch stretch) { visit(sums, row, begin + i, stretch); });
   });
   parts = gathered(x, blocks, std::move(parts), none);
   for (std::size_t i = 1; i < parts.size(); ++i) join(parts[0], parts[i]);
@@ -108,24 +121,23 @@ Sums over_dense_rows(const Design& x, const Sums& none, const Visit& visit, cons
 /// Sums of one number a column: term(row, j) times the weight of the row is what it adds to column j.
 template <typename Term>
 Vector sums_over_rows(const Design& x, const Vector& weight, const Term& term) {
-  const Index d = x.cols();
   return over_dense_rows(
-      x, Vector(Vector::Zero(d)),
-      [&](Vector& sums, const double* row, Index i) {
+      x, Vector(Vector::Zero(x.cols())),
+      [&](Vector& sums, const double* row, Index i, Stretch columns) {
         double* const out = sums.data();
         if (weight.size() == 0) {
-          for (Index j = 0; j < d; ++j) out[j] += term(row, j);
+          for (Index j = columns.begin; j < columns.end; ++j) out[j] += term(row, j);
         } else {
-          for (Index j = 0; j < d; ++j) out[j] += weight[i] * term(row, j);
+          for (Index j = columns.begin; j < columns.end; ++j) out[j] += weight[i] * term(row, j);
         }
       },
       [](Vector& sums, const Vector& others) { sums += others; });
 }
 
-void widen(ColumnRange& range, const double* row, Index = 0) {
+void widen(ColumnRange& range, const double* row, Index, Stretch columns) {
   double* const low = range.low.data();
   double* const high = range.high.data();
-  for (Index j = 0; j < range.low.size(); ++j) {  // a comparison with NaN is false
+  for (Index j = columns.begin; j < columns.end; ++j) {  // a comparison with NaN is false
     low[j] = row[j] < low[j] ? row[j] : low[j];
     high[j] = row[j] > high[j] ? row[j] : high[j];
   }
@@ -141,28 +153,35 @@ ColumnRange empty_range(Index columns) {
           Vector::Constant(columns, -std::numeric_limits<double>::infinity())};
 }
 
-/// The range of dense rows; returns nothing where a number is NaN.
-std::optional<ColumnRange> range_without_nan(const Design& x) {
-  const Held all = over_dense_rows(
-      x, Held{empty_range(x.cols()), Vector::Zero(1)},
-      [&](Held& own, const double* row, Index) {
-        widen(own.range, row);
-        int nans = 0;
-        for (Index j = 0; j < x.cols(); ++j) nans |= static_cast<int>(row[j] != row[j]);
-        if (nans != 0) own.nan[0] = 1.0;
+ColumnLook looked_at(const Design& x) {
+  return over_dense_rows(
+      x, ColumnLook{empty_range(x.cols()), Vector::Zero(x.cols())},
+      [&](ColumnLook& own, const double* row, Index i, Stretch columns) {
+        widen(own.range, row, i, columns);
+        double* const out = own.sum.data();
+        for (Index j = columns.begin; j < columns.end; ++j) out[j] += row[j];
       },
-      [](Held& own, const Held& other) {
+      [](ColumnLook& own, const ColumnLook& other) {
         join(own.range, other.range);
-        own.nan = own.nan.cwiseMax(other.nan);
+        own.sum += other.sum;
       });
-  if (all.nan[0] != 0.0) return {};
-  return all.range;
 }
 
 /// The larger of both; NaN where either is.
 double larger(double a, double b) { return a >= b || std::isnan(a) ? a : b; }
 
 }  // namespace
+
+bool ColumnLook::is_finite() const {
+  return sum.allFinite() && range.low.allFinite() && range.high.allFinite();
+}
+
+std::shared_ptr<const ColumnLook> look_at(const Design& x) {
+  if (!Access::is_all_stored(x)) return std::make_shared<const ColumnLook>(looked_at(x));
+  linalg::KeptLook& kept = *Access::storage(x).look;
+  std::call_once(kept.once, [&] { kept.look = std::make_shared<const ColumnLook>(looked_at(x)); });
+  return kept.look;
+}
 
 Vector ColumnRange::unit_scales() const {
   return low.cwiseAbs().cwiseMax(high.cwiseAbs()).unaryExpr([](double v) { return unit_scale(v); });
@@ -187,11 +206,11 @@ Vector largest_magnitudes(const Design& x) {
   if (!x.omits_zeros() && !map.is_identity() && map.is_diagonal()) {
     // Steps keep the order of numbers: the least and the largest of a column stay so, and one pass that
     // changes no number finds them.
-    if (const auto range = range_without_nan(Access::as_stored(x))) {
+    const auto look = look_at(Access::as_stored(x));
+    if (const ColumnRange& range = look->range; look->sum.allFinite())
       return Vector::NullaryExpr(x.cols(), [&](Index j) {
-        return std::max(std::abs(map.apply(j, range->low[j])), std::abs(map.apply(j, range->high[j])));
+        return std::max(std::abs(map.apply(j, range.low[j])), std::abs(map.apply(j, range.high[j])));
       });
-    }
   }
   Vector largest = Vector::Zero(x.cols());
   const auto add = [&](Index column, double value, double) {
@@ -202,15 +221,29 @@ Vector largest_magnitudes(const Design& x) {
   } else {
     largest = over_dense_rows(
         x, largest,
-        [&](Vector& own, const double* row, Index) {
+        [&](Vector& own, const double* row, Index, Stretch columns) {
           double* const most = own.data();
-          for (Index j = 0; j < x.cols(); ++j) most[j] = larger(most[j], std::abs(row[j]));
+          for (Index j = columns.begin; j < columns.end; ++j) most[j] = larger(most[j], std::abs(row[j]));
         },
         [](Vector& own, const Vector& other) {
           for (Index j = 0; j < own.size(); ++j) own[j] = larger(own[j], other[j]);
         });
   }
   return largest;
+}
+
+Vector rough_means(const Design& x) {
+  const auto n = static_cast<double>(x.rows());
+  const ColumnMap map = Access::map(x);
+  if (!x.omits_zeros() && map.is_diagonal() && Access::is_all_stored(Access::as_stored(x))) {
+    const Vector sum = look_at(Access::as_stored(x))->sum;
+    if (sum.allFinite())
+      return Vector::NullaryExpr(x.cols(), [&](Index j) { return map.apply(j, sum[j] / n); });
+  }
+  Vector mean = Vector::Zero(x.cols());
+  const Vector share = Vector::Constant(x.rows(), 1.0 / n);
+  x.add_transposed(as_span(share), as_span(mean));
+  return mean;
 }
 
 Vector column_means(const Design& x, const Vector& scale, const Vector& weight) {
@@ -267,19 +300,9 @@ ColumnStatistics column_statistics(const Design& x, const Vector& weight) {
   if (reads_entries(x) || weight.size() > 0) {
     of.range = column_range(x);
   } else {
-    First first = over_dense_rows(
-        x, First{empty_range(d), Vector::Zero(d)},
-        [&](First& own, const double* row, Index) {
-          widen(own.range, row);
-          double* const out = own.sum.data();
-          for (Index j = 0; j < d; ++j) out[j] += row[j];
-        },
-        [](First& own, const First& other) {
-          join(own.range, other.range);
-          own.sum += other.sum;
-        });
-    of.range = std::move(first.range);
-    sum = std::move(first.sum);
+    const auto look = look_at(x);
+    of.range = look->range;
+    sum = look->sum;
   }
   of.scale = of.range.unit_scales();
   of.mean = sum.cwiseProduct(of.scale) / n;
@@ -291,10 +314,10 @@ ColumnStatistics column_statistics(const Design& x, const Vector& weight) {
   // The second pass takes out the rounding of the first, which grows with the rows.
   const Second second = over_dense_rows(
       x, Second{Vector::Zero(d), Vector::Zero(d)},
-      [&, s = of.scale.data(), m = of.mean.data()](Second& own, const double* row, Index) {
+      [&, s = of.scale.data(), m = of.mean.data()](Second& own, const double* row, Index, Stretch columns) {
         double* const rest = own.rest.data();
         double* const square = own.square.data();
-        for (Index j = 0; j < d; ++j) {
+        for (Index j = columns.begin; j < columns.end; ++j) {
           const double deviation = row[j] * s[j] - m[j];
           rest[j] += deviation;
           square[j] += deviation * deviation;

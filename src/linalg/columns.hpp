@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "yosida/linalg/design.hpp"
@@ -17,8 +18,20 @@ struct ColumnRange {
   Vector unit_scales() const;
 };
 ColumnRange column_range(const Design& x);
+/// What one pass over dense rows tells.
+struct ColumnLook {
+  ColumnRange range;
+  Vector sum;  ///< of each column; not finite where a number is not, or where they add up to more than one
+
+  /// True where all numbers are finite for sure.
+  bool is_finite() const;
+};
+/// Of dense rows. The pass is made once where they are all that is stored, without a step.
+std::shared_ptr<const ColumnLook> look_at(const Design& x);
 /// The largest |number| of each column; NaN where there is one.
 Vector largest_magnitudes(const Design& x);
+/// Means of the columns from one pass, or from a look that was made before; rounding grows with the rows.
+Vector rough_means(const Design& x);
 /// Takes the columns times `scale`.
 Vector column_means(const Design& x, const Vector& scale, const Vector& weight = {});
 /// Population standard deviations of the columns times `scale`, `mean` being the means of these.

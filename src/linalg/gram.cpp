@@ -78,28 +78,34 @@ void copy_weighted(const Design& x, std::span<const double> weight, Index begin,
   }
 }
 
+/// Rows that are written one behind the other where they are wanted.
+template <typename Number>
+struct CopiedRows {
+  Index rows, width;
+  FunctionRef<void(Index begin, Index count, Number* out)> copy;
+};
+
 /// A Gram matrix for each range of rows, then their sum: the ranges are the same whatever threads and
 /// processes there are. Processes cannot leave theirs out where one is told to stop, so they ask before
 /// alone.
 template <typename Number>
-Matrix narrow_gram(const Design& x, std::span<const double> weight, const StopToken* stop) {
-  const Index d = x.cols();
+Matrix narrow_gram(const CopiedRows<Number>& x, const StopToken* stop) {
+  const Index d = x.width;
   const Index block = rows_a_block(d);
-  const Index ranges = x.rows() < linalg::kSharedRows
-                           ? std::min<Index>(kRanges, (x.rows() + block - 1) / block)
-                           : linalg::blocks_of(x.rows());
+  const Index ranges = x.rows < linalg::kSharedRows ? std::min<Index>(kRanges, (x.rows + block - 1) / block)
+                                                    : linalg::blocks_of(x.rows);
   Matrix gram = Matrix::Zero(d, d);
-  const linalg::OwnBlocks own = linalg::own_blocks(x.rows(), ranges);
+  const linalg::OwnBlocks own = linalg::own_blocks(x.rows, ranges);
   const bool is_alone = own.count() == ranges;
   if (!is_alone && stop_requested(stop)) return gram;
   std::vector<MatrixOf<Number>> parts(static_cast<std::size_t>(own.count()), MatrixOf<Number>::Zero(d, d));
-  linalg::run_tasks(own.count(), x.rows() * d * d, [&](Index task) {
+  linalg::run_tasks(own.count(), x.rows * d * d, [&](Index task) {
     const Index range = own.first + task;
-    const Index end = x.rows() * (range + 1) / ranges;
+    const Index end = x.rows * (range + 1) / ranges;
     MatrixOf<Number> rows(block, d);
-    for (Index i = x.rows() * range / ranges; i < end && !(is_alone && stop_requested(stop)); i += block) {
+    for (Index i = x.rows * range / ranges; i < end && !(is_alone && stop_requested(stop)); i += block) {
       const Index count = std::min(block, end - i);
-      copy_weighted(x, weight, i, count, rows.data());
+      x.copy(i, count, rows.data());
       add_gram(rows.topRows(count), parts[static_cast<std::size_t>(task)]);
     }
   });
@@ -111,24 +117,24 @@ Matrix narrow_gram(const Design& x, std::span<const double> weight, const StopTo
   std::vector<double> numbers(parts.size() * size);
   for (std::size_t part = 0; part < parts.size(); ++part)
     Eigen::Map<Matrix>(numbers.data() + part * size, d, d) = parts[part].template cast<double>();
-  linalg::add_blocks(x.rows(), ranges, numbers.data(), size, size, gram.data());
+  linalg::add_blocks(x.rows, ranges, numbers.data(), size, size, gram.data());
   return gram;
 }
 
 /// One Gram matrix, of which each task has kPanel rows.
 template <typename Number>
-Matrix wide_gram(const Design& x, std::span<const double> weight, const StopToken* stop) {
-  const Index d = x.cols();
-  const Index block = std::min<Index>(4 * rows_a_block(d), x.rows());
+Matrix wide_gram(const CopiedRows<Number>& x, const StopToken* stop) {
+  const Index d = x.width;
+  const Index block = std::min<Index>(4 * rows_a_block(d), x.rows);
   const Index panels = (d + kPanel - 1) / kPanel;
   MatrixOf<Number> gram = MatrixOf<Number>::Zero(d, d);
   MatrixOf<Number> rows(block, d);
-  for (Index i = 0; i < x.rows() && !stop_requested(stop); i += block) {
-    const Index count = std::min(block, x.rows() - i);
+  for (Index i = 0; i < x.rows && !stop_requested(stop); i += block) {
+    const Index count = std::min(block, x.rows - i);
     const Index parts = std::min(kRanges, count);
     linalg::run_tasks(parts, count * d, [&](Index part) {
       const Index begin = count * part / parts;
-      copy_weighted(x, weight, i + begin, count * (part + 1) / parts - begin, rows.row(begin).data());
+      x.copy(i + begin, count * (part + 1) / parts - begin, rows.row(begin).data());
     });
     linalg::run_tasks(panels, count * d * d, [&](Index task) {
       const Index panel = panels - 1 - task;  // the longest first
@@ -144,9 +150,28 @@ Matrix wide_gram(const Design& x, std::span<const double> weight, const StopToke
 template <typename Number>
 Matrix dense_gram(const Design& x, std::span<const double> weight, const StopToken* stop) {
   if (x.rows() == 0) return Matrix::Zero(x.cols(), x.cols());
-  if (x.cols() <= kNarrow) return narrow_gram<Number>(x, weight, stop);
+  const bool is_narrow = x.cols() <= kNarrow;
   std::vector<double> place;
-  return wide_gram<Number>(x, linalg::gathered(x.rows(), weight, place), stop);
+  if (!is_narrow) weight = linalg::gathered(x.rows(), weight, place);
+  const auto copy = [&](Index begin, Index count, Number* out) {
+    copy_weighted(x, weight, begin, count, out);
+  };
+  const CopiedRows<Number> rows{x.rows(), x.cols(), copy};
+  return is_narrow ? narrow_gram(rows, stop) : wide_gram(rows, stop);
+}
+
+/// Of dense rows: a column of ones and one of y stand behind theirs.
+Matrix gram_with_border(const Design& x, const Vector& y, const StopToken* stop) {
+  const Index width = x.cols() + 2;
+  const auto copy = [&](Index begin, Index count, double* out) {
+    x.copy_rows(begin, count, out, width);
+    for (Index i = 0; i < count; ++i) {
+      out[i * width + width - 2] = 1.0;
+      out[i * width + width - 1] = y[begin + i];
+    }
+  };
+  const CopiedRows<double> rows{x.rows(), width, copy};
+  return width <= kNarrow ? narrow_gram(rows, stop) : wide_gram(rows, stop);
 }
 
 Matrix sparse_gram(const Design& x, std::span<const double> weight) {
@@ -381,6 +406,38 @@ Matrix weighted_gram(const Design& x, std::span<const double> weight, const Stop
                                  : dense_gram<double>(x, weight, stop);
   fill_upper(gram);
   return gram;
+}
+
+Vector RowSums::centre(double n, double y) {
+  Vector mean = rows / n;
+  gram.noalias() -= n * mean * mean.transpose();
+  with_y -= y * mean;
+  rows.setZero();
+  return mean;
+}
+
+RowSums row_sums(const Design& x, const Vector& y, const StopToken* stop) {
+  const Index d = x.cols();
+  const ColumnMap map = Access::map(x);
+  if (reads_entries(x) || !map.is_diagonal() || x.rows() == 0) {
+    RowSums sums{.gram = weighted_gram(x, {}, stop), .rows = Vector::Zero(d), .with_y = Vector::Zero(d)};
+    const Vector ones = Vector::Ones(x.rows());
+    x.add_transposed(as_span(ones), as_span(sums.rows));
+    x.add_transposed(as_span(y), as_span(sums.with_y));
+    return sums;
+  }
+  // Scales are taken out of the sums: x = a (v − zero) of a number v as it is stored.
+  const Vector a = Vector::NullaryExpr(d, [&](Index j) { return map.scaled(j, 1.0); });
+  const Vector zero = Vector::NullaryExpr(d, [&](Index j) { return -map.apply(j, 0.0) / a[j]; });
+  const Design stored = Access::as_stored(x);
+  const Matrix all = gram_with_border(map.is_identity() ? stored : stored.mapped({.shift = zero}), y, stop);
+  RowSums sums{.gram = all.topLeftCorner(d, d),
+               .rows = a.cwiseProduct(all.row(d).head(d).transpose()),
+               .with_y = a.cwiseProduct(all.row(d + 1).head(d).transpose())};
+  for (Index i = 0; i < d; ++i)
+    sums.gram.row(i).head(i + 1).array() *= a[i] * a.head(i + 1).transpose().array();
+  fill_upper(sums.gram);
+  return sums;
 }
 
 Matrix rough_weighted_gram(const Design& x, std::span<const double> weight, const StopToken* stop) {

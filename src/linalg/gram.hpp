@@ -8,8 +8,17 @@ namespace yosida {
 /// Σ_i weight_i x_i x_iᵀ, both triangles filled; of some rows only where `stop` says so on the way. No
 /// weights are weights of 1.
 Matrix weighted_gram(const Design& x, std::span<const double> weight, const StopToken* stop = nullptr);
-/// The same with sums in single precision, at half the price: good to some 1e-6 of the largest, where columns
-/// are of one scale. Not finite where numbers are beyond it.
+/// Σ_i x_i x_iᵀ, Σ_i x_i and Σ_i y_i x_i from one pass over dense rows.
+struct RowSums {
+  Matrix gram;
+  Vector rows, with_y;
+
+  /// The sums of rows less their mean, given how many there are and Σ_i y_i. Returns the mean.
+  Vector centre(double n, double y);
+};
+RowSums row_sums(const Design& x, const Vector& y, const StopToken* stop = nullptr);
+/// The same as weighted_gram with sums in single precision, at half the price: good to some 1e-6 of the
+/// largest, where columns are of one scale. Not finite where numbers are beyond it.
 Matrix rough_weighted_gram(const Design& x, std::span<const double> weight, const StopToken* stop = nullptr);
 /// Its rows and columns in `set` (rising). A last one of x.cols() stands for a column of ones.
 Matrix weighted_gram(const Design& x, std::span<const double> weight, std::span<const Index> set);

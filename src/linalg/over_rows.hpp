@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <exception>
 #include <span>
 #include <vector>
 
@@ -38,22 +37,7 @@ double over_rows(Index rows, Index operations, std::span<double> out, const Body
     const Index block = own.first + task;
     sums[out.size()] = body(rows * block / blocks, rows * (block + 1) / blocks, sums);
   };
-  const int team = team_size(own.count(), operations);
-  if (team > 1) {
-    std::exception_ptr failure;  // an exception must not leave its thread (memory that is out)
-#pragma omp parallel for num_threads(team) schedule(static)
-    for (Index task = 0; task < own.count(); ++task) {
-      try {
-        pass_over(task);
-      } catch (...) {
-#pragma omp critical(yosida_over_rows)
-        failure = std::current_exception();
-      }
-    }
-    if (failure) std::rethrow_exception(failure);
-  } else {  // apart, because a team of one still allocates
-    for (Index task = 0; task < own.count(); ++task) pass_over(task);
-  }
+  run_tasks(own.count(), operations, pass_over);
   double total = 0.0;
   if (own.count() == blocks) {
     for (Index block = 0; block < blocks; ++block) {

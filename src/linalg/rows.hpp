@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -10,7 +11,17 @@
 
 // How linalg reads the rows of a design. Nobody else asks how they are stored.
 
+namespace yosida {
+struct ColumnLook;
+}
+
 namespace yosida::linalg {
+
+/// What has been seen of the columns of all rows (look_at); null before.
+struct KeptLook {
+  std::once_flag once;
+  std::shared_ptr<const ColumnLook> look;
+};
 
 /// Rows as they lie in memory, in pieces of one kind. Written once, by whoever made them.
 struct Storage {
@@ -33,6 +44,7 @@ struct Storage {
   std::vector<Dense> dense;
   std::vector<Sparse> sparse;
   std::vector<std::shared_ptr<const void>> owners;
+  std::shared_ptr<KeptLook> look = std::make_shared<KeptLook>();
 
   Index rows() const { return first.back(); }
   std::size_t pieces() const { return first.size() - 1; }
@@ -74,6 +86,10 @@ class Access {
     return x.selection_ ? x.selection_->data() + x.begin_ : nullptr;
   }
   static Index begin(const Design& x) { return x.begin_; }
+  /// Whether it is all rows that are stored, as they are.
+  static bool is_all_stored(const Design& x) {
+    return !x.selection_ && !x.steps_ && x.begin_ == 0 && x.rows_ == x.storage_->rows();
+  }
   static Index numbers(const Design& x) { return x.numbers_; }
   static const std::vector<ColumnStep>* steps(const Design& x) { return x.steps_.get(); }
   static ColumnMap map(const Design& x) { return ColumnMap(x.steps_.get()); }

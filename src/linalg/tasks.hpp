@@ -4,14 +4,19 @@
 #include <vector>
 
 #include "linalg/ranks.hpp"
+#include "yosida/linalg/function_ref.hpp"
 #include "yosida/linalg/types.hpp"
 
 namespace yosida::linalg {
 
 /// How many threads work on so many tasks of so many operations in all. One where they would be done before
-/// threads have woken up, inside a task, and where memory is limited (ulimit -v): OpenMP ends the process
-/// where it cannot make a thread.
+/// threads have woken up, inside a task, and where memory is limited (ulimit -v): a
+/// thread takes much of it.
 int team_size(Index tasks, Index operations);
+
+/// Calls task(0), …, task(count − 1), in no order, by so many threads: this one and others of the one pool
+/// that the process has. Where these work for somebody else, this one does all of it. No task may throw.
+void run_by_team(int team, Index count, FunctionRef<void(Index)> task);
 
 /// Calls task(0), …, task(count − 1), in no order: from several threads where they have as many `operations`
 /// in all as pays for these. Each writes to memory of its own, so
@@ -24,14 +29,13 @@ void run_tasks(Index count, Index operations, const Task& task) {
     return;
   }
   std::vector<std::exception_ptr> failures(static_cast<std::size_t>(count));
-#pragma omp parallel for num_threads(team) schedule(dynamic, 1)
-  for (Index i = 0; i < count; ++i) {
+  run_by_team(team, count, [&](Index i) {
     try {
       task(i);
     } catch (...) {
       failures[static_cast<std::size_t>(i)] = std::current_exception();
     }
-  }
+  });
   for (const std::exception_ptr& failure : failures)
     if (failure) std::rethrow_exception(failure);
 }

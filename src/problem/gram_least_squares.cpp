@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "linalg/columns.hpp"
 #include "linalg/factor.hpp"
 #include "linalg/gram.hpp"
 #include "linalg/row_numbers.hpp"
@@ -60,8 +61,7 @@ GramLeastSquares::GramLeastSquares(std::shared_ptr<const LinearProblem> direct, 
   validation_rows_ = static_cast<double>(direct_->split().validation.rows());
   mean_ = Vector::Zero(train.features());
   if (intercept_) {
-    const Vector weight = Vector::Constant(train.rows(), 1.0 / train_rows_);
-    train.x.add_transposed(as_span(weight), as_span(mean_));
+    mean_ = rough_means(train.x);
     target_mean_ = sum_of(train.x, train.y) / train_rows_;
   }
   const bool is_resolved = train.rows() >= train.features() ? by_columns(stop, all) : by_rows();
@@ -83,24 +83,24 @@ bool GramLeastSquares::keeps_apart(const Vector& curvatures) {
 
 bool GramLeastSquares::by_columns(const StopToken& stop, const GramOfAll* all) {
   const auto& [train, validation, test] = direct_->split();
-  const Index d = train.features();
   const Design x = shifted(train.x, mean_);
   const Vector y = train.y.array() - target_mean_;
+  RowSums sums;
   std::optional<Matrix> gram;
   if (all != nullptr) gram = all->of(x, validation.x, &stop);
-  if (!gram) gram = weighted_gram(x, {}, &stop);
-  *gram /= train_rows_;
-  rotation_.emplace(std::move(*gram));
+  if (gram) {
+    sums.gram = std::move(*gram);
+    sums.with_y = multiplied_transposed(x, y).col(0);
+  } else {
+    sums = row_sums(x, y, &stop);
+    if (intercept_) mean_ += sums.centre(train_rows_, sum_of(train.x, y));  // what rough means leave
+  }
+  rotation_.emplace(sums.gram / train_rows_);
   require_going_on(stop);
   if (!keeps_apart(rotation_->eigenvalues())) return false;
   diagonal_ = rotation_->diagonal();
   off_diagonal_ = rotation_->off_diagonal();
-  // What the direct problem knows already: its gradient at 0, of which the intercept takes the means out.
-  Vector zero = Vector::Zero(direct_->weights());
-  Vector g(direct_->weights());
-  direct_->fit_intercept(zero);
-  direct_->train_gradient(zero, Vector::Constant(1, -std::numeric_limits<double>::infinity()), g);
-  right_ = inner(-g.head(d));
+  right_ = inner(sums.with_y / train_rows_);
   target_square_ = dot_of(train.x, y, y) / train_rows_;
 
   validation_ =

@@ -6,7 +6,10 @@
 #include <numeric>
 #include <span>
 
+#include "linalg/columns.hpp"
+#include "linalg/factor.hpp"
 #include "linalg/gram.hpp"
+#include "linalg/growing_cholesky.hpp"
 #include "linalg/row_numbers.hpp"
 #include "problem/newton.hpp"
 
@@ -17,10 +20,18 @@ namespace {
 constexpr Index kAllColumns = kMaxCholesky;
 /// A working set begins with so many, or as many for each row; it grows by as many, to at most so many.
 constexpr Index kFewest = 500;
-constexpr double kPerRow = 4.0;
+constexpr double kPerRow = 8.0;
 constexpr Index kMostColumns = 5000;
+/// A support has no more columns than there are rows: of at most so many, products are computed as they are
+/// asked for.
+constexpr Index kFewRows = 500;
 /// Kinks that are followed before they are checked and evaluated.
 constexpr std::size_t kBatch = 48;
+/// All columns are looked at at one kink in so many. Between two of these, residuals are so near to the line
+/// from one to the other that few columns can be above c there: these are looked at by themselves, unless
+/// they are more than one in so many.
+constexpr Index kSpacing = 6;
+constexpr Index kMostDoubtful = 4;
 /// A correlation may be above c by so much of it: rounding.
 constexpr double kSlack = 1e-9;
 /// A column of so small a share of its mean is constant.
@@ -88,38 +99,107 @@ struct KnownWeights {
 
 }  // namespace
 
+void WorkingProducts::set_all(Matrix gram) {
+  gram_ = std::move(gram);
+  squares_ = gram_.diagonal();
+}
+
+void WorkingProducts::set_rows(Matrix rows) {
+  const auto before = static_cast<Index>(place_.size());
+  rows_ = std::move(rows);
+  const Index added = rows_.cols() - before;
+  place_.resize(static_cast<std::size_t>(rows_.cols()), -1);
+  squares_.conservativeResize(rows_.cols());
+  squares_.tail(added) = rows_.rightCols(added).colwise().squaredNorm();
+  if (kept_.empty()) return;
+  const Matrix columns = rows_(Eigen::all, kept_of_).transpose();
+  const Matrix products = product(columns, rows_.rightCols(added));
+  flops_ += 2.0 * static_cast<double>(products.size() * rows_.rows());
+  for (std::size_t k = 0; k < kept_.size(); ++k) {
+    kept_[k].conservativeResize(rows_.cols());
+    kept_[k].tail(added) = products.row(static_cast<Index>(k));
+  }
+}
+
+void WorkingProducts::leave_out(Index column) { squares_[column] = 0.0; }
+
+const double* WorkingProducts::row(Index column) {
+  if (gram_.size() > 0) return gram_.row(column).data();
+  Index& at = place_[static_cast<std::size_t>(column)];
+  if (at < 0) {
+    at = std::ssize(kept_);
+    kept_of_.push_back(column);
+    add_up_rows(rows_, rows_.rows(), rows_.col(column), kept_.emplace_back());
+    flops_ += 2.0 * static_cast<double>(rows_.size());
+  }
+  return kept_[static_cast<std::size_t>(at)].data();
+}
+
 void LassoCurves::prepare(const StopToken* stop) {
   if (is_ready_) return;
   const Dataset& train = split_.train;
   const auto n = static_cast<double>(train.rows());
-  weight_ = train.weight.size() > 0 ? Vector(train.weight / n) : Vector::Constant(train.rows(), 1.0 / n);
+  const bool is_weighted = train.weight.size() > 0;
+  const bool takes_all = train.features() <= kAllColumns;
+  weight_ = is_weighted ? Vector(train.weight / n) : Vector::Constant(train.rows(), 1.0 / n);
   mean_ = Vector::Zero(train.features());
   y_ = train.y;
   x_ = train.x;
   if (intercept_) {
     const Vector share = weight_ / sum_of(train.x, weight_);
-    train.x.add_transposed(as_span(share), as_span(mean_));
+    if (is_weighted) {
+      train.x.add_transposed(as_span(share), as_span(mean_));
+    } else {
+      mean_ = rough_means(train.x);
+    }
     y_mean_ = dot_of(train.x, share, train.y);
     y_.array() -= y_mean_;
     x_ = train.x.mapped({.shift = mean_});
   }
-  const Vector weighted = weight_.cwiseProduct(y_);
-  all_slopes_ = Vector::Zero(train.features());
-  x_.add_transposed(as_span(weighted), as_span(all_slopes_));
   is_in_.assign(static_cast<std::size_t>(train.features()), 0);
   columns_.clear();
-  if (train.features() <= kAllColumns) {
+  gram_ = {};
+  if (takes_all) {
     columns_.resize(static_cast<std::size_t>(train.features()));
     std::iota(columns_.begin(), columns_.end(), Index{0});
-    slope_ = all_slopes_;
-    gram_ = weighted_gram(x_, as_span(weight_), stop);
+    prepare_all(is_weighted, stop);
     flops_ += n * static_cast<double>(train.features()) * static_cast<double>(train.features());
-    for (Index j = 0; j < gram_.rows(); ++j)
-      if (!(std::sqrt(gram_(j, j)) > kConstant * std::abs(mean_[j]))) gram_(j, j) = 0.0;
   } else {
+    const Vector weighted = weight_.cwiseProduct(y_);
+    all_slopes_ = Vector::Zero(train.features());
+    x_.add_transposed(as_span(weighted), as_span(all_slopes_));
+    const Vector one = Vector::Ones(train.features());
+    lengths_ = std::sqrt(n) * column_deviations(x_, one, Vector::Zero(train.features()));
     grow(all_slopes_);
   }
   is_ready_ = !stop_requested(stop);
+}
+
+void LassoCurves::prepare_all(bool is_weighted, const StopToken* stop) {
+  const auto n = static_cast<double>(split_.train.rows());
+  if (is_weighted) {
+    const Vector weighted = weight_.cwiseProduct(y_);
+    slope_ = Vector::Zero(x_.cols());
+    x_.add_transposed(as_span(weighted), as_span(slope_));
+    gram_.set_all(weighted_gram(x_, as_span(weight_), stop));
+  } else {
+    RowSums sums = row_sums(x_, y_, stop);
+    if (intercept_) {
+      mean_ += sums.centre(n, sum_of(x_, y_));
+      x_ = split_.train.x.mapped({.shift = mean_});
+    }
+    slope_ = sums.with_y / n;
+    gram_.set_all(sums.gram / n);
+  }
+  all_slopes_ = slope_;
+  leave_out_constant();
+}
+
+void LassoCurves::leave_out_constant() {
+  for (std::size_t k = 0; k < columns_.size(); ++k)
+    if (const auto j = static_cast<Index>(k);
+        !(std::sqrt(gram_.squares()[j]) > kConstant * std::abs(mean_[columns_[k]])))
+      gram_.leave_out(j);
 }
 
 void LassoCurves::grow(const Vector& score) {
@@ -132,6 +212,7 @@ void LassoCurves::grow(const Vector& score) {
   const auto last = others.begin() + static_cast<std::ptrdiff_t>(std::min(wanted, others.size()));
   std::nth_element(others.begin(), last - 1, others.end(),
                    [&](Index a, Index b) { return std::abs(score[a]) > std::abs(score[b]); });
+  std::sort(others.begin(), last);  // of two that are alike the path takes the first
   for (auto each = others.begin(); each != last; ++each) {
     columns_.push_back(*each);
     is_in_[static_cast<std::size_t>(*each)] = 1;
@@ -139,12 +220,14 @@ void LassoCurves::grow(const Vector& score) {
   working_ = x_.with_columns(columns_);
   validation_ = split_.validation.x.with_columns(columns_);
   slope_ = all_slopes_(columns_);
-  gram_ = weighted_gram(working_, as_span(weight_));
-  const auto size = static_cast<double>(columns_.size());
-  flops_ += static_cast<double>(train.rows()) * size * size;
-  for (Index j = 0; j < gram_.rows(); ++j)
-    if (!(std::sqrt(gram_(j, j)) > kConstant * std::abs(mean_[columns_[static_cast<std::size_t>(j)]])))
-      gram_(j, j) = 0.0;
+  if (x_.omits_zeros() || x_.rows() > kFewRows) {
+    gram_.set_all(weighted_gram(working_, as_span(weight_)));
+    const auto size = static_cast<double>(columns_.size());
+    flops_ += static_cast<double>(x_.rows()) * size * size;
+  } else {
+    gram_.set_rows(weight_.cwiseSqrt().asDiagonal() * to_matrix(working_));
+  }
+  leave_out_constant();
 }
 
 Matrix LassoCurves::weights_at(const LassoKinks& kinks, std::size_t first, std::size_t end) const {
@@ -162,6 +245,39 @@ Matrix LassoCurves::weights_at(const LassoKinks& kinks, std::size_t first, std::
   return w;
 }
 
+std::vector<Index> LassoCurves::doubtful(const LassoKinks& kinks, std::size_t first, const Matrix& residual) {
+  const Index count = residual.cols();
+  std::vector<Index> anchors;
+  for (Index k = 0; k < count - 1; k += kSpacing) anchors.push_back(k);
+  anchors.push_back(count - 1);
+  const Matrix correlation = multiplied_transposed(x_, residual(Eigen::all, anchors));
+  flops_ += 2.0 * static_cast<double>(anchors.size()) * x_.product_flops();
+  // How far the residuals between two anchors are from the line through theirs, at most.
+  Vector off = Vector::Zero(std::ssize(anchors));
+  for (std::size_t i = 1; i < anchors.size(); ++i) {
+    const Vector from = residual.col(anchors[i - 1]);
+    const Vector line = residual.col(anchors[i]) - from;
+    for (Index k = anchors[i - 1] + 1; k < anchors[i]; ++k) {
+      const Vector move = residual.col(k) - from;
+      const double share = line.isZero(0.0) ? 0.0 : std::clamp(move.dot(line) / line.squaredNorm(), 0.0, 1.0);
+      off[static_cast<Index>(i)] = std::max(off[static_cast<Index>(i)], (move - share * line).norm());
+    }
+  }
+  const auto c_at = [&](std::size_t i) { return kinks.c[first + static_cast<std::size_t>(anchors[i])]; };
+  std::vector<Index> found;
+  for (Index j = 0; j < correlation.rows(); ++j) {
+    if (is_in_[static_cast<std::size_t>(j)] != 0) continue;
+    bool is_below = std::abs(correlation(j, 0)) <= c_at(0);
+    for (std::size_t i = 1; i < anchors.size() && is_below; ++i) {
+      const auto at = static_cast<Index>(i);
+      const double most = std::max(std::abs(correlation(j, at - 1)), std::abs(correlation(j, at)));
+      is_below = most + lengths_[j] * off[at] <= c_at(i);  // the least c of these kinks
+    }
+    if (!is_below) found.push_back(j);
+  }
+  return found;
+}
+
 std::size_t LassoCurves::first_violation(const LassoPath& path, std::size_t first, Vector& score) {
   const LassoKinks& kinks = path.kinks();
   const std::size_t end = kinks.count();
@@ -172,18 +288,21 @@ std::size_t LassoCurves::first_violation(const LassoPath& path, std::size_t firs
                     {residual.data(), static_cast<std::size_t>(residual.size())}, w.cols());
   for (Index i = 0; i < residual.rows(); ++i)
     residual.row(i).array() = weight_[i] * (y_[i] - residual.row(i).array());
-  const Matrix correlation = multiplied_transposed(x_, residual);
-  flops_ += 2.0 * static_cast<double>(w.cols()) * x_.product_flops();
+  std::vector<Index> looked_at = doubtful(kinks, first, residual);
+  if (looked_at.empty()) return end;
+  const bool are_many = std::ssize(looked_at) * kMostDoubtful > x_.cols();
+  const Matrix correlation = multiplied_transposed(are_many ? x_ : x_.with_columns(looked_at), residual);
+  flops_ += 2.0 * static_cast<double>(correlation.size() * residual.rows());
   Index worst = w.cols();
-  for (Index j = 0; j < correlation.rows(); ++j) {
-    if (is_in_[static_cast<std::size_t>(j)] != 0) continue;
+  for (Index row = 0; row < correlation.rows(); ++row) {
+    if (are_many && is_in_[static_cast<std::size_t>(row)] != 0) continue;
     for (Index k = 0; k < worst; ++k)
-      if (std::abs(correlation(j, k)) > (1.0 + kSlack) * kinks.c[first + static_cast<std::size_t>(k)]) {
+      if (std::abs(correlation(row, k)) > (1.0 + kSlack) * kinks.c[first + static_cast<std::size_t>(k)]) {
         worst = k;
         break;
       }
   }
-  if (worst < w.cols()) score = correlation.col(worst);
+  if (worst < w.cols()) score = multiplied_transposed(x_, residual.col(worst)).col(0);
   return first + static_cast<std::size_t>(worst);
 }
 
@@ -230,11 +349,12 @@ double LassoCurves::train_loss(const LassoKinks& kinks, std::size_t kink, double
 Matrix LassoCurves::hessian() {
   const std::lock_guard lock(mutex_);
   prepare(nullptr);
-  if (!intercept_) return gram_;
-  const Index d = gram_.rows();
+  const Matrix& gram = gram_.all();
+  if (!intercept_) return gram;
+  const Index d = gram.rows();
   const double total = sum_of(x_, weight_);
   Matrix h(d + 1, d + 1);
-  h.topLeftCorner(d, d) = gram_;
+  h.topLeftCorner(d, d) = gram;
   h.topLeftCorner(d, d).noalias() += (total * mean_) * mean_.transpose();
   h.row(d).head(d) = total * mean_.transpose();
   h.col(d).head(d) = total * mean_;
@@ -253,7 +373,9 @@ std::shared_ptr<const ExactCurve> LassoCurves::curve(double ridge, const StopTok
 std::shared_ptr<const ExactCurve> LassoCurves::followed(double ridge, const StopToken* stop) {
   flops_ = 0.0;
   prepare(stop);
-  if (!is_ready_ || !gram_.allFinite() || !slope_.allFinite() || !std::isfinite(ridge)) return nullptr;
+  if (!is_ready_ || !gram_.all().allFinite() || !gram_.squares().allFinite() || !slope_.allFinite() ||
+      !std::isfinite(ridge))
+    return nullptr;
   LassoPath path(gram_, slope_, ridge);
   if (path.state() == LassoPath::State::complete) return nullptr;  // no column matters
   std::vector<ExactCurve::Piece> pieces;
@@ -276,6 +398,7 @@ std::shared_ptr<const ExactCurve> LassoCurves::followed(double ridge, const Stop
     add_pieces(path.kinks(), known, pieces);
     known = path.kinks().count() - 1;
     rise.look_at(std::span(pieces).subspan(before));
+    flops_ += gram_.take_flops();
     const double flops = flops_ + path.flops();
     if (flops > kMost || path.kinks().value.size() > kMostNumbers) break;
     if (flops > kLittle && rise.is_long_at(path.kinks().c[known]) && !pieces.empty() &&

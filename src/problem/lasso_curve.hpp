@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "problem/lasso_path.hpp"
@@ -10,6 +11,31 @@
 #include "yosida/stop.hpp"
 
 namespace yosida {
+
+/// The products of the columns of a working set. Of few columns they are a matrix; of many, those that are
+/// asked for are computed then, and kept.
+class WorkingProducts final : public ColumnProducts {
+ public:
+  void set_all(Matrix gram);
+  /// The rows of the working set, each times the root of its weight. Columns stand behind those there were.
+  void set_rows(Matrix rows);
+  /// A column counts as constant.
+  void leave_out(Index column);
+  const Matrix& all() const { return gram_; }
+  const Vector& squares() const override { return squares_; }
+  const double* row(Index column) override;
+  /// Operations since it was asked before.
+  double take_flops() { return std::exchange(flops_, 0.0); }
+
+ private:
+  Matrix gram_;                 // of all columns, or of none
+  Matrix rows_;                 // of the working set
+  std::vector<Index> place_;    // where the products of a column are kept; −1: nowhere
+  std::vector<Vector> kept_;    // of one column with all
+  std::vector<Index> kept_of_;  // which column
+  Vector squares_;
+  double flops_ = 0.0;
+};
 
 /// h(λ₁) of a lasso or an elastic net of least squares, for every λ₁ at once and any ℓ₂ penalty, from the
 /// exact path of its weights. Of many columns the path is followed on a working set, and all others are
@@ -33,8 +59,15 @@ class LassoCurves {
  private:
   std::shared_ptr<const ExactCurve> followed(double ridge, const StopToken* stop);
   void prepare(const StopToken* stop);
+  /// All columns are the working set.
+  void prepare_all(bool is_weighted, const StopToken* stop);
+  /// Of the columns of the working set.
+  void leave_out_constant();
   /// The columns with the largest scores that are not in the working set join it.
   void grow(const Vector& score);
+  /// Which columns outside the working set may have a correlation above c at one of the kinks from `first`
+  /// on, given the weighted residuals there.
+  std::vector<Index> doubtful(const LassoKinks& kinks, std::size_t first, const Matrix& residual);
   /// Of the kinks from `first` on, the first at which a column outside the working set has a correlation
   /// above c; their number where there is none. `score` tells the largest correlations there.
   std::size_t first_violation(const LassoPath& path, std::size_t first, Vector& score);
@@ -59,9 +92,10 @@ class LassoCurves {
   Vector slope_;                // of those below
   std::vector<Index> columns_;  // the working set
   std::vector<char> is_in_;
-  Matrix gram_;        // of these
-  Design working_;     // the training rows' columns in the working set; empty where that is all of them
-  Design validation_;  // likewise of the validation rows, not centred
+  WorkingProducts gram_;  // of these
+  Vector lengths_;        // ‖x_j‖ of all columns, where the working set is not all
+  Design working_;        // the training rows' columns in the working set; empty where that is all of them
+  Design validation_;     // likewise of the validation rows, not centred
   double flops_ = 0.0;
   double last_ridge_ = 0.0;
   std::shared_ptr<const ExactCurve> last_;

@@ -16,6 +16,9 @@ constexpr double kIndependent = 1e-11;
 /// A step by less than this share of c is none; so many of them one after the other have no end.
 constexpr double kStands = 1e-13;
 constexpr int kMostStanding = 200;
+/// Columns that reach c this near to each other, as shares of it, do so at once: the first of them enters. Of
+/// two that are alike in the training rows rounding would choose one, and validation rows tell them apart.
+constexpr double kTogether = 1e-11;
 /// Correlations are computed anew after so many kinks, and may be off by so much of c.
 constexpr int kRenewal = 32;
 constexpr double kExact = 1e-9;
@@ -36,14 +39,15 @@ void LassoKinks::cut(std::size_t count) {
   value.resize(end.back());
 }
 
-LassoPath::LassoPath(const Matrix& gram, const Vector& slope, double ridge) : gram_(gram), ridge_(ridge) {
+LassoPath::LassoPath(ColumnProducts& gram, const Vector& slope, double ridge) : gram_(gram), ridge_(ridge) {
   resume(0, slope);
 }
 
-double LassoPath::rounding_of(Index column) const { return rounding_ * std::sqrt(gram_(column, column)); }
+double LassoPath::rounding_of(Index column) const { return rounding_ * std::sqrt(square_[column]); }
 
 void LassoPath::resume(std::size_t kink, const Vector& slope) {
   slope_ = slope;
+  square_ = gram_.squares();
   depends_.assign(static_cast<std::size_t>(columns()), 0);
   sign_ = Vector::Zero(columns());
   support_.clear();
@@ -58,12 +62,12 @@ void LassoPath::resume(std::size_t kink, const Vector& slope) {
     Index first = -1;
     largest_ = 0.0;
     for (Index j = 0; j < columns(); ++j)
-      if (gram_(j, j) > 0.0 && std::abs(slope_[j]) > largest_) {
+      if (square_[j] > 0.0 && std::abs(slope_[j]) > (1.0 + kTogether) * largest_) {
         largest_ = std::abs(slope_[j]);
         first = j;
       }
     at_ = largest_;
-    const Vector scale = gram_.diagonal().head(columns()).cwiseSqrt();
+    const Vector scale = square_.cwiseSqrt();
     double unit = 0.0;
     double ratio = 1.0;  // of the least scale to the largest
     for (Index j = 0; j < columns(); ++j) {
@@ -100,26 +104,27 @@ void LassoPath::resume(std::size_t kink, const Vector& slope) {
   if (!renew()) state_ = State::degenerate;
 }
 
-void LassoPath::pack(Index column) {
+void LassoPath::pack(Index column, const double* products) {
   const auto place = static_cast<Index>(slot_.size());
   if (rows_.rows() <= place || rows_.cols() != columns()) {
     Matrix more(std::max<Index>(2 * place, 64), columns());
     if (rows_.cols() == columns()) more.topRows(place) = rows_.topRows(place);
     rows_.swap(more);
   }
-  rows_.row(place) = gram_.row(column).head(columns());
+  std::copy_n(products, columns(), rows_.row(place).data());
   rows_(place, column) += ridge_;
   slot_.push_back(place);
 }
 
 bool LassoPath::add(Index column, double sign) {
   const auto size = static_cast<Index>(support_.size());
+  const double* const products = gram_.row(column);
   scratch_.resize(size);
-  for (Index i = 0; i < size; ++i) scratch_[i] = gram_(column, support_[static_cast<std::size_t>(i)]);
+  for (Index i = 0; i < size; ++i) scratch_[i] = products[support_[static_cast<std::size_t>(i)]];
   Vector right(2);
   right << slope_[column], sign;
   flops_ += static_cast<double>(size * size);
-  if (!factor_.append(scratch_, gram_(column, column) + ridge_, kIndependent, right)) {
+  if (!factor_.append(scratch_, square_[column] + ridge_, kIndependent, right)) {
     depends_[static_cast<std::size_t>(column)] = 1;
     return false;
   }
@@ -127,7 +132,7 @@ bool LassoPath::add(Index column, double sign) {
   sign_[column] = sign;
   w_.conservativeResize(size + 1);
   w_[size] = 0.0;
-  pack(column);
+  pack(column, products);
   return true;
 }
 
@@ -200,7 +205,7 @@ bool LassoPath::renew() {
   for (std::size_t i = 0; i < support_.size(); ++i)
     if (w_[static_cast<Index>(i)] * sign_[support_[i]] < 0.0) w_[static_cast<Index>(i)] = 0.0;
   for (Index j = 0; j < columns(); ++j)
-    if (sign_[j] == 0.0 && gram_(j, j) > 0.0)
+    if (sign_[j] == 0.0 && square_[j] > 0.0)
       error = std::max(error, (std::abs(correlation_[j]) - rounding_of(j)) / at_ - 1.0);
   return error <= kTolerable;
 }
@@ -214,13 +219,14 @@ LassoPath::Next LassoPath::next_event() const {
     if (length < next.length) next = {.length = length, .column = support_[i], .sign = 0.0, .place = k};
   }
   for (Index j = 0; j < columns(); ++j) {
-    if (sign_[j] != 0.0 || depends_[static_cast<std::size_t>(j)] != 0 || !(gram_(j, j) > 0.0)) continue;
+    if (sign_[j] != 0.0 || depends_[static_cast<std::size_t>(j)] != 0 || !(square_[j] > 0.0)) continue;
     for (const double side : {1.0, -1.0}) {
       const double closing = 1.0 - side * turn_[j];
       // A line meets its bound once: what has just left it does not meet it again.
       if (!(closing > 0.0) || (j == just_left_ && side == left_sign_)) continue;
       const double length = std::max(at_ - side * correlation_[j], 0.0) / closing;
-      if (length < next.length) next = {.length = length, .column = j, .sign = side};
+      if (length < next.length - (next.place < 0 ? kTogether * at_ : 0.0))
+        next = {.length = length, .column = j, .sign = side};
     }
   }
   return next;

@@ -26,6 +26,16 @@ struct LassoKinks {
   std::vector<double> value;
 };
 
+/// G: the products of columns with each other, of which a path asks for those of its support alone.
+class ColumnProducts {
+ public:
+  virtual ~ColumnProducts() = default;
+  /// G_jj of all columns; 0 where one is constant.
+  virtual const Vector& squares() const = 0;
+  /// G_j, one number for each column. It stays where it is until another is asked for.
+  virtual const double* row(Index column) = 0;
+};
+
 /// w(c) = argmin ½ wᵀGw − gᵀw + ½ ridge ‖w‖² + c ‖w‖₁ for every c ≥ 0, followed from the c at which w becomes
 /// 0 downwards: between two kinks, at which a weight enters the support or leaves it, w is linear in c.
 ///
@@ -38,8 +48,8 @@ class LassoPath {
     complete,    ///< it is known down to c = 0
     degenerate,  ///< rounding, or kinks at one place without end, let it be followed no further
   };
-  /// G is read where it is, and must stay there.
-  LassoPath(const Matrix& gram, const Vector& slope, double ridge);
+  /// G is asked where it is, and must stay there.
+  LassoPath(ColumnProducts& gram, const Vector& slope, double ridge);
 
   /// Follows the path for so many kinks more, or to its end.
   void advance(std::size_t kinks);
@@ -71,12 +81,13 @@ class LassoPath {
   bool renew();
   void refactor();
   Next next_event() const;
-  void pack(Index column);
+  void pack(Index column, const double* products);
   /// How far rounding may take its correlation.
   double rounding_of(Index column) const;
   Index columns() const { return slope_.size(); }
 
-  const Matrix& gram_;
+  ColumnProducts& gram_;
+  Vector square_;  // of the columns
   Vector slope_;
   double ridge_;
   State state_ = State::going;

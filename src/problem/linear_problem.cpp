@@ -130,17 +130,32 @@ void LinearProblem::prepare() {
     throw InputError("penalty: of " + std::to_string(penalty_.weights()) + " weights, the model has " +
                      std::to_string(features() * loss_.outputs()));
   fill_in_traits();
-  if (intercept_ && loss_.is_quadratic()) {
-    const Vector mean = mean_weights(split_.train);
-    train_mean_ = Vector::Zero(features());
-    split_.train.x.add_transposed(as_span(mean), as_span(train_mean_));
-    target_mean_ = dot_of(split_.train.x, mean, split_.train.y);
-  }
-  Vector zero = Vector::Zero(weights());
-  gradient_at_zero_.resize(weights());
-  fit_intercept(zero);
-  train_term().gradient(zero, gradient_at_zero_);
-  zero_ = std::move(zero);
+}
+
+/// What is known where all weights are 0.
+struct LinearProblem::AtZero {
+  Vector train_mean;         // x̄ of the training rows, where an intercept needs it
+  double target_mean = 0.0;  // ȳ
+  Vector weights;            // none, the intercepts fitted
+  Vector gradient;           // the measure of inner tolerances
+};
+
+const LinearProblem::AtZero& LinearProblem::at_zero() const {
+  std::call_once(at_zero_once_, [&] {
+    AtZero at{.train_mean = {}, .weights = Vector::Zero(weights()), .gradient = Vector(weights())};
+    if (intercept_ && loss_.is_quadratic()) {
+      const Vector mean = mean_weights(split_.train);
+      at.train_mean = Vector::Zero(features());
+      split_.train.x.add_transposed(as_span(mean), as_span(at.train_mean));
+      at.target_mean = dot_of(split_.train.x, mean, split_.train.y);
+      at.weights[features()] = at.target_mean;
+    } else if (intercept_) {
+      train_term().fit_intercepts(at.weights);
+    }
+    train_term().gradient(at.weights, at.gradient);
+    at_zero_ = std::make_unique<const AtZero>(std::move(at));
+  });
+  return *at_zero_;
 }
 
 void LinearProblem::fill_in_traits() {
@@ -184,8 +199,8 @@ LinearProblem::Columns LinearProblem::measured_columns() const {
   const Index k = loss_.outputs();
   Vector m;
   Vector state;
-  data.products(zero_, m);
-  data.add_intercepts(zero_, m);
+  data.products(at_zero().weights, m);
+  data.add_intercepts(at_zero().weights, m);
   data.state_at(m, state);
   data.hessian_diagonal_at(state, curvatures);
   centred = curvatures.head(penalty_.weights());
@@ -237,8 +252,8 @@ double LinearProblem::train_loss(const Vector& w, const Vector& lambda) const {
 void LinearProblem::train_gradient(const Vector& w, const Vector& lambda, Vector& g) const {
   require_sizes(*this, w, lambda);
   g.resize(weights());
-  if (w == zero_) {
-    g = gradient_at_zero_;
+  if (w.head(penalty_.weights()).isZero(0.0) && w == at_zero().weights) {
+    g = at_zero().gradient;
   } else {
     train_term().gradient(w, g);
   }
@@ -358,7 +373,7 @@ std::unique_ptr<SolveMemory> LinearProblem::solve_memory() const {
 std::optional<double> LinearProblem::largest_curvature(SolveMemory& memory, Work& work) const {
   auto* const own = dynamic_cast<QuasiNewton*>(&memory);
   if (own == nullptr) return {};
-  return own->largest_curvature(train_term(), zero_, gradient_flops(), work);
+  return own->largest_curvature(train_term(), at_zero().weights, gradient_flops(), work);
 }
 
 InnerReport LinearProblem::inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const {
@@ -395,7 +410,7 @@ InnerReport LinearProblem::inner_solve(const Vector& lambda, const InnerOptions&
     a.head(rank) = space.q.transpose() * w.head(d);
     a.tail(intercepts()) = w.tail(intercepts());
     const DataTerm data(space.design, split_.train.y, split_.train.weight, loss_, intercept_);
-    const double scale = std::max(gradient_at_zero_.norm(), linear.norm());
+    const double scale = std::max(at_zero().gradient.norm(), linear.norm());
     report = newton(inner_problem(data, reduced_c, reduced_linear, scale), a);
     w.head(d) = space.q * a.head(rank);
     if (options.proximal) w.head(d) -= (linear.head(d) - space.q * reduced_linear.head(rank)) / c[0];
@@ -405,7 +420,7 @@ InnerReport LinearProblem::inner_solve(const Vector& lambda, const InnerOptions&
     report.setup = static_cast<double>(split_.train.rows());
   } else {
     const double scale =
-        std::max(gradient_norm(gradient_at_zero_, c, units()), gradient_norm(linear, c, units()));
+        std::max(gradient_norm(at_zero().gradient, c, units()), gradient_norm(linear, c, units()));
     const DataTerm data = train_term();
     InnerProblem inner = inner_problem(data, c, linear, scale);
     inner.curvatures = units();
@@ -525,10 +540,10 @@ bool LinearProblem::factors_cheaply() const {
 void LinearProblem::fit_intercept(Vector& w) const {
   require_weights(*this, w);
   if (!intercept_) return;
-  if (zero_.size() > 0 && w.head(penalty_.weights()).isZero(0.0)) {
-    w.tail(intercepts()) = zero_.tail(intercepts());
+  if (w.head(penalty_.weights()).isZero(0.0)) {
+    w.tail(intercepts()) = at_zero().weights.tail(intercepts());
   } else if (loss_.is_quadratic()) {
-    w[features()] = target_mean_ - train_mean_.dot(w.head(features()));
+    w[features()] = at_zero().target_mean - at_zero().train_mean.dot(w.head(features()));
   } else {
     train_term().fit_intercepts(w);
   }

@@ -30,6 +30,8 @@ constexpr double kTight = 1e-11;
 /// as solvers permit (a tenth of the penalty's own slope) are another λ's.
 constexpr double kPermitted = 0.1;
 constexpr int kPowerIterations = 8;
+/// Passes over more numbers than these are not made for what may not be asked for.
+constexpr Index kManyNumbers = Index{1} << 22;
 /// Weights come and go one by one: h has a kink at each and valleys between.
 constexpr double kWidthOfKinks = 0.1;
 
@@ -64,8 +66,27 @@ SparseProblem::SparseProblem(Split split, SharedLoss loss, bool intercept, Spars
   linear_.train_gradient(zero, no_penalty(), g);
   gradient_at_zero_ = g;
   largest_slope_ = g.head(penalised()).lpNorm<Eigen::Infinity>();
-  // By power iteration from the gradient, which points there: good to a few per cent. With an intercept, of
-  // the data term with it refitted: the Schur complement of its column.
+  // The path of a lasso needs no curvature; whoever does finds it.
+  const bool finds_curvature = penalty_.l2() || !this->loss().is_quadratic() ||
+                               this->split().train.x.rows() * this->split().train.x.cols() <= kManyNumbers;
+  if (finds_curvature) traits_.largest_curvature = largest_curvature_at(zero, g);
+  traits_.has_penalties = true;
+  traits_.ones = linear_.traits().ones;
+  traits_.has_train_gradient_lambda = true;
+  traits_.train_rows = this->split().train.rows();
+  traits_.bounds = bounds_of_lambda(traits_.largest_curvature.value_or(0.0));
+  traits_.feature_width = kWidthOfKinks;
+  traits_.factors_cheaply = solves_at_once();
+  traits_.certificate_work.hessian_products = 1;
+  traits_.intercept_work = linear_.traits().intercept_work;
+  traits_.setup_work = 1.0 + (finds_curvature ? kPowerIterations + (intercept ? 1.0 : 0.0) : 0.0);
+  if (this->loss().is_quadratic())
+    curves_ = std::make_unique<LassoCurves>(linear_.split(), intercept, gradient_flops());
+}
+
+/// By power iteration from the gradient, which points there: good to a few per cent. With an intercept, of
+/// the data term with it refitted: the Schur complement of its column.
+double SparseProblem::largest_curvature_at(const Vector& zero, Vector gradient) const {
   Vector scratch;
   Vector column = Vector::Zero(weights());
   const bool has_one = intercepts() == 1;
@@ -75,21 +96,8 @@ SparseProblem::SparseProblem(Split split, SharedLoss loss, bool intercept, Spars
     if (has_one && column[penalised()] > 0.0) out -= column * (out[penalised()] / column[penalised()]);
     out.tail(intercepts()).setZero();
   };
-  g.tail(intercepts()).setZero();
-  const double largest_curvature = power_iteration(refitted_product, kPowerIterations, g, scratch).rayleigh;
-  traits_.has_penalties = true;
-  traits_.ones = linear_.traits().ones;
-  traits_.has_train_gradient_lambda = true;
-  traits_.train_rows = this->split().train.rows();
-  traits_.bounds = bounds_of_lambda(largest_curvature);
-  traits_.feature_width = kWidthOfKinks;
-  traits_.factors_cheaply = solves_at_once();
-  traits_.largest_curvature = largest_curvature;
-  traits_.certificate_work.hessian_products = 1;
-  traits_.intercept_work = linear_.traits().intercept_work;
-  traits_.setup_work = 1.0 + kPowerIterations + (intercept ? 1.0 : 0.0);
-  if (this->loss().is_quadratic())
-    curves_ = std::make_unique<LassoCurves>(linear_.split(), intercept, gradient_flops());
+  gradient.tail(intercepts()).setZero();
+  return power_iteration(refitted_product, kPowerIterations, gradient, scratch).rayleigh;
 }
 
 SparseProblem::~SparseProblem() = default;
@@ -416,8 +424,9 @@ Bounds SparseProblem::bounds_of_lambda(double largest_curvature) const {
   // Of a λ that all weights have in common it is known where they become 0; where others may let them in,
   // only what it can be at most.
   Vector shared(hyperparameters()), own(hyperparameters());
+  const Index groups = penalty_.first_group_lambda(), squares = penalty_.first_l2_lambda();
   penalty_.highest(gradient_at_zero_, shared);
-  penalty_.highest(largest_slopes(), own);
+  if (groups > 1 || squares > groups + 1) penalty_.highest(largest_slopes(), own);
   const auto bound = [&](Index begin, Index count, bool is_shared) {
     const double zero = shared.segment(begin, count).maxCoeff();
     const double reached = std::isfinite(zero) ? zero : std::log(slope);
@@ -425,7 +434,6 @@ Bounds SparseProblem::bounds_of_lambda(double largest_curvature) const {
     bounds.high.segment(begin, count).setConstant(std::log(kJustBelow) + most);
     bounds.low.segment(begin, count).setConstant(reached - kUnitsBelow - 0.5 * spread);
   };
-  const Index groups = penalty_.first_group_lambda(), squares = penalty_.first_l2_lambda();
   if (groups > 0) bound(0, groups, groups == 1);
   if (squares > groups) bound(groups, squares - groups, squares == groups + 1);
   const double curvature = largest_curvature > 0.0 ? largest_curvature : 1.0;

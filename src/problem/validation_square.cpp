@@ -14,15 +14,15 @@ ValidationSquare::ValidationSquare(Design x, Vector z, bool intercept, const Sto
   if (x_.rows() < d) return;
   const Index size = d + (intercept ? 1 : 0);
   gram_.resize(size, size);
-  gram_.topLeftCorner(d, d) = weighted_gram(x_, {}, stop);
-  right_ = Vector::Zero(size);
-  x_.add_transposed(as_span(z_), as_span(right_));  // with the column of ones where there is one
+  RowSums sums = row_sums(x_, z_, stop);
+  gram_.topLeftCorner(d, d) = sums.gram;
+  right_.resize(size);
+  right_.head(d) = sums.with_y;
   if (intercept) {
-    Vector sums = Vector::Zero(size);
-    const Vector ones = Vector::Ones(x_.rows());
-    x_.add_transposed(as_span(ones), as_span(sums));
-    gram_.row(d) = sums;
-    gram_.col(d) = sums;
+    gram_.row(d).head(d) = sums.rows;
+    gram_.col(d).head(d) = sums.rows;
+    gram_(d, d) = static_cast<double>(x_.rows());
+    right_[d] = sum_of(x_, z_);
   }
   square_ = dot_of(x_, z_, z_);
 }

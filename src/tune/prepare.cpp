@@ -8,6 +8,7 @@
 #include <map>
 #include <numeric>
 
+#include "linalg/row_order.hpp"
 #include "linalg/tasks.hpp"
 #include "tune/row_weights.hpp"
 #include "yosida/data/folds.hpp"
@@ -268,7 +269,7 @@ void pretreat(Prepared& prepared, const TuneOptions& options) {
 /// of them, packed and pretreated, is read faster: rows of 50 numbers in random order take 1.4 times as long,
 /// of 10 numbers 2.3 times, of 784 hardly longer. It is made where all copies together are so small that
 /// nobody misses their memory. The copies of K folds are K times the data; where each row is in one part only
-/// they may be larger, and larger still where rows are short.
+/// they may be larger, and larger still where rows are short and in random order.
 void pack_where_it_pays(Prepared& prepared, std::optional<double> most) {
   constexpr double kMostOfFolds = 8e6, kMost = 64e6, kMostOfShortRows = 512e6;  // bytes
   constexpr double kShortRow = 512.0;
@@ -278,11 +279,13 @@ void pack_where_it_pays(Prepared& prepared, std::optional<double> most) {
   for (Split& fold : prepared.folds) parts.insert(parts.end(), {&fold.train, &fold.validation});
   double bytes = 0.0;
   double rows = 0.0;
+  bool are_scattered = false;
   for (const Dataset* part : parts) {
     bytes += part->x.bytes_to_pack();
     rows += static_cast<double>(part->rows());
+    are_scattered |= linalg::is_scattered(part->x);
   }
-  const double each_once = bytes <= kShortRow * rows ? kMostOfShortRows : kMost;
+  const double each_once = are_scattered && bytes <= kShortRow * rows ? kMostOfShortRows : kMost;
   if (bytes > most.value_or(prepared.folds.empty() ? each_once : kMostOfFolds)) return;
   linalg::run_tasks(std::ssize(parts), static_cast<Index>(bytes), [&](Index i) {
     Design& x = parts[static_cast<std::size_t>(i)]->x;

@@ -56,6 +56,27 @@ TEST(WeightedGram, IsTheSumOfProductsOfColumns) {
     }
 }
 
+TEST(RowSums, AreTheSumsOfProducts) {
+  for (const Shape shape : kShapes)
+    for (const bool sparse : {false, true}) {
+      Random random(4);
+      const Design x = view_of(shape.rows, shape.cols, sparse, random);
+      const Eigen::MatrixXd plain = matrix_of(x);
+      const Vector y = random_vector(shape.rows, random);
+      SCOPED_TRACE(testing::Message() << shape.rows << " x " << shape.cols << ", sparse " << sparse);
+      RowSums sums = row_sums(x, y);
+      EXPECT_LE(relative_error(sums.gram, plain.transpose() * plain), kRounding);
+      EXPECT_LE(relative_error(sums.rows, plain.colwise().sum().transpose()), kRounding);
+      EXPECT_LE(relative_error(sums.with_y, plain.transpose() * y), kRounding);
+      if (shape.rows < 3) continue;  // of which nothing is left
+      const Vector mean = sums.centre(static_cast<double>(shape.rows), y.sum());
+      const Eigen::MatrixXd centred = plain.rowwise() - plain.colwise().mean();
+      EXPECT_LE(relative_error(mean, plain.colwise().mean().transpose()), kRounding);
+      EXPECT_LE(relative_error(sums.gram, centred.transpose() * centred), 10.0 * kRounding);
+      EXPECT_LE(relative_error(sums.with_y, centred.transpose() * y), 10.0 * kRounding);
+    }
+}
+
 TEST(WeightedGram, IsTheSameForAnyNumberOfThreads) {
   for (const Shape shape : kShapes) {
     Random random(4);

@@ -239,16 +239,18 @@ TEST(ExactCurve, TakesRowWeights) {
 
 // Of many columns all are checked: the path on a working set is that of all of them.
 TEST(ExactCurve, OfManyColumnsLeavesNoneOut) {
-  const Split split = plain_split(20, 3000, 0.5, 2);
-  const PlainElasticNet plain(split, least_squares(), true);
-  const ElasticNetProblem problem(split, least_squares(), true, Kind::lasso);
-  const auto curve = problem.exact_curve(Vector::Zero(1), 0, nullptr);
-  ASSERT_NE(curve, nullptr);
-  const double high = curve->kinks().front();
-  for (double below = 0.0; below < 6.0; below += 0.17) {
-    const Vector w = curve->weights(high - below);
-    EXPECT_LE(violation(plain, w, std::exp(high - below), 0.0), 1e-9) << below;
-    EXPECT_NEAR(curve->at(high - below).value, plain.plain.validation_loss(w), 1e-10);
+  for (const Index rows : {20, 90}) {
+    const Split split = plain_split(rows, 3000, 0.5, 2);
+    const PlainElasticNet plain(split, least_squares(), true);
+    const ElasticNetProblem problem(split, least_squares(), true, Kind::lasso);
+    const auto curve = problem.exact_curve(Vector::Zero(1), 0, nullptr);
+    ASSERT_NE(curve, nullptr);
+    const double high = curve->kinks().front();
+    for (double below = 0.0; below < 6.0 && high - below > curve->lowest(); below += 0.17) {
+      const Vector w = curve->weights(high - below);
+      EXPECT_LE(violation(plain, w, std::exp(high - below), 0.0), 1e-9) << rows << " rows, " << below;
+      EXPECT_NEAR(curve->at(high - below).value, plain.plain.validation_loss(w), 1e-10);
+    }
   }
 }
 

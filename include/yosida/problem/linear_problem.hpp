@@ -75,7 +75,8 @@ class LinearProblem : public BilevelProblem {
  private:
   struct RowSpace;
   struct Columns;
-  /// Checks what it was given and computes what is kept.
+  struct AtZero;
+  /// Checks what it was given.
   void prepare();
   void fill_in_traits();
   bool factors_cheaply() const;
@@ -84,6 +85,8 @@ class LinearProblem : public BilevelProblem {
   /// 2e^λ of every weight, 0 where it is not penalised.
   Vector penalty_curvatures(const Vector& lambda) const;
   double gradient_flops() const;
+  /// Two passes when it is first asked for: not every form of the problem needs it.
+  const AtZero& at_zero() const;
   const Columns& columns() const;
   Columns measured_columns() const;
   Index features() const { return split_.train.features(); }
@@ -96,10 +99,8 @@ class LinearProblem : public BilevelProblem {
   const Loss& loss_ = shared_loss_;
   bool intercept_;
   Penalty penalty_;
-  Vector train_mean_;         // x̄ of the training rows, where an intercept needs it
-  double target_mean_ = 0.0;  // ȳ
-  Vector zero_;               // no weights, the intercepts fitted
-  Vector gradient_at_zero_;   // the measure of inner tolerances
+  mutable std::once_flag at_zero_once_;
+  mutable std::unique_ptr<const AtZero> at_zero_;
   mutable std::once_flag row_space_once_;
   mutable std::unique_ptr<RowSpace> row_space_;
   mutable std::once_flag columns_once_;

@@ -90,6 +90,7 @@ class SparseProblem : public BilevelProblem {
   /// e^λ of norms from e^−14 of what leaves w = 0 to just before that; of squares by the data's scale, as
   /// default_bounds has it.
   Bounds bounds_of_lambda(double largest_curvature) const;
+  double largest_curvature_at(const Vector& zero, Vector gradient) const;
   /// ‖x_j‖ ‖∂f/∂m‖ of each weight: no gradient of the data term along it is larger while the rows' slopes
   /// are no larger than at w = 0.
   Vector largest_slopes() const;
