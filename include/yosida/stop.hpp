@@ -16,20 +16,20 @@ namespace YOSIDA_EXPORT yosida {
 /// thread.
 class StopToken {
  public:
-  /// Of deadlines.
+  /// The clock that deadlines are read on.
   using Clock = std::chrono::steady_clock;
 
   /// Never stops.
   StopToken() = default;
 
-  /// The same with a deadline; the earlier one where it has one already.
+  /// This token with a deadline; where it has one already, the earlier one counts.
   StopToken with_deadline(Clock::time_point deadline) const {
     StopToken token = *this;
     if (!deadline_ || deadline < *deadline_) token.deadline_ = deadline;
     return token;
   }
   bool stop_requested() const { return was_asked() || (deadline_ && Clock::now() >= *deadline_); }
-  /// By a StopSource, not by the deadline.
+  /// Whether a StopSource has asked to stop, whatever the deadline says.
   bool was_asked() const { return asked_ && asked_->load(std::memory_order_relaxed); }
 
  private:
@@ -64,9 +64,9 @@ class RunEnded : public std::exception {
   /// Why it must not.
   enum class Reason { stopped, time_limit, work_limit };
 
-  /// For this reason.
+  /// A run that ended for this reason.
   explicit RunEnded(Reason reason) : reason_(reason) {}
-  /// Of a token that says stop.
+  /// A run that ended because this token says stop.
   explicit RunEnded(const StopToken& token)
       : RunEnded(token.was_asked() ? Reason::stopped : Reason::time_limit) {}
   Reason reason() const { return reason_; }

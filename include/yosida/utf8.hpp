@@ -19,7 +19,7 @@ bool is_valid(std::string_view text);
 std::size_t characters(std::string_view text);
 /// The first so many characters of a text, counted in the same way.
 std::string_view first(std::string_view text, std::size_t count);
-/// For a person's eyes: what would steer a terminal, or is no UTF-8, as \x1b.
+/// A text that is safe to print: what would steer a terminal, or is no UTF-8, becomes a text such as \x1b.
 std::string printable(std::string_view text, bool keep_newlines = false);
 
 }  // namespace utf8

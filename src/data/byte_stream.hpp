@@ -86,7 +86,7 @@ class ByteStream {
   /// Whether these are the bytes of a file as they lie there, which can be opened again.
   bool is_regular_file() const { return is_regular_file_; }
   const MemoryLimit& limit() const { return *limit_; }
-  /// The same for others that read the same file.
+  /// The limit of memory, which all who read the same file share.
   const std::shared_ptr<MemoryLimit>& shared_limit() const { return limit_; }
   /// The next `count` bytes without taking them; fewer at the end.
   std::string_view peek(std::size_t count);

@@ -14,19 +14,19 @@ namespace yosida {
 class ColumnLook {
  public:
   void add(std::string_view text, std::uint64_t line);
-  /// Those of the rows behind, whose lines are counted from 0.
+  /// Adds what was seen in the rows that follow, whose lines are counted from 0.
   void append(const ColumnLook& behind, std::uint64_t lines_before);
 
   bool has_values() const { return values_ > 0; }
   bool has_gaps() const { return gaps_ > 0; }
   bool is_plain() const { return plain_ == values_; }
-  /// With this decimal mark and what separates thousands beside it; 0: plain.
+  /// Whether all fields are numbers with this decimal mark and its separators of thousands; 0: plain numbers.
   bool is_number(char decimal) const {
     return (decimal == '.' ? dot_ : decimal == ',' ? comma_ : bare_) == values_ && !differs_;
   }
   /// Numbers, but not all with the same unit.
   bool has_many_units() const { return differs_ && (dot_ == values_ || comma_ == values_); }
-  /// Of all its fields, where they are numbers.
+  /// The unit that all fields have behind their numbers.
   const std::string& unit() const { return unit_; }
   bool is_boolean() const { return boolean_ == values_; }
   bool is_date(DateOrder order) const { return date_[static_cast<std::size_t>(order)] == values_; }

@@ -11,7 +11,7 @@
 #include "data/decimal.hpp"
 #include "data/levels.hpp"
 
-// From the records of a CSV file to rows of numbers.
+// Turns the records of a CSV file into rows of numbers.
 namespace yosida::csv {
 
 /// What a column is for.
@@ -66,7 +66,7 @@ struct Table {
   void clear();
 };
 
-/// From records to the rows of a table.
+/// Turns records into the rows of a table.
 class RowReader {
  public:
   RowReader(const Layout& layout, Table& table) : layout_(layout), table_(table) {}

@@ -26,7 +26,7 @@ class Digest {
 /// of them. Throws InputError where they cannot be read.
 std::string digest_of_pieces(const std::filesystem::path& file, std::uint64_t bytes);
 
-/// The same of bytes that come piece by piece.
+/// A digest of bytes that come piece by piece.
 class DigestOfPieces {
  public:
   void add(std::span<const char> bytes);

@@ -15,11 +15,11 @@ namespace yosida {
 /// The texts of a column by the numbers that stand for them while a table is read.
 class Levels {
  public:
-  /// That of a text which is not one of those given.
+  /// Stands for a text that is not one of the levels given.
   static constexpr double kUnseen = -1.0;
 
   Levels() = default;
-  /// These and no others.
+  /// Takes these levels and no others.
   explicit Levels(std::vector<std::string> given);
 
   /// The number of a text: a new one unless it is known, or only given ones are.

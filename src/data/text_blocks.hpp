@@ -16,7 +16,7 @@ namespace yosida {
 /// How much text is read at a time: enough to keep threads busy, and little beside what the file may take.
 std::size_t block_bytes(const MemoryLimit& limit);
 
-/// For texts where quotes mean nothing.
+/// The quote of texts in which quotes mean nothing.
 inline constexpr char no_quotes = '\n';
 
 /// The end of the last line that ends outside quotes; 0 where there is none.

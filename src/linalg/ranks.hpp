@@ -71,7 +71,7 @@ std::vector<double> gather_blocks(Index rows, Index blocks, std::span<const doub
 
 /// Together: fills in the numbers of other processes' rows, `width` for each row.
 void gather_rows(Index rows, Index width, double* numbers);
-/// The same in a copy, where there are other processes; else what is given.
+/// Returns the numbers of all rows: a copy in `place` where other processes have some, else `numbers` itself.
 std::span<const double> gathered(Index rows, std::span<const double> numbers, std::vector<double>& place);
 
 /// Together: whether any process says so.

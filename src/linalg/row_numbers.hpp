@@ -19,7 +19,7 @@ double total_weight(const Design& x, const Vector& weight);
 double mean_of(const Design& x, const Vector& numbers, const Vector& weight = {});
 /// The largest |number|; NaN where there is one, 0 of none.
 double largest_of(const Design& x, const Vector& numbers);
-/// Those there are, each once, rising.
+/// The distinct numbers of all rows, rising.
 std::vector<double> distinct_of(const Design& x, const Vector& numbers);
 /// Whether every row has the same number; so it is where there are no rows.
 bool is_constant(const Design& x, const Vector& numbers);

@@ -28,7 +28,7 @@ struct LeftOut {
   virtual void curvature(const Matrix& phi1, Eigen::MatrixXd& out) const = 0;
 };
 
-/// Of a problem at weights that are (about) w*(λ). `x`: its training rows.
+/// Leaves each row out at weights that are (about) w*(λ). `x`: the training rows of the problem.
 std::unique_ptr<const LeftOut> left_out(const LinearProblem& problem, const Matrix& x, const Vector& w,
                                         const Vector& lambda);
 

@@ -14,9 +14,9 @@ namespace yosida {
 /// Bytes that values are put behind, or that values are taken from in the same order.
 class Archive {
  public:
-  /// To be written.
+  /// An archive that numbers are written to.
   Archive() = default;
-  /// To be read.
+  /// An archive that numbers are read from.
   explicit Archive(std::string_view bytes) : from_(bytes), reads_(true) {}
 
   bool reads() const { return reads_; }

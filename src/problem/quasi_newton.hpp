@@ -61,7 +61,7 @@ class QuasiNewton final : public SolveMemory, public StoppableMemory, public Arc
   /// Takes the one of the two Hessians whose penalties are nearer to c.
   void choose_hessian(const Vector& c);
   void exchange_hessians();
-  /// So many passes may be wasted before another Hessian is taken.
+  /// How many passes may be wasted before another Hessian is taken.
   double passes_worth_a_hessian(const DataTerm& data) const;
 
   const StopToken* stop_ = nullptr;

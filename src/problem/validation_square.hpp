@@ -10,7 +10,7 @@ namespace yosida {
 class ValidationSquare {
  public:
   ValidationSquare() = default;
-  /// It sums some rows only where `stop` says so on the way.
+  /// Where `stop` says so on the way, sums miss some rows.
   ValidationSquare(Design x, Vector z, bool intercept, const StopToken* stop = nullptr);
 
   /// S(p), and g = Xᵀ(X p − z).

@@ -16,7 +16,7 @@ struct Axis {
   std::string title;
   Scale scale = Scale::linear;
   double low = 0.0, high = 1.0;
-  /// Of a logarithmic scale: its lower end stands for 0, and is so labelled.
+  /// The lower end of a logarithmic scale stands for 0 and is labelled 0.
   bool has_zero = false;
 };
 
@@ -50,7 +50,7 @@ class Panel {
   double at_y(double value) const;  // of the frame's height, downwards
   std::string axes(double left, double top, double width, double height) const;
 
-  /// In shares of the frame, drawn when its size is known.
+  /// Positions are shares of the frame: marks are drawn when its size is known.
   struct Mark {
     enum class Kind { band, line } kind;
     std::vector<std::pair<double, double>> points;

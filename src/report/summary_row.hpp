@@ -8,7 +8,7 @@
 
 namespace yosida::report {
 
-/// Of what the runs have as a finite number.
+/// The cell of one value over all runs that have it as a finite number.
 template <typename Value>
 std::optional<Cell> cell_over(const Runs& runs, const Value& value) {
   std::vector<double> values;

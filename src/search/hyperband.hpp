@@ -20,7 +20,7 @@ class Hyperband : public Sampler {
  public:
   static constexpr const char* name = "hyperband";
   static constexpr const char* effort_setting = "resource";
-  /// Those of one pass through the brackets at R = 81, η = 3.
+  /// The trials of one pass through the brackets at R = 81, η = 3.
   static constexpr std::int64_t default_trials = 206;
   struct Settings {
     std::int64_t resource = 81;

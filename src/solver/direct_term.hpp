@@ -16,7 +16,7 @@ inline void add_direct_term(const BilevelProblem& problem, const Vector& w, cons
   g += direct;
 }
 
-/// The same for one λ, as a number.
+/// ∂L_V/∂λ of a problem with one λ, as a number.
 inline double direct_slope(const BilevelProblem& problem, const Vector& w, const Vector& lambda) {
   if (!problem.traits().validation_depends_on_lambda) return 0.0;
   Vector direct(1);
@@ -24,7 +24,7 @@ inline double direct_slope(const BilevelProblem& problem, const Vector& w, const
   return direct[0];
 }
 
-/// For methods that evaluate L_V at weights on their way to w*(λ).
+/// Throws InputError where L_V means nothing at weights other than w*(λ), which this method asks it for.
 inline void require_loss_of_any_weights(const BilevelProblem& problem, const std::string& method) {
   if (problem.traits().validation_needs_optimum)
     throw InputError(

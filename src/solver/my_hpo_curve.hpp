@@ -21,7 +21,7 @@ struct Exactness {
   std::int64_t most_gradients = std::numeric_limits<std::int64_t>::max();
 
   static Exactness exact();
-  /// For points between the kinks of an ℓ₁ penalty.
+  /// A rough solve, for the many points between the kinks of an ℓ₁ penalty.
   static Exactness glance();
   static Exactness blurred(double tau) { return {.tau = tau}; }
   static Exactness value_only(double tau, double tolerance) {

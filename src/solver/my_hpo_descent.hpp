@@ -9,7 +9,7 @@ namespace yosida {
 
 /// No component of λ moves further than this in one step: e^λ by a factor of 50.
 inline constexpr double kMaxMove = 4.0;
-/// So many trials of a step, each shorter, before it is given up.
+/// A step is given up after this many trials, each shorter than the last.
 inline constexpr int kMaxRejections = 12;
 /// No inner or linear solve is asked for more.
 inline constexpr double kLeastTolerance = 1e-12;

@@ -37,7 +37,7 @@ class Backend {
   virtual std::unique_ptr<Claim> claim(const std::string& key) = 0;
   /// The trace as a zlib stream; that of the record is not looked at.
   virtual void put(const std::string& key, const Record& record, const std::string& trace) = 0;
-  /// In any order.
+  /// All records, in any order.
   virtual std::vector<Record> records(bool with_traces) = 0;
   /// The runs whose keys start so, by key.
   struct Found {

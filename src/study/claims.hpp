@@ -23,7 +23,7 @@ class Claims : public std::enable_shared_from_this<Claims> {
   Claims(const Claims&) = delete;
   Claims& operator=(const Claims&) = delete;
 
-  /// Nothing where the run is claimed already.
+  /// Claims a run; null where it is claimed already.
   std::unique_ptr<Claim> claim(const std::string& key);
 
  private:

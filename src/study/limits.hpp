@@ -8,7 +8,7 @@
 /// is written that could not be read.
 namespace yosida::study {
 
-/// Of method, status and the like: tables have a column for them.
+/// The longest name of a method, a status and the like: tables have a column for them.
 constexpr std::size_t kMostBytesOfName = 4096;
 /// Of spec and outcome. These have a number for each λ, of which there may be as many as training rows.
 constexpr std::size_t kMostBytesOfJson = 64 << 20;

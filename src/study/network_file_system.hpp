@@ -12,7 +12,7 @@ using FileSystemType = std::uint64_t (*)(const std::string& folder);
 /// machine.
 std::string network_file_system(const std::string& folder);
 
-/// For tests: who is asked instead of the system. Null: the system again.
+/// Has tests answer in place of the system; null asks the system again.
 void ask_for_file_systems(FileSystemType answer);
 
 }  // namespace yosida::study

@@ -34,10 +34,10 @@ class Database {
   /// The first column of the first row.
   std::int64_t integer(const std::string& sql) const;
   std::string text(const std::string& sql) const;
-  /// With links resolved.
+  /// The path of the file, with links resolved.
   std::string file_name() const;
   bool is_read_only() const;
-  /// As this transaction sees it, whatever part of it is in the -wal file.
+  /// The size that this transaction sees, whatever part of it is in the -wal file.
   std::int64_t size_in_bytes() const;
   /// Ends statements that take many more steps than a file of this size has to read. Not for those that
   /// write: VACUUM takes as many as it likes.
@@ -68,9 +68,9 @@ class Statement {
   double real(int column) const { return sqlite3_column_double(handle_.get(), column); }
   /// SQLITE_TEXT and the like.
   int type(int column) const { return sqlite3_column_type(handle_.get(), column); }
-  /// Of all its texts and blobs together.
+  /// The size of all texts and blobs of the row together.
   std::int64_t size_in_bytes() const;
-  /// Of text or of a blob; empty where there is nothing.
+  /// The bytes of a text or blob; empty where the value is null.
   std::string bytes(int column) const;
 
  private:

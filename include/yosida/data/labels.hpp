@@ -19,7 +19,7 @@ struct Labels {
   Index classes() const { return static_cast<Index>(values.size()); }
   double negative() const { return values.front(); }
   double positive() const { return values.back(); }
-  /// As a person calls it.
+  /// The name of class k for people.
   std::string name(Index k) const;
 };
 

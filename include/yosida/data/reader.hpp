@@ -82,7 +82,7 @@ struct MemoryError : std::runtime_error {
 /// Columns of a table cannot be read as they are; `correction` holds the flags with which they are passed
 /// over or read otherwise, as the command line has them: "--ignore id,sold".
 struct TableError : InputError {
-  /// With the flags that go on.
+  /// A message, and the flags with which reading goes on.
   TableError(const std::string& message, std::string flags)
       : InputError(message), correction(std::move(flags)) {}
   std::string correction;

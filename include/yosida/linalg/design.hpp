@@ -49,7 +49,7 @@ class Design {
   Design();
   /// Rows of its own.
   explicit Design(Matrix values);
-  /// The same matrix, shared.
+  /// A view of this matrix, which it keeps alive.
   explicit Design(std::shared_ptr<const Matrix> values);
   /// Rows of its own. Throws InputError as sparse_view does.
   Design(SparseRows rows);  // NOLINT(google-explicit-constructor)
@@ -109,7 +109,7 @@ class Design {
   double fused_pass(std::span<const double> w, RowBlock map, std::span<double> out, Index outputs = 1) const;
   /// The first half of it: Σ map over the products, nothing accumulated.
   double product_pass(std::span<const double> w, RowBlock map, Index outputs = 1) const;
-  /// The same two with two products a row: `second` holds x_iᵀp.
+  /// What a pass with two products a row does with a block: `second` holds x_iᵀp.
   using RowBlock2 =
       FunctionRef<double(Index first, std::span<double> products, std::span<const double> second)>;
   /// fused_pass with two products a row.
@@ -164,7 +164,7 @@ Design with_singles(const Design& x);
 /// 4 bytes and others do not, those are copied to doubles. Throws InputError where they differ in columns, in
 /// their steps, or in whether they store zeros.
 Design stack_rows(std::span<const Design> pieces);
-/// The same of two.
+/// Stacks two pieces.
 Design stack_rows(const Design& upper, const Design& lower);
 /// All rows as a plain matrix, every step applied.
 Matrix to_matrix(const Design& design);

@@ -19,7 +19,7 @@ class HostBlasThreads {
   HostBlasThreads(const HostBlasThreads&) = delete;
   HostBlasThreads& operator=(const HostBlasThreads&) = delete;
 };
-/// As many as were set, or as many as there are cores.
+/// The number that was set, or the number of cores.
 int threads();
 
 }  // namespace yosida

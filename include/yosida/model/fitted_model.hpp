@@ -63,7 +63,7 @@ std::string to_json(const FittedModel& model);
 void save_model(const FittedModel& model, const std::filesystem::path& file);
 /// A model as save_model wrote it. Throws InputError where the file is none.
 FittedModel load_model(const std::filesystem::path& file);
-/// The same from the text of to_json; `source` is its name in messages.
+/// Reads a model from the text of to_json; `source` is its name in messages.
 FittedModel read_model(std::istream& in, const std::string& source);
 
 /// What a model predicts as the text of a CSV file, one line per row: `values` are those of predict(). Of

@@ -73,7 +73,7 @@ class Loss {
 /// own that is given by reference; one that is given as a shared pointer lives as long as somebody holds it.
 class SharedLoss {
  public:
-  /// Of a loss that outlives everyone who holds this.
+  /// Refers to a loss that must outlive everyone who holds this.
   SharedLoss(const Loss& lives_on) : loss_(std::shared_ptr<const Loss>(), &lives_on) {}
   /// Keeps the loss alive.
   SharedLoss(std::shared_ptr<const Loss> loss) : loss_(std::move(loss)) {}

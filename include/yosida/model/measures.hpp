@@ -46,13 +46,14 @@ std::vector<std::size_t> parse_measures(const std::vector<std::string>& names, c
                                         std::string_view model);
 /// Throws InputError where there is no measure of this name.
 void require_measure(std::string_view name);
-/// Throws InputError where there is none, or the loss, which messages call `model`, does not have it.
+/// Throws InputError where there is no such measure or the loss, which messages call `model`, does not have
+/// it.
 void require_measure(std::string_view name, const Loss& loss, std::string_view model);
 
 /// Rows of a classification counted by their class (a row) and the class predicted (a column).
 Matrix confusion_of(const Predicted& rows);
 
-/// Those that curves and oracles are in: the mean loss, and the same over the variance of y.
+/// The measures that curves and oracles are in: the mean loss, and the mean loss over the variance of y.
 inline constexpr std::string_view kLoss = "loss", kScaledLoss = "scaled_loss";
 
 }  // namespace yosida

@@ -31,7 +31,7 @@ struct Model {
   YStep y = YStep::raw;
   /// Whether another pretreatment of the target makes sense (counts must stay counts).
   bool y_may_change = false;
-  /// With an ℓ₁ part, weights become 0, and its λ are named "l1" (and "l2").
+  /// A penalty with an ℓ₁ part sets weights to 0, and its λ are named "l1" (and "l2").
   PenaltyForm penalty = PenaltyForm::l2;
 };
 

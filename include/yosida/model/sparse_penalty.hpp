@@ -103,7 +103,7 @@ class SparsePenaltyAt {
   double group(Index g) const { return group_[g]; }
   /// The second derivative of the squares, 2e^λ₂ of each weight.
   const Vector& curvatures() const { return curvature_; }
-  /// The same penalty with both kinds of norms so many times as large.
+  /// The same penalty with both kinds of norms multiplied by `factor`.
   SparsePenaltyAt times(double factor) const;
 
   /// The norms, without the squares.
@@ -122,7 +122,7 @@ class SparsePenaltyAt {
   std::vector<Index> support(const Vector& w) const;
   /// out += the second derivative of the norms on the support, times p: blocks e^λ/‖w_g‖ (I − ŵŵᵀ).
   void add_curvature_product(const Vector& w, const Vector& p, Vector& out) const;
-  /// The same added to the rows and columns of h that `set` names.
+  /// Adds this second derivative to the rows and columns of h that `set` names.
   void add_curvature_on(const Vector& w, const std::vector<Index>& set, Matrix& h) const;
   /// The smallest factor of the norms that leaves w = 0 where all but the norms has the gradient g there:
   /// max_j |g_j| / e^λ of an ℓ₁ penalty.

@@ -92,9 +92,9 @@ struct LinearOptions {
   double tolerance = 1e-11;
   /// At most so many Hessian products.
   std::int64_t max_count = std::numeric_limits<std::int64_t>::max();
-  /// As InnerOptions::stop.
+  /// See InnerOptions::stop.
   const StopToken* stop = nullptr;
-  /// As InnerOptions::memory.
+  /// See InnerOptions::memory.
   SolveMemory* memory = nullptr;
 };
 
@@ -273,7 +273,7 @@ class BilevelProblem {
   /// where the traits say that there is a closed form only (it throws std::logic_error elsewhere). Many λ at
   /// once cost less than one after the other. May allocate.
   virtual void closed_forms(std::span<const double> lambdas, std::span<CurvePoint> points) const;
-  /// The same at one λ.
+  /// h and its slope at one λ.
   CurvePoint closed_form(double lambda) const;
   /// h along λ_j, the other λ held, where a problem knows it for all λ_j at once; else null, as it is where
   /// `stop` says so on the way. It may cost as much as a search, but not twice for the same λ. May allocate.
@@ -301,7 +301,7 @@ class BilevelProblem {
   BilevelProblem& operator=(const BilevelProblem&) = default;
   BilevelProblem& operator=(BilevelProblem&&) = default;
   /// \endcond
-  /// For a constructor to fill in.
+  /// Constructors of subclasses fill this in.
   ProblemTraits traits_;
 };
 
@@ -315,7 +315,7 @@ Vector without_penalties(const BilevelProblem& problem, const Vector& lambda);
 void require_weights(const BilevelProblem& problem, const Vector& w);
 /// Throws InputError unless there is one λ for each hyperparameter of the problem.
 void require_lambda(const BilevelProblem& problem, const Vector& lambda);
-/// Both.
+/// Throws InputError unless both sizes are those of the problem.
 void require_sizes(const BilevelProblem& problem, const Vector& w, const Vector& lambda);
 
 }  // namespace yosida

@@ -46,7 +46,7 @@ class ExactCurve {
   std::vector<double> kinks() const;
   const std::vector<Piece>& pieces() const { return pieces_; }
   double work() const { return work_; }
-  /// For λ ≥ lowest().
+  /// The curve at a λ ≥ lowest().
   Point at(double lambda) const;
   /// The least h of all λ in [low, high], exactly, of as much of it as is known; the largest λ of several.
   Point minimum(double low, double high) const;

@@ -51,7 +51,7 @@ class KFoldProblem final : public BilevelProblem {
   void proximal_step(double step, const Vector& lambda, Vector& w) const override;
   void train_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const override;
   void validation_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const override;
-  /// That of every fold.
+  /// Holds a memory for each fold.
   std::unique_ptr<SolveMemory> solve_memory() const override;
   std::optional<double> largest_curvature(SolveMemory& memory, Work& work) const override;
   /// Each fold to the tolerances given.

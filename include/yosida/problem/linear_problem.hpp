@@ -22,7 +22,7 @@ class LinearProblem : public BilevelProblem {
  public:
   /// One λ for all weights.
   LinearProblem(Split split, SharedLoss loss, bool intercept);
-  /// As many λ as the penalty has groups.
+  /// One λ for each group of the penalty.
   LinearProblem(Split split, SharedLoss loss, bool intercept, Penalty penalty);
   ~LinearProblem() override;
 

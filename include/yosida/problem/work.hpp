@@ -19,7 +19,7 @@ struct Work {
 
   /// The paper's n_g: gradients and Hessian products. A gradient of a collapsed problem counts 1.
   std::int64_t paper_count() const { return train_gradients + validation_gradients + hessian_products; }
-  /// Nothing is free: the same, plus ½ per loss evaluation, plus the factorisations.
+  /// paper_count() plus ½ for each loss evaluation plus the factorisations: nothing is free.
   double gradient_equivalents() const {
     return static_cast<double>(paper_count()) + 0.5 * static_cast<double>(loss_evaluations) + factorisations;
   }

@@ -16,8 +16,8 @@ struct Claim {
   std::vector<std::pair<std::string, std::string>> findings;  // the name of a problem, and a sentence
 };
 
-/// Those that the problems say something of. Figures are validation losses × 100 of the final weights, means
-/// over settings where every seed ended well.
+/// The claims that the problems say something of. Figures are validation losses × 100 of the final weights,
+/// means over settings where every seed ended well.
 std::vector<Claim> claims(const std::vector<const ProblemContents*>& problems);
 
 }  // namespace report

@@ -24,7 +24,7 @@ struct Cell {
   std::int64_t count = 0;
 };
 
-/// Of numbers that are finite; nothing where there are none.
+/// Summarises the finite numbers among `values`; empty where none is finite.
 std::optional<Cell> cell_of(std::vector<double> values);
 
 /// A measure on each part of the data.

@@ -19,8 +19,8 @@ struct Figure {
 /// there is no oracle), and its loss against iterations. What grows without bound leaves the frame. The page
 /// saves each of its charts itself.
 std::vector<Figure> figures_of(const ProblemContents& problem);
-/// Those of all problems, their names those of files: letters, digits, dots and dashes of ASCII, whatever a
-/// problem is called. No two are the same.
+/// The figures of all problems. Their names can be names of files: letters, digits, dots and dashes of ASCII,
+/// whatever a problem is called. No two are the same.
 std::vector<Figure> figure_files(const StudyContents& contents);
 
 }  // namespace report

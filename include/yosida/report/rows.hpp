@@ -9,9 +9,9 @@
 namespace YOSIDA_EXPORT yosida {
 namespace report {
 
-/// Of the final weights in the measure that the paper has: the first of the problem's.
+/// The cells of the final weights in the problem's first measure, which is the paper's.
 const PartCells& final_of(const MethodRow& row);
-/// Of the runs that ended well: nothing where one did not.
+/// The mean over all runs of the row; empty where one of them did not end well.
 std::optional<double> mean_validation(const MethodRow& row);
 /// What losses in the problem's first measure are multiplied by where they are shown: 100, as in the paper,
 /// where a row stands beside the paper's figures.

@@ -36,7 +36,7 @@ struct Result {
 /// The smallest value of an objective that a sampler finds in a box. One limit at least must be given: throws
 /// InputError for none, for trials < 1 and unless seconds > 0. What the objective throws goes through.
 Result minimize(const Objective& objective, Sampler& sampler, const Limits& limits);
-/// The same with a sampler by name. A limit of trials must be given.
+/// Minimises by a sampler that is named. A limit of trials must be given.
 Result minimize(const Objective& objective, const Space& space, const std::string& sampler,
                 const Limits& limits, std::uint64_t seed = 0);
 

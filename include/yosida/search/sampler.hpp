@@ -26,7 +26,7 @@ class Sampler {
   virtual ~Sampler() = default;
   /// How many proposals there are in all, where they come to an end (a grid).
   virtual std::optional<std::int64_t> size() const { return {}; }
-  /// Nothing after the last one.
+  /// The next proposal; empty after the last one.
   virtual std::optional<Proposal> ask() = 0;
   /// A value that is not finite is a trial that failed: as bad as the worst.
   virtual void tell(const Proposal& proposal, double value) = 0;

@@ -23,7 +23,7 @@ class BlackBox final : public Solver {
   /// `method` is the name in messages. Throws InputError where a setting breaks its rule.
   BlackBox(std::string method, search::SamplerFactory sampler, Settings settings);
 
-  /// It ends by itself, after its trials.
+  /// No limit: a search ends by itself after its trials.
   std::int64_t default_iterations() const override { return std::numeric_limits<std::int64_t>::max(); }
   bool stays_in_row_space() const override { return true; }
   std::unique_ptr<Run> start(const BilevelProblem& problem, const Start& start) const override;

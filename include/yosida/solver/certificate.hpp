@@ -30,7 +30,7 @@ struct Certificate {
   double hypergradient = 0.0;
   /// How far the linear solve's residual may have it wrong, after the solve has been refined.
   double hypergradient_error = 0.0;
-  /// To the oracle, where there is one: of the weights returned, and of w*(λ).
+  /// How far the weights returned, and w*(λ), are above the oracle; empty where there is none.
   std::optional<double> gap, lambda_gap;
   Verdict verdict = Verdict::not_certified;
   std::string reason;  ///< the verdict in a sentence

@@ -29,7 +29,7 @@ struct Start {
   /// What the run may cost, for methods that lay out their work in advance. The loop sees to the limits.
   Budget budget = {};
 
-  /// The same bounds for every hyperparameter.
+  /// Gives every hyperparameter these bounds.
   void bound(double below, double above) {
     low = Vector::Constant(lambda.size(), below);
     high = Vector::Constant(lambda.size(), above);

@@ -24,7 +24,7 @@ struct Reverse {
   static const std::vector<Setting<Settings>>& table() { return unrolled_table(); }
 
   Settings settings;
-  /// With an intercept the way to w*(λ) may leave that span, but its end does not.
+  /// With an intercept, iterates on the way may leave the span of the rows, but w*(λ) lies in it.
   bool stays_in_row_space() const { return true; }
   State init(const BilevelProblem& problem, const Start& start) const;
   void step(const BilevelProblem& problem, State& state) const;

@@ -193,7 +193,7 @@ class AlgorithmSolver final : public Solver {
 /// several threads at a time, with the same solver and problem, which must outlive it.
 Outcome solve(const Solver& solver, const BilevelProblem& problem, const SolveOptions& options);
 
-/// The same with an algorithm and its settings.
+/// Runs solve() with an algorithm and its settings.
 template <Algorithm A>
 Outcome solve(const A& algorithm, const BilevelProblem& problem, const SolveOptions& options) {
   return solve(AlgorithmSolver<A>(algorithm), problem, options);

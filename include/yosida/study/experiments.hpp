@@ -41,7 +41,7 @@ struct Experiment {
   std::vector<Contestant> contestants;
 };
 
-/// Those of the paper in the order of its tables, then ours.
+/// The experiments of the paper in the order of its tables, then ours.
 const std::vector<Experiment>& experiments();
 /// Null where there is no such experiment.
 const Experiment* find_experiment(const std::string& name);

@@ -15,7 +15,7 @@ bool is_database(const std::string& place);
 /// For people and for studies: the name without a password. Of a command line it takes --study=NAME, too.
 std::string shown_place(const std::string& place);
 
-/// In short: the name of the file, or of the study in its database.
+/// The short name of a place: that of its file, or of the study in its database.
 std::string title_of(const std::string& place);
 
 /// What stands there now: another text where a file was replaced by another. Throws InputError where a file

@@ -43,11 +43,11 @@ struct RunOutcome {
   std::map<std::string, std::string> file_names;
 };
 
-/// Of a finished run. The oracle of `tuned` is judged by its best weights, `final` by the last.
+/// The outcome of a finished run. The oracle of `tuned` is judged by its best weights, `final` by the last.
 RunOutcome outcome_of(const Tuned& tuned, const std::optional<OracleGap>& final);
 
-/// As a store keeps it, and back. A study may come from anyone: what is not there or of another type is left
-/// empty.
+/// The text that a store keeps, and back. A study may come from anyone: what is not there or of another type
+/// is left empty.
 std::string to_json(const RunOutcome& outcome);
 RunOutcome outcome_from_json(const std::string& text);
 

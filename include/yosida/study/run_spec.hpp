@@ -41,9 +41,9 @@ struct SpecText {
   std::string key() const;
 };
 
-/// As a store keeps it. Settings must be all of the method's, written as Method::all_settings does.
+/// The text that a store keeps. Settings must be all of the method's, written as Method::all_settings does.
 SpecText text_of(const RunSpec& spec);
-/// And back. A study may come from anyone: what is not there or of another type is left empty.
+/// The spec of such a text. A study may come from anyone: what is not there or of another type is left empty.
 RunSpec spec_of(const SpecText& text);
 
 /// Names and values as a person would write them, in the order of the spec.

@@ -39,7 +39,7 @@ class Store {
   /// old file kept beside it under its name with .schema1 added. A store that others hold, and a server that
   /// went away, are waited for in every function for two minutes before that is an OutputError.
   Store(const std::string& place, Mode mode);
-  /// In memory: for runs that nobody keeps.
+  /// A store in memory, for runs that nobody keeps.
   Store();
   ~Store();
   Store(const Store&) = delete;
@@ -47,7 +47,7 @@ class Store {
 
   /// Whether the run of this key is in the store.
   bool has(const std::string& key) const;
-  /// Of all runs, in no order that means anything.
+  /// The keys of all runs, in no order that means anything.
   std::vector<std::string> keys() const;
   /// Nothing where another process, or another holder of a Claim, has claimed the run and is alive. It may
   /// have ended just now: ask has() again once the claim is yours.
@@ -77,7 +77,7 @@ class Store {
   void put(const Session& session, const std::vector<std::string>& planned = {});
   /// Removes runs in one transaction; gives back the space.
   void remove(const std::vector<std::string>& keys);
-  /// That it takes, 0 in memory.
+  /// The bytes that the study takes; 0 in memory.
   std::int64_t size_in_bytes() const;
 
  private:

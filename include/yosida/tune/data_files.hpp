@@ -33,10 +33,10 @@ struct DataFiles {
   bool singles = false;  ///< dense rows are kept as numbers of 4 bytes
   std::uint64_t max_memory = 0;
   bool cache = false;  ///< keep parsed files in the user's cache, and use what is there
-  /// As ReadOptions has it.
+  /// Hears sentences for a person; see ReadOptions::tell.
   std::function<void(const std::string&)> tell = {};
 
-  /// That are read; empty names among them.
+  /// The files that are read; names that were not given are empty.
   std::vector<std::string> paths() const {
     return {train, validation, test, train_target, validation_target, test_target};
   }

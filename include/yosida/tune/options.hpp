@@ -86,7 +86,7 @@ struct RunLimits {
 /// What one asks of tune(), each as `yosida tune` has it by default.
 struct TuneOptions {
   // The model and its data.
-  /// As models() names it. Empty: as the target says, see choose_model.
+  /// A name of models(). Empty: the target decides, see choose_model.
   std::string model = {};
   std::string x =
       "standardize";  ///< pretreatment of the features: a step of XStep, or a chain "difference,minmax"
@@ -124,7 +124,8 @@ struct TuneOptions {
 /// Throws InputError, naming option, value and rule, where the options of the model and its data do not fit
 /// each other.
 void verify_model(const TuneOptions& options);
-/// The same for those of the run. Both need no data: nothing is read or computed for a run that cannot be.
+/// Checks the options of the run likewise. Neither needs data: nothing is read or computed for a run that
+/// cannot be.
 void verify_run(const TuneOptions& options);
 
 /// What the run may cost with these options: their limits, or those of the method itself.

@@ -18,13 +18,14 @@ struct PartReport {
   /// the sum over them.
   Matrix confusion = {};
 
-  /// By the name of a measure, which must be one.
+  /// The value of a measure by its name, which must be in measures().
   const std::optional<double>& operator[](std::string_view measure) const {
     return values.at(find_measure(measure).value());
   }
 };
 
-/// With folds, the means over them; a refit on all rows has no validation rows.
+/// What weights do on each part. With folds, values are means over them. A refit on all rows has no
+/// validation rows.
 struct Report {
   PartReport train;
   std::optional<PartReport> validation = {}, test = {};

@@ -32,7 +32,7 @@ struct Prepared {
   const Model* model = nullptr;
   PenaltyForm penalty = PenaltyForm::l2;
   SharedLoss loss = least_squares();  // that of the model
-  /// With folds, the training and the validation rows are all rows: for the refit.
+  /// With folds, both parts hold all rows, because the refit is trained on them.
   Split split;
   std::vector<Split> folds;  // each pretreated by its own training rows; empty without cross-validation
   Index fold_count = 0;      // of all repeats together

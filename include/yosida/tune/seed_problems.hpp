@@ -32,7 +32,7 @@ class StudyData {
   const std::map<std::string, std::string>& files() const { return sha256_of_flag_; }
   /// The names of the files, without their folders, by the same flags.
   const std::map<std::string, std::string>& file_names() const { return name_of_flag_; }
-  /// sha256_of_files() of them.
+  /// The sha256 of all files together, as sha256_of_files() has it.
   const std::string& sha256() const { return sha256_; }
   /// Throws DataChanged where a file has changed or is gone. Reads only those whose time or size has changed.
   void require_unchanged() const;

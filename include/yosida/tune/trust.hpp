@@ -39,7 +39,7 @@ struct NestedScore {
 
 /// The standard error of a mean over the rows, which have weights.
 double standard_error_of(const RowLosses& rows);
-/// Of the difference of two, row by row.
+/// The standard error of the mean difference between two losses of the same rows.
 double paired_standard_error(const RowLosses& a, const RowLosses& b);
 
 /// Looks at the criterion around λ, the minimiser of `problem`; w: its weights there, in the problem's

@@ -47,7 +47,7 @@ struct Tuned {
 /// answer, and fits the model. The caller's numbers are only read. Throws InputError, naming option, value
 /// and rule, before the first iteration. May be called from several threads.
 Tuned tune(Dataset rows, const TuneOptions& options = {});
-/// The same with parts that are given.
+/// Tunes on training, validation and test rows that the caller has chosen.
 Tuned tune(Split parts, const TuneOptions& options = {});
 /// The same for a problem that is made already, of the same options; several runs may share it.
 Tuned tune(const TuneProblem& problem, const TuneOptions& options);

@@ -80,7 +80,7 @@ class TuneProblem {
 
   // What takes long throws RunEnded where it is told to stop.
 
-  /// As one bi-level problem, in its cheapest form for so many iterations.
+  /// The bi-level problem in the form that is cheapest for a run of `iterations`.
   std::shared_ptr<const BilevelProblem> bilevel(double iterations, Coordinates coordinates = Coordinates::any,
                                                 const StopToken& stop = {}) const;
   /// The forms it has for so many iterations, with the seconds that all folds together are expected to take:
@@ -99,7 +99,7 @@ class TuneProblem {
   /// How leave-one-out stands at a λ: rows that were trained without in earnest, the largest leverage and
   /// what the refits have changed. Nothing for other criteria, and where nothing is to be said.
   std::string left_out_in_words(const Vector& lambda) const;
-  /// The same of each fold; empty without folds.
+  /// The report of each fold; empty without folds.
   std::vector<Report> reports_of_folds(const Solution& solution) const;
   /// What weights of the split do on every part of it.
   Report report(const Vector& w) const;
@@ -124,7 +124,7 @@ class TuneProblem {
  private:
   /// Calls `each` with 0, …, problems_.size() − 1, from several threads where that pays.
   void for_each_problem(FunctionRef<void(Index)> each) const;
-  /// Of the weights of all folds, those of one.
+  /// The weights of fold k among those of all folds.
   Vector weights_of_fold(const Vector& all, Index k) const;
   /// The problem, or those of all folds as one.
   std::shared_ptr<const BilevelProblem> joined(std::vector<std::shared_ptr<const BilevelProblem>> all) const;
