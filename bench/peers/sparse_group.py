@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """VF-iDCA's sparse group lasso, 30 groups of 20 and 31 λ, beside black-box searches of 100 trials.
 
-    PYTHONPATH=build/release/python python3 bench/peers/sparse_group.py [--seeds N] [--trials N]
+    PYTHONPATH=build/release/python python3 bench/peers/sparse_group.py [--seeds N] [--first N] [--trials N]
 
 As its generator: X standard normal, 600 columns, weights (1, 2, 3, 4, 5, 0, …) in each third of them, noise of half the
 norm of the signal, 100 rows each to train, to validate and to test. The penalty has one λ for the norm of each group and
@@ -48,13 +48,14 @@ def tuned(seed, method, settings, per=None):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--trials", type=int, default=100)
     given = parser.parse_args()
     trials = {"trials": given.trials}
     contestants = {"my-hpo": ("my-hpo", {}, None), "grid, 2 λ": ("grid", trials, "shared"),
                    "random": ("random", trials, None), "TPE": ("tpe", trials, None)}
     results = {name: [] for name in contestants}
-    for seed in range(given.seeds):
+    for seed in range(given.first, given.first + given.seeds):
         for name, contestant in contestants.items():
             results[name].append(tuned(seed, *contestant))
         print(f"seed {seed}: " + "; ".join("{} {:.2f} (test {:.2f}, {:.2f} s)".format(name, *rows[-1])
