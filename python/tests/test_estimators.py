@@ -244,6 +244,12 @@ DAYS = np.datetime64("2026-01-01") + np.arange(240).reshape(120, 2)
     (dict(cv=2.5), {}, "^cv = 2.5"),
     (dict(cv=GroupKFold(3)), {}, r"cv: GroupKFold must know the group .* cv=list\(splitter.split\(X, y, groups\)\)"),
     (dict(method="adam"), {}, r"yosida.methods\(\)"),
+    (dict(settings=[1]), {}, r"^settings = \[1\]: must be a dict"),
+    (dict(groups=3), {}, "^groups = 3: must be a dict"),
+    (dict(groups={"a": 0}), {}, "^groups = .*: must be a dict"),
+    (dict(groups="abcdef"), {}, "^groups = 'abcdef': must be a dict"),
+    (dict(groups={"a": [True]}), {}, "^groups: there is no column True"),
+    (dict(random_state=2**70), {}, r"^random_state = 1180591620717411303424: must be a whole number from 0 to 2\*\*64 - 1"),
 ])
 def test_wrong_arguments_are_named(table, parameters, given, names):
     with pytest.raises(ValueError, match=names):

@@ -1,8 +1,8 @@
 """Laws that every estimator obeys, on data that hypothesis draws. Parts are given, so that both sides have the same.
 
-They hold to 1e-8, for a λ that is given and for one that is searched with default settings: coefficients, λ and the loss. One thing
-is known less well. A bound that holds λ comes from curvatures, and where the loss is flat there rounding may move it: the coefficients
-are then held to 1e-7 and λ is not compared.
+They hold to 1e-8, for a λ that is given and for one that is searched with default settings: coefficients, λ and the loss. Where a bound
+holds λ, λ itself is not compared: the bound comes from a curvature, which equal forms of a problem know to a hundredth, and the loss is
+flat there.
 """
 
 import threading
@@ -40,25 +40,19 @@ def searched(cv):
     return dict(cv=cv)
 
 
-def allowed(parameters, one):
-    """Of coefficients, λ and the loss: how far two ways to the same answer may differ."""
-    if parameters is searched and one.certificate_.verdict not in ("certified", "certified at a kink"):
-        return 1e-7, np.inf, 1e-8
-    return 1e-8, 1e-8, 1e-8
-
-
 def same(fit, order=slice(None)):
     """What `fit(parameters, changed)` gives is the same for both."""
     for parameters in (fixed, searched):
         one, other = fit(parameters, False), fit(parameters, True)
-        of_coefficients, of_lambda, of_loss = allowed(parameters, one)
-        size = np.abs(one.coef_).max() + 1e-3
-        np.testing.assert_allclose(other.coef_, one.coef_[..., order], rtol=0, atol=of_coefficients * size)
+        # Features and target vary by about 1, so coefficients under a hundredth are small beside what they could be.
+        size = np.abs(one.coef_).max() + 1e-2
+        np.testing.assert_allclose(other.coef_, one.coef_[..., order], rtol=0, atol=1e-8 * size)
         offset = size + np.abs(one.intercept_).max()
-        np.testing.assert_allclose(other.intercept_, one.intercept_, rtol=0, atol=of_coefficients * offset)
-        np.testing.assert_allclose(other.lambda_, one.lambda_, rtol=0, atol=of_lambda)
+        np.testing.assert_allclose(other.intercept_, one.intercept_, rtol=0, atol=1e-8 * offset)
+        if parameters is fixed or one.certificate_.verdict in ("certified", "certified at a kink"):
+            np.testing.assert_allclose(other.lambda_, one.lambda_, rtol=0, atol=1e-8)
         losses = [each.losses_["validation"]["loss"] for each in (one, other)]
-        np.testing.assert_allclose(*losses, rtol=of_loss)
+        np.testing.assert_allclose(*losses, rtol=1e-8)
 
 
 @pytest.mark.parametrize("kind", ALL)

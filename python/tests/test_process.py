@@ -112,6 +112,9 @@ print("done")
     ("logistic", dict(folds=3), ["--folds", "3"]),
     ("softmax", dict(penalty_per="class"), ["--lambda-per", "class"]),
     ("svm", dict(), []),
+    ("poisson", dict(folds=3, seed=7), ["--folds", "3", "--seed", "7"]),
+    ("logistic", dict(penalty="l1", folds=3), ["--penalty", "l1", "--folds", "3"]),
+    ("ridge", dict(criterion="loo"), ["--criterion", "loo"]),
     ("ridge", dict(method="sho", settings={"alpha": 0.01}, budget={"iterations": 50}),
      ["--method", "sho", "--alpha", "0.01", "--max-iterations", "50"]),
 ])
@@ -122,6 +125,8 @@ def test_the_same_bits_as_the_program(model, options, flags, table, classes, tmp
         y = classes[1].astype(float)
     if model == "softmax":
         y = classes[2].astype(float)
+    if model == "poisson":
+        y = np.round(np.exp(0.3 * (y - y.mean())))
     np.save(tmp_path / "x.npy", X)
     np.save(tmp_path / "y.npy", y)
     subprocess.run([os.environ["YOSIDA"], "tune", "--train", "x.npy", "--train-target", "y.npy", "--model", model, *flags,

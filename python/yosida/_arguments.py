@@ -38,11 +38,14 @@ def group_texts(groups: Any, columns: int, names: Sequence[str]) -> list[str]:
     if groups is None:
         return []
     places = {name: j for j, name in enumerate(names)}
+    listed_alone = list(groups.values()) if isinstance(groups, Mapping) else [groups]
+    if any(isinstance(each, str) or not np.iterable(each) for each in listed_alone):
+        raise ValueError(f"groups = {groups!r}: must be a dict of names and lists of columns, or a label for each column")
 
     def place(column: Any) -> int:
         if isinstance(column, str) and column in places:
             return places[column]
-        if isinstance(column, (int, np.integer)) and 0 <= column < columns:
+        if isinstance(column, (int, np.integer)) and not isinstance(column, bool) and 0 <= column < columns:
             return int(column)
         raise ValueError(f"groups: there is no column {column!r}: must be a name or an index from 0 to {columns - 1}")
 
@@ -169,15 +172,24 @@ def row_groups(group_rows: Any, rows: int) -> list[str]:
     return groups
 
 
-def seed_of(seed: Any) -> int:
-    """A seed as the library takes it."""
+def seed_of(seed: Any, name: str = "seed") -> int:
+    """A seed as the library takes it. `name`: of the argument."""
     if isinstance(seed, (bool, np.bool_)) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**64:
-        raise ValueError(f"seed = {seed!r}: must be a whole number from 0 to 2**64 - 1")
+        raise ValueError(f"{name} = {seed!r}: must be a whole number from 0 to 2**64 - 1")
     return int(seed)
 
 
+def setting_texts(settings: Any) -> dict[str, str]:
+    """Settings of a method as the command line writes them."""
+    if settings is None:
+        return {}
+    if not isinstance(settings, Mapping):
+        raise ValueError(f"settings = {settings!r}: must be a dict of names and values")
+    return {str(name): setting_text(value) for name, value in settings.items()}
+
+
 def setting_text(value: Any) -> str:
-    """A setting as the command line writes it."""
+    """One of them."""
     if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"
     return repr(float(value)) if isinstance(value, (float, np.floating)) else str(value)

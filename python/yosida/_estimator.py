@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from . import _arrays
-from ._arguments import budget_options, column_texts, group_texts, setting_text, split_folds
+from ._arguments import budget_options, column_texts, group_texts, seed_of, setting_texts, split_folds
 from ._core import InputError
 from ._progress import Progress
 from ._results import tuned_html
@@ -215,7 +215,7 @@ class _Tuned(BaseEstimator):
         options = {
             "x": self.pretreatment,
             "method": self.method,
-            "settings": {str(name): setting_text(value) for name, value in (self.settings or {}).items()},
+            "settings": setting_texts(self.settings),
             "seed": self._seed(),
             "refit": True,
             "trace": "validation",
@@ -234,9 +234,7 @@ class _Tuned(BaseEstimator):
     def _seed(self) -> int:
         """An int is the seed, as it is on the command line; what else there is draws one."""
         if isinstance(self.random_state, (int, np.integer)):
-            if self.random_state < 0:
-                raise ValueError(f"random_state = {self.random_state}: must be >= 0")
-            return int(self.random_state)
+            return seed_of(self.random_state, "random_state")
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
     def _validation_part(self, validation: Any) -> Any:
@@ -359,15 +357,16 @@ class TunedRegressor(RegressorMixin, _Tuned):
 class TunedClassifier(ClassifierMixin, _Tuned):
     def _checked(self, X: Any, y: Any) -> Any:
         X, y = super()._checked(X, y)
-        check_classification_targets(y)
+        if y.dtype.kind not in "iu":  # whole numbers are classes; to be told so takes as long as a small fit
+            check_classification_targets(y)
         return X, y
 
     def _target(self, y: Any, sample_weight: Optional[Any]) -> Any:
         present = y if sample_weight is None else y[sample_weight > 0]
-        self.classes_ = np.unique(present)
+        self.classes_, places = np.unique(present, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"y: has one class, {self.classes_[0]!r}: there must be two or more")
-        coded = self._coded(present)
+        coded = places.astype(np.float64)
         if sample_weight is None:
             return coded
         all_of_it = np.zeros(len(y))  # what a row of weight 0 says does not matter

@@ -8,7 +8,7 @@ from typing import Any, Mapping, Optional, Union
 import numpy as np
 
 from . import _core
-from ._arguments import budget_options, seed_of, setting_text
+from ._arguments import budget_options, seed_of, setting_texts
 from ._progress import Progress
 from ._results import Certificate, Trace, certificate_of
 from ._tune import Watch, both
@@ -230,7 +230,7 @@ def solve(
         "certificate": bool(certificate),
     }
     info = _info(problem)
-    texts = {str(name): setting_text(value) for name, value in (settings or {}).items()}
+    texts = setting_texts(settings)
     progress = Progress(f"{type(problem).__name__} by {method}") if verbose else None
     try:
         found = _core.solve(problem, info, method, texts, options, both(progress, watch), interrupt == "raise")

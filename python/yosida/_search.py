@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Callable, Mapping, NamedTuple, Optional, Sequence, Union
 
 from . import _core
-from ._arguments import seed_of, setting_text
+from ._arguments import seed_of, setting_texts
 
 Space = Union[Mapping[str, Sequence[Any]], Sequence[Sequence[Any]]]
 
@@ -68,7 +68,7 @@ class Sampler:
         seed: int = 0,
         settings: Optional[Mapping[str, Any]] = None,
     ) -> None:
-        texts = {str(key): setting_text(value) for key, value in (settings or {}).items()}
+        texts = setting_texts(settings)
         if trials < 1:
             raise ValueError(f"trials = {trials}: must be >= 1")
         self._sampler = _core.Sampler(name, _dimensions(space), seed_of(seed), int(trials), texts)

@@ -15,7 +15,7 @@ from ._arguments import (
     part,
     row_groups,
     seed_of,
-    setting_text,
+    setting_texts,
     split_folds,
 )
 from ._progress import Progress
@@ -238,7 +238,7 @@ def tune(
         "groups": group_texts(groups, columns, names),
         "unpenalised": column_texts(unpenalised, names),
         "method": method,
-        "settings": {str(name): setting_text(value) for name, value in (settings or {}).items()},
+        "settings": setting_texts(settings),
         "seed": seed_of(seed),
         "refit": bool(refit),
         "oracle": bool(oracle),
