@@ -25,7 +25,7 @@ yosida.set_threads(1)
 x, y = np.load("x.npy", mmap_mode="r"), np.load("y.npy")
 def found():
     tuned = yosida.tune(x, y, model="logistic", method="hoag", budget={"iterations": 4})
-    return tuned.coefficients.tobytes().hex() + repr(tuned.lam)
+    return tuned.coef.tobytes().hex() + repr(tuned.lambda_)
 """
 
 

@@ -46,6 +46,7 @@ BY_HAND = {
     "build/release/tests/": "ctest runs it",
     "mpirun ": "wants large files; tests/cli/ranks_test.py runs it",
     "YOSIDA_KILLS=": "a long form of a test that ctest runs",
+    "YOSIDA_GIGABYTES=": "a long form of a test that ctest runs",
     "sbatch ": "wants a cluster",
     "yosida tune --train x.npy --train-target y.npy --model logistic --checkpoint": "wants large files; tests/cli/ranks_test.py runs it",
     "python3 tests/": "checks that ctest runs",
