@@ -8,6 +8,7 @@
 
 #include "linalg/columns.hpp"
 #include "linalg/factor.hpp"
+#include "linalg/rates.hpp"
 #include "linalg/row_numbers.hpp"
 #include "problem/newton.hpp"
 #include "problem/quasi_newton.hpp"
@@ -21,6 +22,22 @@ constexpr Index kMaxExactGroups = 64;
 
 /// Columns whose curvatures differ by more than this are of different scales.
 constexpr double kDifferentScales = 1e4;
+
+/// A Newton step of an exact solve reads the rows so many times and takes so many seconds for each of them:
+/// losses along the line, slope and curvature. An exact search makes hundreds of steps, so where one takes
+/// longer than this, a kept Hessian is faster by far. It is no match for columns of different scales, whose
+/// valleys are many, nor for a loss that jumps.
+constexpr double kPassesOfStep = 3.0;
+constexpr double kSecondsOfRow = 1e-7;
+constexpr double kLongStep = 3e-3;
+
+bool has_long_steps(const DataTerm& data) {
+  if (data.loss().is_quadratic() || data.loss().has_jumps() || data.outputs() > 1) return false;
+  constexpr double kBytesPerFlop = 4.0;  // of a product with the rows
+  return kPassesOfStep * kBytesPerFlop * data.design().product_flops() / rates().bytes +
+             kSecondsOfRow * static_cast<double>(data.design().rows()) >
+         kLongStep;
+}
 
 /// Gradients and losses are products of two features or targets, weights a target over a feature. Solvers
 /// square them all: the fourth powers of numbers beyond these overflow or vanish.
@@ -534,7 +551,8 @@ bool LinearProblem::factors_cheaply() const {
   const bool few_rows = solves_in_row_space() && (n <= kCheapFactor || instant);
   const HessianSystem hessian{data, traits_.ones, traits_.ones, gradient_flops()};
   // A search makes hundreds of factorisations where they are cheap: cheap beside a gradient is not enough.
-  return few_rows || (hessian.factors(kCheapFactor) && hessian.factor_flops() <= kSoonFlops);
+  if (!few_rows && !(hessian.factors(kCheapFactor) && hessian.factor_flops() <= kSoonFlops)) return false;
+  return penalty_.groups() > 1 || !has_long_steps(data) || columns().differ;
 }
 
 void LinearProblem::fit_intercept(Vector& w) const {

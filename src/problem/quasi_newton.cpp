@@ -356,14 +356,17 @@ LinearReport QuasiNewton::solve(const DataTerm& data, const Vector& c, const Vec
   const Index most = 10 * b.size();
   const std::int64_t needed = needed_passes(options.tolerance);
   while (!report.converged) {
-    const double flops = refresh(data, c, options.stop);
+    // What is kept is tried first: often a product or two are all that is wanted.
+    const bool is_first = report.work.hessian_products == 0 && !hessian_.is_empty();
+    const double flops = is_first ? 0.0 : refresh(data, c, options.stop);
     report.work.factorisations += flops / flops_per_gradient;
     if (hessian_.is_empty() || !hessian_.set_penalties(c)) break;
     // No more than are worth another Hessian; with one of this very point, as many as it takes.
     std::int64_t products = std::min<std::int64_t>(options.max_count, most) - report.work.hessian_products;
     if (flops == 0.0)
-      products = std::min(
-          products, needed + 1 + static_cast<std::int64_t>(passes_worth_a_hessian(data) - wasted_passes_));
+      products = std::min(products, needed + 1 +
+                                        static_cast<std::int64_t>(
+                                            std::max(passes_worth_a_hessian(data) - wasted_passes_, 0.0)));
     if (products < 1 || stop_requested(options.stop)) break;
     const CgReport cg = conjugate_gradients(
         apply, b, x, tolerance, products, {.precondition = precondition, .norm = norm, .stop = options.stop});

@@ -252,6 +252,26 @@ TEST(QuasiNewton, IsOneForEachFold) {
   EXPECT_LE(g.norm(), 2e-6 * at_zero.norm());
 }
 
+/// Of a few columns, which factor at once: what takes time there is to read many rows.
+TEST(QuasiNewton, IsThereForManyRowsOfFewColumnsOfOneScale) {
+  const auto keeps = [](Index rows, double scale_of_first, const SharedLoss& loss) {
+    Split split = random_split(rows, 50, 0, 5, 1, loss);
+    for (Dataset* each : {&split.train, &split.validation}) {
+      Matrix x = test::matrix_of(each->x);
+      x.col(0) *= scale_of_first;
+      each->x = Design(std::move(x));
+    }
+    const LinearProblem problem(split, loss, true);
+    EXPECT_NE(problem.traits().factors_cheaply, problem.solve_memory() != nullptr);
+    return !problem.traits().factors_cheaply;
+  };
+  EXPECT_TRUE(keeps(40000, 1.0, logistic()));
+  EXPECT_TRUE(keeps(40000, 1.0, poisson()));
+  EXPECT_FALSE(keeps(4000, 1.0, logistic()));
+  EXPECT_FALSE(keeps(40000, 1e4, logistic()));       // each scale may have a valley of its own
+  EXPECT_FALSE(keeps(40000, 1.0, squared_hinge()));  // whose valleys may be narrow
+}
+
 TEST(QuasiNewton, DoesNotDependOnTheNumberOfThreads) {
   const test::ThreadsGuard guard;
   const KFoldProblem problem = two_folds();

@@ -5,7 +5,8 @@
 #include "yosida/solver/certificate.hpp"
 #include "yosida/solver/my_hpo.hpp"
 
-// Searches of problems that are too large to be factored at every λ and keep a Hessian instead.
+// Searches of problems that are too large to be factored at every λ, or have too many rows to be read that
+// often, and keep a Hessian instead.
 
 namespace yosida {
 namespace {
@@ -14,13 +15,14 @@ struct Case {
   std::string name;
   SharedLoss loss;
   Index rows;
+  Index columns = 100;
 };
 
 class KeptHessianSearch : public testing::TestWithParam<Case> {
  protected:
   KeptHessianSearch()
-      : problem(test::random_split(GetParam().rows, 2000, 0, 100, 1, GetParam().loss), GetParam().loss,
-                true) {
+      : problem(test::random_split(GetParam().rows, 2000, 0, GetParam().columns, 1, GetParam().loss),
+                GetParam().loss, true) {
     SolveOptions options;
     options.start.lambda = Vector::Constant(1, -1.0);
     outcome = solve(MyHpo{}, problem, options);
@@ -36,7 +38,9 @@ INSTANTIATE_TEST_SUITE_P(Every, KeptHessianSearch,
                          testing::Values(Case{"logistic", logistic(), 20000},
                                          Case{"squared_hinge", squared_hinge(), 20000},
                                          Case{"huber", huber(), 20000}, Case{"poisson", poisson(), 20000},
-                                         Case{"softmax", softmax(3), 10000}),
+                                         Case{"softmax", softmax(3), 10000},
+                                         Case{"logistic_narrow", logistic(), 40000, 5},
+                                         Case{"poisson_narrow", poisson(), 40000, 5}),
                          [](const auto& each) { return each.param.name; });
 
 TEST_P(KeptHessianSearch, IsNoWorseThanAnyLambdaOfAGrid) {
