@@ -7,6 +7,7 @@
 #include "yosida/data/reader.hpp"
 #include "yosida/data/spectra.hpp"
 #include "yosida/model/fitted_model.hpp"
+#include "yosida/tune/targets.hpp"
 #include "yosida/tune/split_csv.hpp"
 #include "yosida/tune/tune.hpp"
 

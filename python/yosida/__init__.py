@@ -19,6 +19,7 @@ from ._plot import plot_coefficient_path, plot_convergence, plot_lambda_curve
 from ._problem import BilevelProblem, Solved, certify, check_gradient, solve
 from ._search import Minimized, Sampler, minimize, samplers
 from ._study import Run, Study
+from ._targets import TunedTargets
 from ._tune import Certificate, Trace, Tuned, load_model, methods, models, tune
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ __all__ = [
     "Study",
     "Trace",
     "Tuned",
+    "TunedTargets",
     "blas_kernels",
     "certify",
     "check_gradient",

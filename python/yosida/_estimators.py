@@ -16,7 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 from . import _arrays
 from ._core import InputError
 from ._progress import Progress
+from ._targets import is_table, run_targets, table
 from ._tune import (
+    Trace,
     budget_options,
     column_texts,
     group_texts,
@@ -132,7 +134,7 @@ class _Tuned(BaseEstimator):
         try:
             return _validate_data(
                 self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2,
-                y_numeric=self._is_regressor(),
+                y_numeric=self._is_regressor(), multi_output=self._takes_several(y),
             )
         except (ValueError, TypeError, OverflowError) as error:
             if not isinstance(error, OverflowError) and not _CONVERSION.search(str(error)):
@@ -159,6 +161,10 @@ class _Tuned(BaseEstimator):
             return False
         return True
 
+    def _takes_several(self, y: Any) -> bool:
+        """Whether y holds several targets, and these can be tuned together."""
+        return bool(self._own_tags().get("multioutput")) and is_table(y)
+
     def _is_regressor(self) -> bool:
         return isinstance(self, RegressorMixin)
 
@@ -168,7 +174,7 @@ class _Tuned(BaseEstimator):
         Parameters
         ----------
         X : array or sparse matrix of shape (rows, features)
-        y : array of shape (rows,)
+        y : array of shape (rows,), or (rows, targets) where several can be tuned together (:class:`RidgeTuned`)
         sample_weight : array of shape (rows,), optional
             A row of weight 2 counts as two rows, in every part.
         validation : (X, y) or (X, y, sample_weight), optional
@@ -202,7 +208,8 @@ class _Tuned(BaseEstimator):
         progress = Progress(title) if self.verbose else None
         try:
             x, _, _ = _arrays.design(X)
-            found = run(title, (x, target, weight, fold), held_out, None, pairs, names, options, progress, any_order=True)
+            run_it = self._run_several if getattr(target, "ndim", 1) == 2 else run
+            found = run_it(title, (x, target, weight, fold), held_out, None, pairs, names, options, progress, any_order=True)
         except InputError as error:
             raise InputError(self._in_own_words(str(error))) from None
         finally:
@@ -252,7 +259,7 @@ class _Tuned(BaseEstimator):
         try:
             X, y = _validate_data(
                 self, validation[0], validation[1], accept_sparse="csr", dtype=[np.float64, np.float32], reset=False,
-                y_numeric=self._is_regressor(),
+                y_numeric=self._is_regressor(), multi_output=self._takes_several(validation[1]),
             )
         except ValueError as error:
             raise ValueError(f"validation: {error}") from None
@@ -317,6 +324,8 @@ class _Tuned(BaseEstimator):
     def _report_html(self) -> str:
         if not hasattr(self, "coef_"):
             return ""
+        if isinstance(self.certificate_, list):
+            return f"<p>{type(self).__name__}, fitted: {self.message_}</p>"
         return tuned_html(
             f"{type(self).__name__}, fitted", self.lambda_names_, self.lambda_, self.losses_, self.refit_losses_,
             self.certificate_, self.message_,
@@ -343,6 +352,7 @@ class _Tuned(BaseEstimator):
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         own = self._own_tags()
+        tags.target_tags.multi_output = own.get("multioutput", False)
         tags.target_tags.positive_only = own.get("requires_positive_y", False)
         if own.get("binary_only") and tags.classifier_tags is not None:
             tags.classifier_tags.multi_class = False
@@ -456,7 +466,9 @@ class _OnePenalty:
 
 
 @_documented(True, "", """alpha_ : float or array
-        As ``Ridge`` has it, for the pretreated features: ``alpha_ = 2 N penalty_`` with N the weight of all rows.
+        As ``Ridge`` has it, for the pretreated features: ``alpha_ = 2 N penalty_`` with N the weight of all rows. Where
+        y has several columns one for each of them; ``coef_`` is then of shape (targets, features), and
+        ``certificate_`` a list.
     """)
 class RidgeTuned(_Grouped, _Regressor):
     """Ridge regression whose penalties are found by gradients.
@@ -482,6 +494,39 @@ class RidgeTuned(_Grouped, _Regressor):
     """
 
     _model = "ridge"
+
+    def _own_tags(self) -> dict[str, bool]:
+        return {"multioutput": True}
+
+    def _coded(self, y: Any) -> Any:
+        return table(y, "y", len(y)) if is_table(y) else super()._coded(y)
+
+    def _run_several(
+        self, title: str, train: Any, validation: Any, test: Any, parts: Any, names: Any, options: Any, progress: Any,
+        any_order: bool,
+    ) -> Any:
+        """Several targets share what the rows cost."""
+        target_names = [str(t) for t in range(train[1].shape[1])]
+        return run_targets(train, validation, test, parts, names, target_names, options, any_order)
+
+    def _keep(self, found: Any, total_weight: float) -> None:
+        if not hasattr(found, "certificates"):
+            return super()._keep(found, total_weight)
+        self.coef_ = np.ascontiguousarray(found.coef.T)
+        self.intercept_ = found.intercept
+        self.lambda_ = found.lambda_
+        self.lambda_names_ = found.target_names if found.lambda_.ndim == 1 else found.lambda_names
+        self.penalty_ = found.penalty
+        self.certificate_ = found.certificates
+        certified = sum(bool(each) for each in found.certificates)
+        self.status_ = "converged" if certified == len(found.certificates) else "stalled"
+        self.message_ = f"{certified} of {len(found.certificates)} targets are certified"
+        self.losses_, self.refit_losses_ = found.losses, found.refit
+        self.cv_losses_ = np.array([each["validation"]["loss"] for each in found.target_losses])
+        self.work_ = {}
+        self.n_iter_ = 1
+        self._trace = Trace.empty()
+        self._keep_equivalents(total_weight)
 
     def _keep_equivalents(self, total_weight: float) -> None:
         if self.penalty in (None, "l2"):

@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _arrays, _core
 from ._progress import Progress
+from ._targets import TunedTargets, is_table, run_targets, table
 
 Watch = Callable[[int, Any, float, int, float], bool]
 Folds = Union[int, Sequence[float], Iterable[tuple[Any, Any]], Any]
@@ -84,6 +85,12 @@ class Trace:
         self.gradients = columns["gradients"]
         self.gradient_equivalents = columns["gradient_equivalents"]
         self.seconds = columns["seconds"]
+
+    @staticmethod
+    def empty() -> "Trace":
+        """Of a run that has no iterations of its own."""
+        names = ("iteration", "validation", "train", "test", "gradients", "gradient_equivalents", "seconds")
+        return Trace({"lambda": np.empty((0, 0)), **{name: np.empty(0) for name in names}}, [])
 
     def __len__(self) -> int:
         return len(self.iteration)
@@ -414,7 +421,7 @@ def split_folds(folds: Any, X: Any, y: Any, rows: int, name: str = "folds") -> t
     return {}, None, pairs_of(listed, rows, name)
 
 
-def part(given: Any, name: str) -> Any:
+def part(given: Any, name: str, several: bool = False) -> Any:
     """(X, y) or (X, y, weights) that is given apart."""
     if given is None:
         return None
@@ -422,7 +429,8 @@ def part(given: Any, name: str) -> Any:
         raise ValueError(f"{name}: must be (X, y) or (X, y, sample_weight)")
     x, rows, _ = _arrays.design(given[0], f"{name}[0]")
     weight = _arrays.weights(given[2], f"{name}[2]", rows) if len(given) == 3 else None
-    return (x, _arrays.numbers(given[1], f"{name}[1]", rows), weight, None)
+    target = table(given[1], f"{name}[1]", rows) if several else _arrays.numbers(given[1], f"{name}[1]", rows)
+    return (x, target, weight, None)
 
 
 def run(
@@ -516,15 +524,15 @@ def tune(
     verbose: Union[bool, int] = False,
     interrupt: str = "return",
     copy_bytes: Optional[float] = None,
-) -> Tuned:
+) -> Union[Tuned, TunedTargets]:
     """Find the penalty of a linear model: the same as ``yosida tune``, with the same defaults and the same bits.
 
     Parameters
     ----------
     X : array, DataFrame or scipy.sparse matrix of shape (rows, features)
         Only read, and where it lies if it can be; see :func:`last_copies`.
-    y : array of shape (rows,)
-        Numbers, or for ``logistic``, ``softmax`` and ``svm`` labels, which are numbers here.
+    y : array of shape (rows,), or (rows, targets)
+        Several targets, of ``ridge``, are tuned from one factorisation: see :class:`TunedTargets`. Numbers, or for ``logistic``, ``softmax`` and ``svm`` labels, which are numbers here.
     model : str
         One of :func:`models`.
     sample_weight : array, optional
@@ -553,8 +561,8 @@ def tune(
     class_weight : "balanced" or dict, optional
     penalty : {"l2", "l1", "elastic-net", "group-lasso", "sparse-group-lasso"}, optional
         What keeps weights small; all but "l2" set some to 0. By default that of the model.
-    penalty_per : {"shared", "feature", "group", "class"}, optional
-        Which weights share a λ. By default "group" where groups are given, else "shared".
+    penalty_per : {"shared", "feature", "group", "class", "target"}, optional
+        Which weights share a λ. By default "group" where groups are given, else "shared"; of several targets "target".
     groups : dict or sequence, optional
         Columns of each group by its name, or the label of each column's group.
     group_scale : "sqrt", optional
@@ -603,7 +611,7 @@ def tune(
 
     Returns
     -------
-    Tuned
+    Tuned, or TunedTargets where y has several columns
 
     Raises
     ------
@@ -627,7 +635,8 @@ def tune(
     names = list(feature_names) if feature_names is not None else _arrays.names_of(X)
     if names and len(names) != columns:
         raise ValueError(f"feature_names: has {len(names)} names: must have one for each of the {columns} columns")
-    target = _arrays.numbers(y, "y", rows)
+    several = is_table(y)
+    target = table(y, "y", rows) if several else _arrays.numbers(y, "y", rows)
     drawn, fold, pairs = split_folds(folds, X, y, rows)
     options: dict[str, Any] = {
         "model": model,
@@ -666,11 +675,18 @@ def tune(
     ):
         if value is not None:
             options[name] = value
+    weight = _arrays.weights(sample_weight, "sample_weight", rows)
+    if several:
+        names_of_targets = _arrays.names_of(y) or [str(t) for t in range(target.shape[1])]
+        return run_targets(
+            (x, target, weight, fold), part(validation, "validation", True), part(test, "test", True), pairs, names,
+            names_of_targets, options, any_order,
+        )
     progress = Progress(f"{model} by {method}") if verbose else None
     try:
         return run(
             f"{model} by {method}",
-            (x, target, _arrays.weights(sample_weight, "sample_weight", rows), fold),
+            (x, target, weight, fold),
             part(validation, "validation"),
             part(test, "test"),
             pairs,

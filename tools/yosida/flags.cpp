@@ -59,7 +59,8 @@ void add_data_flags(CLI::App& command, DataFiles& files, TuneOptions& options) {
   command.add_option("--test", files.test, "test rows, reported only")->group(group);
   command
       .add_option("--target", files.target,
-                  "the target's column: a name, or an index from 0 (-1 is the last)")
+                  "the target's column: a name, or an index from 0 (-1 is the last); tune takes several of "
+                  "ridge, as NAME,NAME,...")
       ->group(group);
   const auto add_columns = [&](const char* flag, std::vector<std::string>& names, const char* meaning) {
     command.add_option(flag, names, fmt::format("columns of a CSV file {}: NAME,NAME,...", meaning))
