@@ -17,7 +17,7 @@ int exponent_of(double value, int digits) {
   return std::stoi(text.substr(text.find('e') + 1));
 }
 
-/// With so many digits after the point; a negative number of them rounds before it.
+/// The value with `decimals` digits after the point; a negative number of them rounds before the point.
 std::string fixed(double value, int decimals) {
   if (decimals >= 0) return fmt::format("{:.{}f}", value, decimals);
   const double unit = std::pow(10.0, -decimals);

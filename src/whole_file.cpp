@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
-/// So many may write the same file at a time.
+/// The most processes that may write the same file at a time.
 constexpr int kMostWriters = 16;
 
 fs::path side_path(const fs::path& path, int number) {

@@ -124,6 +124,45 @@ py::dict named(const Equivalents& equivalents) {
   return all;
 }
 
+py::object oracle_dict(const Tuned& tuned) {
+  if (!tuned.oracle) return py::none();
+  py::dict oracle;
+  oracle["lambda"] = tuned.oracle->oracle.lambda;
+  oracle["validation"] = tuned.oracle->oracle.validation;
+  oracle["gap"] = tuned.oracle->gap;
+  oracle["lambda_gap"] = tuned.oracle->lambda_gap;
+  oracle["at_bound"] = tuned.oracle->oracle.at_bound();
+  return oracle;
+}
+
+py::object trust_dict(const Tuned& tuned) {
+  if (!tuned.trust) return py::none();
+  const Trust& found = *tuned.trust;
+  py::dict trust;
+  trust["value"] = found.value;
+  trust["standard_error"] = found.standard_error;
+  trust["rows"] = found.rows;
+  trust["criterion"] = found.criterion;
+  trust["minimum"] = to_numpy(found.minimum);
+  trust["interval"] = py::make_tuple(found.interval.low, found.interval.high);
+  trust["paired"] = py::make_tuple(found.paired.low, found.paired.high);
+  trust["one_standard_error"] = found.one_standard_error;
+  trust["optimism"] = found.optimism;
+  return trust;
+}
+
+py::object nested_dict(const Tuned& tuned) {
+  if (!tuned.nested) return py::none();
+  py::dict nested;
+  nested["loss"] = tuned.nested->loss;
+  nested["standard_error"] = tuned.nested->standard_error;
+  nested["folds"] = tuned.nested->folds;
+  nested["rows"] = tuned.nested->rows;
+  nested["lambda_low"] = to_numpy(tuned.nested->lambda_low);
+  nested["lambda_high"] = to_numpy(tuned.nested->lambda_high);
+  return nested;
+}
+
 py::dict tuned_dict(const TuneProblem& problem, const Tuned& tuned) {
   py::dict all = outcome_dict(tuned.outcome);
   all["solver_seconds"] = tuned.outcome.seconds;
@@ -146,44 +185,11 @@ py::dict tuned_dict(const TuneProblem& problem, const Tuned& tuned) {
   for (const Report& fold : problem.reports_of_folds(tuned.outcome.best))
     losses.append(*(*fold.validation)[kLoss]);
   all["fold_losses"] = losses;
-  all["oracle"] = py::none();
-  if (tuned.oracle) {
-    py::dict oracle;
-    oracle["lambda"] = tuned.oracle->oracle.lambda;
-    oracle["validation"] = tuned.oracle->oracle.validation;
-    oracle["gap"] = tuned.oracle->gap;
-    oracle["lambda_gap"] = tuned.oracle->lambda_gap;
-    oracle["at_bound"] = tuned.oracle->oracle.at_bound();
-    all["oracle"] = oracle;
-  }
+  all["oracle"] = oracle_dict(tuned);
   all["criterion"] = problem.data().criterion;
   all["shrinkage"] = tuned.shrinkage;
-  all["trust"] = py::none();
-  if (tuned.trust) {
-    const Trust& found = *tuned.trust;
-    py::dict trust;
-    trust["value"] = found.value;
-    trust["standard_error"] = found.standard_error;
-    trust["rows"] = found.rows;
-    trust["criterion"] = found.criterion;
-    trust["minimum"] = to_numpy(found.minimum);
-    trust["interval"] = py::make_tuple(found.interval.low, found.interval.high);
-    trust["paired"] = py::make_tuple(found.paired.low, found.paired.high);
-    trust["one_standard_error"] = found.one_standard_error;
-    trust["optimism"] = found.optimism;
-    all["trust"] = trust;
-  }
-  all["nested"] = py::none();
-  if (tuned.nested) {
-    py::dict nested;
-    nested["loss"] = tuned.nested->loss;
-    nested["standard_error"] = tuned.nested->standard_error;
-    nested["folds"] = tuned.nested->folds;
-    nested["rows"] = tuned.nested->rows;
-    nested["lambda_low"] = to_numpy(tuned.nested->lambda_low);
-    nested["lambda_high"] = to_numpy(tuned.nested->lambda_high);
-    all["nested"] = nested;
-  }
+  all["trust"] = trust_dict(tuned);
+  all["nested"] = nested_dict(tuned);
   all["model"] = tuned.model ? py::cast(*tuned.model) : py::none();
   return all;
 }

@@ -84,7 +84,7 @@ class CsvReader {
     return false;
   }
 
-  // It says what the columns are; where it is no header, it is a row as well.
+  // The first record says what the columns are. Where it is no header, it is a row as well.
   std::optional<Record> read_first_record() {
     std::optional<Record> record;
     std::optional<Records> ahead;  // the records behind the first
@@ -645,7 +645,7 @@ class CsvReader {
                                   options_.dense, stream_.limit(), data.source);
   }
 
-  // Of the features, as the file has them or as another table had them.
+  // The places of the features' fields, in the order of the file or in that of another table.
   std::vector<std::size_t> fields_in_order() const {
     if (!like_fields_.empty()) return like_fields_;
     std::vector<std::size_t> fields;

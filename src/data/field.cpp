@@ -124,7 +124,7 @@ std::optional<double> take_date(std::string_view& text, DateOrder order) {
   if (!third) return {};
   int year = year_first ? *first : *third;
   if (!year_first && length_before - text.size() == 3) return {};
-  // As POSIX has years of two digits.
+  // POSIX takes years of two digits this way.
   if (!year_first && length_before - text.size() == 2) year += year < 69 ? 2000 : 1900;
   const int month = order == DateOrder::month_day_year ? *first : *second;
   const int day = year_first ? *third : order == DateOrder::day_month_year ? *first : *second;

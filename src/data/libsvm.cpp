@@ -83,7 +83,7 @@ struct Table {
   }
 };
 
-// From lines to the rows of a table.
+// Turns lines into the rows of a table.
 class RowReader {
  public:
   RowReader(std::string_view source, Table& table) : source_(source), table_(table) {}

@@ -59,7 +59,7 @@ class Writer {
   std::size_t written_ = 0;
 };
 
-/// The same from the bytes of a file.
+/// Reads the same values back from the bytes of a file.
 class Reader {
  public:
   Reader(std::span<const char> bytes, const fs::path& file) : bytes_(bytes), file_(file) {}
@@ -125,7 +125,7 @@ void for_each_part(const TableForm& form, const Take& take) {
   }
 }
 
-/// The same back.
+/// Reads such a form back.
 TableForm take_form(Reader& reader) {
   const auto take_all = [&] {
     std::vector<std::string> texts;

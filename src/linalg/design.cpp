@@ -438,7 +438,7 @@ Design with_singles(const Design& x) {
 
 namespace {
 
-/// The same rows of double numbers, which are copied.
+/// A copy of the rows as doubles.
 Design with_doubles(const Design& x) {
   const Design plain = Access::as_stored(x);
   return Access::design(storage_of(std::make_shared<const Matrix>(to_matrix(plain))), nullptr, x);

@@ -88,7 +88,7 @@ void add_rows(const Number* const* x, long rows, long cols, const double* r, dou
 /// Columns that are worked on at a time: their weights stay in the first-level cache for all rows of a block.
 constexpr long kTile = 128;
 
-/// Of R rows and V times four outputs: each load of w serves R rows.
+/// Products of R rows with 4V outputs: each load of w serves R rows.
 template <long R, long V, typename Number>
 void tile_products(const Number* const* x, long begin, long end, const Four* w, Four* out) {
   Four sum[R][V];

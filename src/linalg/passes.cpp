@@ -182,7 +182,7 @@ class Block<const Number*> {
   }
 
  private:
-  /// Of this thread, which has one block at a time: a pass allocates nothing.
+  /// Each thread has one block at a time and keeps this buffer, so that a pass allocates nothing.
   static std::vector<double>& place_of_sums() {
     thread_local std::vector<double> place;
     place.clear();
@@ -464,12 +464,31 @@ void Design::add_transposed(std::span<const double> r, std::span<double> out, In
   sums.finish();
 }
 
+namespace {
+
+/// (a x + z)² is a² x² + 2az x + z². `sums` holds those of x² and, where the map changes numbers, of x;
+/// `row_sums` those of 1, one for each output.
+void add_mapped_squares(const ColumnMap& map, std::span<const double> sums, std::span<const double> row_sums,
+                        std::span<double> out) {
+  const std::size_t outputs = row_sums.size();
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    double square = sums[i];
+    if (!map.is_identity()) {
+      const auto column = static_cast<Index>(i / outputs);
+      const double a = map.scaled(column, 1.0), z = map.apply(column, 0.0);
+      square = a * a * square + 2.0 * a * z * sums[out.size() + i] + z * z * row_sums[i % outputs];
+    }
+    out[i] += square;
+  }
+}
+
+}  // namespace
+
 void Design::add_transposed_squares(std::span<const double> r, std::span<double> out, Index outputs) const {
   const ColumnMap map = linalg::Access::map(*this);
   const bool has_intercepts = holds_intercepts(*this, out.size(), outputs);
   const Index size = cols() * outputs;
   if (omits_zeros() && map.is_diagonal()) {
-    // (a x + z)² is a² x² + 2az x + z²: this needs the sums of x², of x and of 1.
     const RowsOf<linalg::SparseRow> x(*this);
     const bool is_mapped = !map.is_identity();
     const Index sums_at = is_mapped ? 2 * size : size;
@@ -490,18 +509,10 @@ void Design::add_transposed_squares(std::span<const double> r, std::span<double>
         return 0.0;
       });
     }
-    const double* const row_sums = sums.data() + sums_at;
-    for (Index i = 0; i < size; ++i) {
-      double square = sums[static_cast<std::size_t>(i)];
-      if (is_mapped) {
-        const double a = map.scaled(i / outputs, 1.0), z = map.apply(i / outputs, 0.0);
-        square = a * a * square + 2.0 * a * z * sums[static_cast<std::size_t>(size + i)] +
-                 z * z * row_sums[i % outputs];
-      }
-      out[static_cast<std::size_t>(i)] += square;
-    }
-    for (Index o = 0; has_intercepts && o < outputs; ++o)
-      out[static_cast<std::size_t>(size + o)] += row_sums[o];
+    const std::span<const double> row_sums = std::span(sums).subspan(static_cast<std::size_t>(sums_at));
+    add_mapped_squares(map, sums, row_sums, out.first(static_cast<std::size_t>(size)));
+    for (std::size_t o = 0; has_intercepts && o < row_sums.size(); ++o)
+      out[static_cast<std::size_t>(size) + o] += row_sums[o];
     return;
   }
   const Index block_size = block_rows(cols(), outputs);

@@ -128,7 +128,7 @@ Labels to_labels(const json& labels) {
   return result;
 }
 
-/// As many outputs as the model has for these labels.
+/// Throws InputError unless the weights have as many outputs as the model needs for these labels.
 void check_outputs(const FittedModel& fitted) {
   const Model& known = model(fitted.model);
   if (known.code.has_value() != fitted.labels.has_value())

@@ -416,6 +416,17 @@ void DataTerm::fit_one_intercept(Vector& w) const {
   }
 }
 
+namespace {
+
+/// Intercepts that all move together change nothing: H is singular along 1 and slopes have no part there,
+/// so that any multiple of 11ᵀ leaves the step as it is.
+void make_positive(Matrix& hessian, bool ignores_shifts) {
+  if (ignores_shifts) hessian.array() += hessian.diagonal().maxCoeff();
+  hessian.diagonal().array() += 1e-15 * hessian.diagonal().maxCoeff() + 1e-300;
+}
+
+}  // namespace
+
 /// Damped Newton on b ↦ Σ s_i ℓ(m_i + b, y_i) with the K × K Hessian, from the old values.
 void DataTerm::fit_several_intercepts(Vector& w) const {
   InterceptScratch& own = intercept_scratch();
@@ -454,10 +465,7 @@ void DataTerm::fit_several_intercepts(Vector& w) const {
     over_margins(own.at, add_derivatives, as_span(sums));
     slope = sums.head(k_);
     hessian = Eigen::Map<const Matrix>(sums.data() + k_, k_, k_);
-    // Intercepts that all move together change nothing: H is singular along 1 and slopes have no part there,
-    // so that any multiple of 11ᵀ leaves the step as it is.
-    if (loss_.ignores_shifts()) hessian.array() += hessian.diagonal().maxCoeff();
-    hessian.diagonal().array() += 1e-15 * hessian.diagonal().maxCoeff() + 1e-300;
+    make_positive(hessian, loss_.ignores_shifts());
     step = -slope;
     if (!cholesky_solve(hessian, step)) break;
     double scale = 1.0;

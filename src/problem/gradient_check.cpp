@@ -81,7 +81,7 @@ struct Place {
   double noise_of(double value, double step) const { return kRounding * std::abs(value) / step; }
 };
 
-/// Both gradients against the loss, Hessian products against the gradient.
+/// Checks gradients against the loss, and Hessian products against the gradient.
 void check_loss(const LossFunctions& loss, const Place& at, std::vector<GradientCheck>& checks) {
   const double w_step = w_step_of(at.w);
   Comparison gradient, gradient_lambda, hessian;
@@ -108,7 +108,7 @@ void check_loss(const LossFunctions& loss, const Place& at, std::vector<Gradient
   checks.push_back({loss.hessian_name, hessian.error(at.noise_of(g.norm(), w_step))});
 }
 
-/// Both cross products against the training gradient.
+/// Checks both cross products against the training gradient.
 void check_cross_products(const BilevelProblem& problem, const Place& at,
                           std::vector<GradientCheck>& checks) {
   Comparison cross, transposed;

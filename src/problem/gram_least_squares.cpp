@@ -28,7 +28,7 @@ void require_going_on(const StopToken& stop) {
   if (stop.stop_requested()) throw RunEnded(stop);
 }
 
-/// The same rows less their training means.
+/// The rows less the means of the training rows.
 Design shifted(const Design& x, const Vector& mean) {
   return mean.isZero(0.0) ? x : x.mapped({.shift = mean});
 }

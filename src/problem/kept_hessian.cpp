@@ -91,7 +91,7 @@ Matrix gram_of(const Sample& sample, double penalty, const StopToken* stop) {
   return weighted_gram(sample.x, as_span(sample.weights), stop);
 }
 
-/// With an intercept's column last where there is one.
+/// The Hessian of the sample; the intercept, where there is one, has the last row and column.
 Matrix hessian_of(const Sample& sample, bool intercept, double penalty, const StopToken* stop) {
   const Index d = sample.x.cols();
   Matrix hessian(d + (intercept ? 1 : 0), d + (intercept ? 1 : 0));

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <span>
 
 #include "linalg/gram.hpp"
 #include "linalg/row_numbers.hpp"
@@ -34,6 +35,56 @@ constexpr std::size_t kMostNumbers = std::size_t{1} << 25;
 constexpr double kFarAbove = 1.3;
 constexpr double kUnexplained = 2.0;
 constexpr double kForSoLong = 0.5;  // in λ
+
+/// How long h has been far above its least, as the path goes down in c.
+struct Rise {
+  double best = std::numeric_limits<double>::infinity();  // the least h so far
+  double since = 0.0;  // the c from which on h is far above it; 0: it is not
+
+  void look_at(std::span<const ExactCurve::Piece> pieces) {
+    for (const ExactCurve::Piece& piece : pieces) {
+      best = std::min(best, piece.value);
+      if (!(piece.value > kFarAbove * best)) {
+        since = 0.0;
+      } else if (since == 0.0) {
+        since = piece.begin;
+      }
+    }
+  }
+  bool is_long_at(double c) const { return since > 0.0 && c < since * std::exp(-kForSoLong); }
+};
+
+/// The weights at the kinks of a path. Between kinks they are linear in c = e^λ.
+struct KnownWeights {
+  LassoKinks kinks;
+  std::vector<Index> columns;  // of the design, for each column of the path
+  Vector mean;
+  double y_mean;
+  Index weights;
+  bool intercept;
+
+  void add(std::size_t kink, double share, Vector& w) const {
+    const auto [column, value] = kinks.weights(kink);
+    for (std::size_t i = 0; i < column.size(); ++i)
+      w[columns[static_cast<std::size_t>(column[i])]] += share * value[i];
+  }
+  Vector at(double lambda) const {
+    const double c = std::exp(lambda);
+    Vector w = Vector::Zero(weights);
+    const auto below =
+        std::partition_point(kinks.c.begin(), kinks.c.end(), [c](double each) { return each > c; });
+    const auto next = static_cast<std::size_t>(below - kinks.c.begin());
+    if (next > 0 && next < kinks.count()) {
+      const double share = (kinks.c[next - 1] - c) / (kinks.c[next - 1] - kinks.c[next]);
+      add(next - 1, 1.0 - share, w);
+      add(next, share, w);
+    } else if (next == kinks.count()) {
+      add(next - 1, 1.0, w);
+    }
+    if (intercept) w[w.size() - 1] = y_mean - mean.dot(w.head(w.size() - 1));
+    return w;
+  }
+};
 
 }  // namespace
 
@@ -207,8 +258,7 @@ std::shared_ptr<const ExactCurve> LassoCurves::followed(double ridge, const Stop
   if (path.state() == LassoPath::State::complete) return nullptr;  // no column matters
   std::vector<ExactCurve::Piece> pieces;
   std::size_t known = 0;  // the last kink that has been checked and evaluated
-  double best = std::numeric_limits<double>::infinity();
-  double above_since = 0.0;  // c
+  Rise rise;
   while (path.state() == LassoPath::State::going) {
     if (stop_requested(stop)) return nullptr;
     path.advance(kBatch);
@@ -225,69 +275,27 @@ std::shared_ptr<const ExactCurve> LassoCurves::followed(double ridge, const Stop
     const std::size_t before = pieces.size();
     add_pieces(path.kinks(), known, pieces);
     known = path.kinks().count() - 1;
-    const double c = path.kinks().c[known];
-    // Whether more of it is worth its while.
-    for (std::size_t i = before; i < pieces.size(); ++i) {
-      if (pieces[i].value < best) {
-        best = pieces[i].value;
-        above_since = 0.0;
-      }
-      if (!(pieces[i].value > kFarAbove * best)) {
-        above_since = 0.0;
-      } else if (above_since == 0.0) {
-        above_since = pieces[i].begin;
-      }
-    }
+    rise.look_at(std::span(pieces).subspan(before));
     const double flops = flops_ + path.flops();
     if (flops > kMost || path.kinks().value.size() > kMostNumbers) break;
-    const bool is_far = above_since > 0.0 && c < above_since * std::exp(-kForSoLong);
-    if (flops > kLittle && is_far && !pieces.empty() &&
-        pieces.back().value - kUnexplained * train_loss(path.kinks(), known, ridge) > best)
+    if (flops > kLittle && rise.is_long_at(path.kinks().c[known]) && !pieces.empty() &&
+        pieces.back().value - kUnexplained * train_loss(path.kinks(), known, ridge) > rise.best)
       break;
   }
   if (pieces.empty()) return nullptr;
   for (const ExactCurve::Piece& piece : pieces)
     if (!std::isfinite(piece.value) || !std::isfinite(piece.slope) || !std::isfinite(piece.curvature))
       return nullptr;
-  const double end = path.kinks().c[known];
-  struct Known {
-    LassoKinks kinks;
-    std::vector<Index> columns;
-    Vector mean;
-    double y_mean;
-    Index weights;
-    bool intercept;
-  };
-  auto kept = std::make_shared<Known>(Known{.kinks = path.kinks(),
-                                            .columns = columns_,
-                                            .mean = mean_,
-                                            .y_mean = y_mean_,
-                                            .weights = split_.train.features() + (intercept_ ? 1 : 0),
-                                            .intercept = intercept_});
-  const auto weights = [kept](double lambda) {
-    const LassoKinks& kinks = kept->kinks;
-    const double c = std::exp(lambda);
-    Vector w = Vector::Zero(kept->weights);
-    const auto below =
-        std::partition_point(kinks.c.begin(), kinks.c.end(), [c](double each) { return each > c; });
-    const auto add = [&](std::size_t kink, double share) {
-      const auto [column, value] = kinks.weights(kink);
-      for (std::size_t i = 0; i < column.size(); ++i)
-        w[kept->columns[static_cast<std::size_t>(column[i])]] += share * value[i];
-    };
-    const auto at = static_cast<std::size_t>(below - kinks.c.begin());
-    if (at > 0 && at < kinks.count()) {
-      const double share = (kinks.c[at - 1] - c) / (kinks.c[at - 1] - kinks.c[at]);
-      add(at - 1, 1.0 - share);
-      add(at, share);
-    } else if (at == kinks.count()) {
-      add(at - 1, 1.0);
-    }
-    if (kept->intercept) w[w.size() - 1] = kept->y_mean - kept->mean.dot(w.head(w.size() - 1));
-    return w;
-  };
-  return std::make_shared<const ExactCurve>(std::move(pieces), end,
-                                            (flops_ + path.flops()) / flops_per_gradient_, weights);
+  auto kept = std::make_shared<const KnownWeights>(
+      KnownWeights{.kinks = path.kinks(),
+                   .columns = columns_,
+                   .mean = mean_,
+                   .y_mean = y_mean_,
+                   .weights = split_.train.features() + (intercept_ ? 1 : 0),
+                   .intercept = intercept_});
+  return std::make_shared<const ExactCurve>(std::move(pieces), path.kinks().c[known],
+                                            (flops_ + path.flops()) / flops_per_gradient_,
+                                            [kept](double lambda) { return kept->at(lambda); });
 }
 
 }  // namespace yosida

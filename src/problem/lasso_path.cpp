@@ -9,7 +9,7 @@ namespace {
 
 /// Of the least c at which a column may enter, by its scale: what is below is rounding of the correlations.
 constexpr double kLeast = 1e-12;
-/// Of the scale of a column: rounding of its correlation.
+/// Rounding of a correlation, as a share of the scale of its column.
 constexpr double kRounding = 1e-13;
 /// What the support must leave of the square of a column that enters.
 constexpr double kIndependent = 1e-11;

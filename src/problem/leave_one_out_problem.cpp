@@ -18,7 +18,7 @@ using Kind = LeaveOneOutProblem::Kind;
 constexpr double kMostNumbers = 1e8;
 /// The smaller side of the rows is factored at every λ.
 constexpr Index kLargestFactor = 4000;
-/// So many operations of singular vectors are made for closed forms.
+/// The most operations that singular vectors for closed forms may take.
 constexpr double kMostToRotate = 2e10;
 
 std::string_view name_of(Kind kind) { return kind == Kind::generalised ? "gcv" : "loo"; }
@@ -59,7 +59,7 @@ class Generalised final : public LeftOut {
     along_ = (s / (free * free)).cwiseSqrt().asDiagonal() * along_;
     residual_ = r.cwiseProduct((s / (free * free)).cwiseSqrt());
   }
-  /// Of the residuals r_i/D.
+  /// The curvature of the sum of squares of r_i/D.
   void curvature(const Matrix& phi1, Eigen::MatrixXd& out) const override {
     const Matrix jacobian = product(along_, phi1) + residual_ * for_lambda_.transpose();
     out = jacobian.transpose() * jacobian;

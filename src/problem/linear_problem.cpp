@@ -340,9 +340,22 @@ InnerReport LinearProblem::inner_solve(const Vector& lambda, const InnerOptions&
   Vector c = penalty_curvatures(lambda);
   Vector linear = Vector::Zero(weights());
   add_proximal(options.proximal, traits_.ones, c, linear);
-  const double flops = gradient_flops();
   InnerReport report;
   const bool exact = options.tolerance <= kExactTolerance && options.blur == 0.0;
+  // In one basis or the other: the data term, the penalties and the linear term there.
+  const auto inner_problem = [&](const DataTerm& data, const Vector& penalties, const Vector& slopes,
+                                 double scale) {
+    return InnerProblem{.data = data,
+                        .c = penalties,
+                        .linear = slopes,
+                        .relative = options.tolerance,
+                        .tolerance = options.tolerance * scale,
+                        .blur = options.blur,
+                        .exact = exact,
+                        .max_count = options.max_count,
+                        .flops_per_gradient = gradient_flops(),
+                        .stop = options.stop};
+  };
   if (exact && solves_in_row_space()) {
     const Index d = features();
     const RowSpace& space = row_space();
@@ -356,18 +369,8 @@ InnerReport LinearProblem::inner_solve(const Vector& lambda, const InnerOptions&
     a.head(rank) = space.q.transpose() * w.head(d);
     a.tail(intercepts()) = w.tail(intercepts());
     const DataTerm data(space.design, split_.train.y, split_.train.weight, loss_, intercept_);
-    const double tolerance = options.tolerance * std::max(gradient_at_zero_.norm(), linear.norm());
-    report = newton({.data = data,
-                     .c = reduced_c,
-                     .linear = reduced_linear,
-                     .relative = options.tolerance,
-                     .tolerance = tolerance,
-                     .blur = options.blur,
-                     .exact = exact,
-                     .max_count = options.max_count,
-                     .flops_per_gradient = flops,
-                     .stop = options.stop},
-                    a);
+    const double scale = std::max(gradient_at_zero_.norm(), linear.norm());
+    report = newton(inner_problem(data, reduced_c, reduced_linear, scale), a);
     w.head(d) = space.q * a.head(rank);
     if (options.proximal) w.head(d) -= (linear.head(d) - space.q * reduced_linear.head(rank)) / c[0];
     w.tail(intercepts()) = a.tail(intercepts());
@@ -375,20 +378,11 @@ InnerReport LinearProblem::inner_solve(const Vector& lambda, const InnerOptions&
     // Q R of d × n with Q formed: 4 d n² operations, a gradient 4 n d.
     report.setup = static_cast<double>(split_.train.rows());
   } else {
-    const double tolerance = options.tolerance * std::max(gradient_norm(gradient_at_zero_, c, units()),
-                                                          gradient_norm(linear, c, units()));
+    const double scale =
+        std::max(gradient_norm(gradient_at_zero_, c, units()), gradient_norm(linear, c, units()));
     const DataTerm data = train_term();
-    InnerProblem inner{.data = data,
-                       .c = c,
-                       .linear = linear,
-                       .relative = options.tolerance,
-                       .tolerance = tolerance,
-                       .blur = options.blur,
-                       .exact = exact,
-                       .max_count = options.max_count,
-                       .flops_per_gradient = flops,
-                       .curvatures = units(),
-                       .stop = options.stop};
+    InnerProblem inner = inner_problem(data, c, linear, scale);
+    inner.curvatures = units();
     if (auto* const memory = dynamic_cast<QuasiNewton*>(options.memory); memory != nullptr && !exact)
       report = memory->minimise(inner, w);
     inner.max_count -= report.work.paper_count();

@@ -17,7 +17,7 @@ constexpr double kEigenFlops = 6.0;
 struct Seconds {
   double pass, hessian, factor;
 };
-/// Of the products of rows that a Hessian is made of.
+/// The operations of the products of rows that a Hessian is made of.
 double hessian_flops(const DataTerm& data, KeptHessian::Rows rows) {
   const double share = KeptHessian::count(data, rows) / static_cast<double>(data.design().rows());
   return share * 0.5 * data.design().product_flops() * static_cast<double>(data.design().cols());
@@ -47,10 +47,10 @@ constexpr double kUsualPasses = 300.0;
 double logarithm_of(const Vector& c) { return std::log(c.mean()); }
 
 constexpr std::size_t kMaxPairs = 30;
-/// So many of them come from one linear solve at most.
+/// The most pairs that one linear solve adds.
 constexpr std::size_t kMaxPairsOfSolve = 8;
 constexpr std::size_t kMaxKept = 24;
-/// So many solves after it was taken a Hessian is still new.
+/// A Hessian counts as new for this many solves.
 constexpr int kSoon = 2;
 /// So many passes a solve takes with the Hessian of today, too: the finer it is, the more.
 std::int64_t needed_passes(double tolerance) {

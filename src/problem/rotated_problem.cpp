@@ -9,7 +9,7 @@
 namespace yosida {
 namespace {
 
-/// So many operations take a fraction of a second.
+/// A processor does this many operations in a fraction of a second.
 constexpr double kLittle = 1e9;
 /// Features and targets between these leave room for their singular values.
 constexpr double kLargest = 1e60;
@@ -30,7 +30,7 @@ Dataset with_rows(const Dataset& data, const Matrix& rows) {
   return result;
 }
 
-/// The same rows less their training means.
+/// The rows less the means of the training rows.
 Design shifted(const Design& x, const Vector& mean) {
   return mean.isZero(0.0) ? x : x.mapped({.shift = mean});
 }

@@ -121,7 +121,7 @@ class SparseNewton {
     stage_ = factor;
     penalty_ = factor == 1.0 ? p_.penalty : p_.penalty.times(factor);
   }
-  /// Of a kink, in units of the columns.
+  /// The smallest threshold of a kink, in units of the columns.
   double least_threshold() const {
     double least = std::numeric_limits<double>::infinity();
     for (Index j = 0; j < penalisable_; ++j)

@@ -127,7 +127,7 @@ class SparseDescent {
     flops_ += 2.0 * static_cast<double>(x_.size());
   }
 
-  /// To 0 where that is the minimum, else some proximal steps.
+  /// Sets the group to 0 where that is its minimum; else takes some proximal steps.
   void sweep_group(std::size_t g) {
     const auto& [members, threshold] = m_.groups[g];
     const double curvature = curvature_of_group_[g];

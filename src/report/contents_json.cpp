@@ -32,7 +32,7 @@ json short_numbers(const std::vector<double>& values) {
   return array;
 }
 
-/// Of one run its number says all: cells are most of a page of very many methods.
+/// The cell of a single run is written as its number: cells are most of a page of very many methods.
 json to_json(const std::optional<Cell>& cell) {
   if (!cell) return nullptr;
   if (cell->count == 1) return number(cell->mean);

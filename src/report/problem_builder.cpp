@@ -20,7 +20,7 @@ struct Group {
   Runs runs;
 };
 
-/// Those that some run has, what leads first.
+/// The places of the measures that some run has; those that lead come first.
 std::vector<std::size_t> measures_of(const Runs& runs) {
   std::vector<std::size_t> there;
   for (std::size_t i = 0; i < measures().size(); ++i)

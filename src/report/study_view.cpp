@@ -71,7 +71,7 @@ struct StudyView::Impl {
         specs.try_emplace({run.spec->problem, run.spec->row, run.spec->spec.build}, run.spec).first->second;
   }
 
-  /// Those that are shown, by key.
+  /// The runs that are shown, by key.
   Runs chosen() const {
     Runs all;
     std::map<std::tuple<std::string, std::string, std::uint64_t>, const RunDigest*> one_of_each;

@@ -7,7 +7,7 @@
 namespace yosida::report {
 namespace {
 
-/// Those of the places from `begin` up to `end` that are kept, added to `kept`.
+/// Adds to `kept` the places in [begin, end) that a thinned series keeps.
 void keep_of_part(std::size_t begin, std::size_t end, const std::vector<std::span<const double>>& series,
                   std::vector<std::size_t>& kept) {
   std::vector<std::size_t> places = {begin, end - 1};

@@ -14,7 +14,7 @@ using Sample = BasinSearch::Sample;
 constexpr double kEdge = 0.02;
 /// A scan has no more intervals than this, however far the bounds are apart.
 constexpr double kMaxIntervals = 500.0;
-/// In a bracket narrower than this the slope is nearly a line.
+/// The slope is nearly a line in a bracket narrower than this.
 constexpr double kNarrow = 0.5;
 /// Samples on one side of a minimum nearer to each other than this share of its bracket creep towards it.
 constexpr double kShort = 0.25;

@@ -109,7 +109,7 @@ struct Sides {
   }
 };
 
-/// Nothing where no kink is near.
+/// The slopes on both sides of the nearest kink; empty where no kink is near.
 std::optional<Sides> sides_of_kink(const BilevelProblem& problem, const Vector& lambda, const Vector& w,
                                    const Vector& scale, const Start& start) {
   if (!has_kinks(problem)) return {};

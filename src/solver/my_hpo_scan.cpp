@@ -93,7 +93,7 @@ bool Scan::is_level_below(const Sample& sample, double last, Curve& curve, Basin
     const double best = search.best_value();
     return std::abs(a - b) <= std::max(kLevel * std::abs(best), kLevelAbove * (std::min(a, b) - best));
   };
-  // The same value to the last digit is that of the same weights, and tells nothing.
+  // A value that is equal to the last digit came from the same weights and tells nothing new.
   if (!curve.has_memory() || search.left_to_scan().size() < 2 || sample.value == last ||
       !are_level(sample.value, last))
     return false;

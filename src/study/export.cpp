@@ -104,7 +104,7 @@ json to_json(const Trace& trace, bool without_times) {
   return columns;
 }
 
-/// Of a run of records(false), in the same snapshot.
+/// The trace of a run that records(false) has given in the same snapshot.
 Trace trace_of(const Store& store, const Record& record, const ExportOptions& options) {
   std::optional<Record> whole = store.record(record.spec.key());
   if (!whole)
@@ -128,7 +128,7 @@ std::string trace_header(const TraceShape& shape, bool without_times) {
   return text + "\n";
 }
 
-/// As a field of a CSV file: what is not there is empty.
+/// A value as a field of a CSV file; null is empty.
 std::string csv_value(const json& value) {
   if (value.is_null()) return "";
   return csv_field(value.is_string() ? value.get<std::string>() : value.dump());

@@ -16,7 +16,7 @@
 namespace yosida::study::postgres {
 namespace {
 
-/// As the server numbers types (pg_type).
+/// Types by the numbers that the server gives them (pg_type).
 enum Type : unsigned { kBytes = 17, kInteger = 20, kText = 25, kReal = 701 };
 
 std::string big_endian(std::uint64_t bits) {
@@ -76,7 +76,7 @@ struct Library {
   std::string fault;
 
   Library() {
-    // By its name alone, and it stays loaded: connections use it to their end.
+    // The system finds the library by its name. It stays loaded, because connections use it to their end.
     void* module = ::dlopen("libpq.so.5", RTLD_NOW | RTLD_LOCAL);
     const auto load = [&](auto& function, const char* name) {
       if (module == nullptr) return;
@@ -188,7 +188,7 @@ void Connection::execute(std::string_view sql, std::span<const Parameter> parame
   if (libpq().PQsendQueryParams(connection(handle_), text.c_str(), static_cast<int>(types.size()),
                                 types.data(), values.data(), sizes.data(), formats.data(), kBinary) == 0)
     fail(nullptr);
-  // Else all rows would be held at once.
+  // Without this, libpq would hold all rows at once.
   libpq().PQsetSingleRowMode(connection(handle_));
   // All results are taken, whatever happens: the connection is good for the next statement only then.
   std::exception_ptr failure;

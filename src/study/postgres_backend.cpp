@@ -227,7 +227,7 @@ std::unique_ptr<Claim> Server::claim(const std::string& key) {
 constexpr const char* kColumns =
     "key, method, seed, spec, status, outcome, program, data_sha256, seconds, finished";
 
-/// Of a row of kColumns, with its trace behind them where that is asked for.
+/// The record in a row of kColumns, which has its trace behind them where that is asked for.
 Record record_of(const Row& row, const std::string& shown, bool with_trace) {
   StoredRun stored;
   stored.key = row.bytes(0);
@@ -348,7 +348,7 @@ class PostgresBackend final : public Backend {
       connection.execute("BEGIN");
       for (const std::string& key : keys) connection.execute("DELETE FROM run WHERE key = $1", {key});
       connection.execute("COMMIT");
-      // For new rows of the study; it stops nobody who reads or writes.
+      // This frees space for new rows of the study and stops nobody who reads or writes.
       connection.execute("VACUUM run");
     });
   }
@@ -383,7 +383,7 @@ class PostgresBackend final : public Backend {
     return is_there;
   }
 
-  /// In one transaction, by one of all that begin at the same moment.
+  /// Makes the tables in one transaction; of processes that begin at the same moment, one does.
   void make() {
     write([&](const Connection& connection) {
       if (has_table(connection)) return;

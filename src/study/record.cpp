@@ -11,7 +11,7 @@
 namespace yosida::study {
 namespace {
 
-/// As Linux tells it; the name of the architecture elsewhere.
+/// The name of the processor as Linux tells it; elsewhere the name of the architecture.
 std::string processor(const utsname& system) {
   std::ifstream lines("/proc/cpuinfo");
   for (std::string line; std::getline(lines, line);)

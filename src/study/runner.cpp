@@ -42,7 +42,7 @@ class Study {
       if (store.has(key)) {
         ++report_.done_before;
       } else {
-        // In order, and all of them now.
+        // All runs may begin now, in their order.
         waiting_.emplace(Clock::time_point::min(), Task{&spec, key});
       }
     }

@@ -22,7 +22,7 @@ class RunRow {
  public:
   explicit RunRow(const Statement& row) : row_(row) {}
 
-  /// As far as it is one: to name the run in messages.
+  /// The first digits of the key, which name the run in messages.
   std::string name() const { return row_.bytes(0).substr(0, kDigits); }
   StoredRun run(bool with_trace) const {
     StoredRun stored;
@@ -290,7 +290,7 @@ class SqliteBackend final : public Backend {
     sqlite3_wal_checkpoint_v2(database_.handle(), nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
   }
 
-  /// With the newest runs, which lie beside it.
+  /// The size of the file and of the newest runs, which lie beside it.
   std::int64_t size_in_bytes() override {
     std::int64_t bytes = 0;
     for (const char* ending : {"", "-wal"}) {

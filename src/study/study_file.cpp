@@ -66,7 +66,7 @@ std::string columns_of_schema(int schema, const char* trace = "trace") {
                      schema == 1 ? "'' AS program, '' AS data_sha256" : "program, data_sha256");
 }
 
-// As SQLite keeps it, without "IF NOT EXISTS".
+// SQLite keeps this text as it is, so that it has no "IF NOT EXISTS".
 constexpr const char* kSessionTable =
     "CREATE TABLE session (started TEXT NOT NULL, command TEXT NOT NULL, program TEXT NOT NULL, machine TEXT "
     "NOT NULL) STRICT";

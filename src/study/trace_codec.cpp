@@ -92,7 +92,7 @@ class Scanner {
   void require(char c) {
     if (!take(c)) fail(fmt::format("a {} is missing", c));
   }
-  /// Of a name, which needs no escapes.
+  /// Reads a name, which needs no escapes.
   std::string_view string() {
     require('"');
     const char* begin = at_;

@@ -67,7 +67,7 @@ Dataset read_part(const DataFiles& files, const std::string& file, const std::st
   return data;
 }
 
-/// Those whose id says so.
+/// Moves the training rows whose id is "test" to the test rows.
 void take_out_test_rows(Rows& rows) {
   std::vector<Index> train, test;
   for (Index i = 0; i < rows.train.rows(); ++i)

@@ -48,7 +48,9 @@ CLI::Option* add_unseen(CLI::App& command, bool& refuse) {
       ->check(CLI::IsMember({"zeros", "refuse"}));
 }
 
-void add_data_flags(CLI::App& command, DataFiles& files, TuneOptions& options) {
+namespace {
+
+void add_file_flags(CLI::App& command, DataFiles& files) {
   const std::string group = "Data";
   command
       .add_option("--train", files.train,
@@ -87,6 +89,10 @@ void add_data_flags(CLI::App& command, DataFiles& files, TuneOptions& options) {
   command.add_option("--data", files.built_in, "a data set by name instead of files; see: yosida data list")
       ->group(group);
   command.add_option("--data-dir", files.data_dir, "where --data is looked for first")->group(group);
+}
+
+void add_row_flags(CLI::App& command, DataFiles& files, TuneOptions& options) {
+  const std::string group = "Data";
   command
       .add_option("--valid-fraction", options.validation.fraction,
                   "share of --train drawn as validation rows [0.25]")
@@ -122,33 +128,44 @@ void add_data_flags(CLI::App& command, DataFiles& files, TuneOptions& options) {
       .add_option("--class-weights", options.class_weights,
                   "weight of the rows of each class: balanced, or LABEL=W,LABEL=W,...")
       ->group(group);
-  const std::string model_group = "Model";
+}
+
+void add_model_flags(CLI::App& command, TuneOptions& options) {
+  const std::string group = "Model";
   std::string known;
   for (const Model& each : models())
     known += fmt::format("{}{} ({})", known.empty() ? "" : ", ", each.name, each.meaning);
   command.add_option("--model", options.model, known + " [ridge; of classes logistic or softmax]")
-      ->group(model_group);
+      ->group(group);
   command
       .add_option("--x", options.x,
                   "features: raw, center, standardize, minmax, difference or a chain such as "
                   "difference,minmax [standardize]")
-      ->group(model_group);
+      ->group(group);
   command
       .add_option(
           "--y", options.y,
           "a target that is a number: raw, center, standardize [center; huber: standardize, poisson: raw]")
-      ->group(model_group);
+      ->group(group);
   auto* on = command
                  .add_flag_function(
                      "--intercept", [&](std::int64_t said) { options.intercept = said > 0; },
                      "an unpenalised intercept (the default)")
-                 ->group(model_group);
+                 ->group(group);
   command
       .add_flag_function(
           "--no-intercept", [&](std::int64_t said) { options.intercept = said <= 0; },
           "no intercept, as in the paper's experiments")
-      ->group(model_group)
+      ->group(group)
       ->excludes(on);
+}
+
+}  // namespace
+
+void add_data_flags(CLI::App& command, DataFiles& files, TuneOptions& options) {
+  add_file_flags(command, files);
+  add_row_flags(command, files, options);
+  add_model_flags(command, options);
 }
 
 void add_fold_flags(CLI::App& command, DataFiles& files, TuneOptions& options) {

@@ -151,6 +151,26 @@ int run_tune(const TuneFlags& flags) {
   return tuned.outcome.status == StopReason::diverged ? kDiverged : kOk;
 }
 
+void add_output_flags(CLI::App& command, TuneFlags& flags) {
+  const std::string group = "Output";
+  command
+      .add_option("--measure", flags.measures,
+                  fmt::format("measures to show, NAME,NAME,...: {}, usual or all [usual]", measure_names()))
+      ->delimiter(',')
+      ->group(group);
+  command.add_flag("--quiet", flags.quiet, "print nothing but errors")->group(group);
+  command.add_option("--json", flags.json_file, "the result as JSON; - is standard output")->group(group);
+  command.add_option("--trace", flags.trace_file, "every iteration as CSV")->group(group);
+  command
+      .add_option("--trace-every", flags.trace_every,
+                  "all of the first so many iterations, then only every so many-th [1]")
+      ->check(signed_number())
+      ->group(group);
+  command.add_option("--save", flags.save_file, "the model, for yosida predict and coefficients")
+      ->group(group);
+  command.add_option("--save-split", flags.split_file, "which row went where, as CSV")->group(group);
+}
+
 }  // namespace
 
 void add_tune(CLI::App& app, int& exit_code) {
@@ -188,23 +208,7 @@ void add_tune(CLI::App& app, int& exit_code) {
           "keep what is computed in this file as the run goes on; the same command goes on from there")
       ->group(run);
   add_setting_flags(*command, flags->options.settings);
-  const std::string output = "Output";
-  command
-      ->add_option("--measure", flags->measures,
-                   fmt::format("measures to show, NAME,NAME,...: {}, usual or all [usual]", measure_names()))
-      ->delimiter(',')
-      ->group(output);
-  command->add_flag("--quiet", flags->quiet, "print nothing but errors")->group(output);
-  command->add_option("--json", flags->json_file, "the result as JSON; - is standard output")->group(output);
-  command->add_option("--trace", flags->trace_file, "every iteration as CSV")->group(output);
-  command
-      ->add_option("--trace-every", flags->trace_every,
-                   "all of the first so many iterations, then only every so many-th [1]")
-      ->check(signed_number())
-      ->group(output);
-  command->add_option("--save", flags->save_file, "the model, for yosida predict and coefficients")
-      ->group(output);
-  command->add_option("--save-split", flags->split_file, "which row went where, as CSV")->group(output);
+  add_output_flags(*command, *flags);
   for (const char* name :
        {"--train", "--test", "--target", "--model", "--folds", "--method", "--oracle", "--save", "--measure"})
     command->get_option(name)->group("Most used");

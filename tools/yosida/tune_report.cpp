@@ -138,6 +138,33 @@ std::string seconds_text(double seconds) {
   return seconds < 0.001 ? "under 0.001 s" : number_text(seconds, 3) + " s";
 }
 
+/// Why the run ended, what the certificate says of its answer, what it cost, how far the best λ is.
+void print_end(Lines& out, const Tuned& tuned) {
+  const Outcome& outcome = tuned.outcome;
+  const bool was_stopped = outcome.status == StopReason::stopped;
+  out.add("\n  {:<14} {}{}\n", "stopped", was_stopped ? "" : fmt::format("{}: ", to_string(outcome.status)),
+          outcome.message);
+  if (tuned.certificate)
+    out.add("  {:<14} {}: {}\n", "certificate", to_string(tuned.certificate->verdict),
+            tuned.certificate->reason);
+  out.add(
+      "  {:<14} {} iterations, {} gradient computations, {:.0f} gradient equivalents, {} ({} from data "
+      "to "
+      "answer)\n",
+      "cost", outcome.iterations, outcome.work.paper_count(), outcome.work.gradient_equivalents(),
+      seconds_text(outcome.seconds), seconds_text(tuned.seconds));
+  if (tuned.oracle) {
+    const Oracle& oracle = tuned.oracle->oracle;
+    out.add("  {:<14} lambda {}, validation loss {}; this model {}, this lambda {}\n", "oracle",
+            number_text(oracle.lambda), number_text(oracle.validation),
+            signed_percent_text(tuned.oracle->gap), signed_percent_text(tuned.oracle->lambda_gap));
+    if (oracle.at_bound()) out.add("  {:<14} its lambda lies on the bound of the search; see --bounds\n", "");
+    if (oracle.inexact_solves > 0)
+      out.add("  {:<14} {} of its inner problems were not solved to their tolerance\n", "",
+              oracle.inexact_solves);
+  }
+}
+
 std::string in_words(const Equivalents& equivalents) {
   std::string text;
   for (const auto& [name, value] : equivalents)
@@ -172,7 +199,6 @@ void print_result(std::FILE* file, const TuneOptions& options, const TuneProblem
                   const std::vector<std::size_t>& measures) {
   const Prepared& data = problem.data();
   const Split& split = problem.split();
-  const Outcome& outcome = tuned.outcome;
   Lines out;
   const PenaltyOptions& penalty = options.penalty;
   out.add("{}{}{} with {} on {}: {}, {} features\n", data.model->name,
@@ -209,28 +235,7 @@ void print_result(std::FILE* file, const TuneOptions& options, const TuneProblem
     constexpr std::size_t kFew = 8;
     out.add("\n{}", coefficients_text(*tuned.model, kFew, "  "));
   }
-  const bool was_stopped = outcome.status == StopReason::stopped;
-  out.add("\n  {:<14} {}{}\n", "stopped", was_stopped ? "" : fmt::format("{}: ", to_string(outcome.status)),
-          outcome.message);
-  if (tuned.certificate)
-    out.add("  {:<14} {}: {}\n", "certificate", to_string(tuned.certificate->verdict),
-            tuned.certificate->reason);
-  out.add(
-      "  {:<14} {} iterations, {} gradient computations, {:.0f} gradient equivalents, {} ({} from data "
-      "to "
-      "answer)\n",
-      "cost", outcome.iterations, outcome.work.paper_count(), outcome.work.gradient_equivalents(),
-      seconds_text(outcome.seconds), seconds_text(tuned.seconds));
-  if (tuned.oracle) {
-    const Oracle& oracle = tuned.oracle->oracle;
-    out.add("  {:<14} lambda {}, validation loss {}; this model {}, this lambda {}\n", "oracle",
-            number_text(oracle.lambda), number_text(oracle.validation),
-            signed_percent_text(tuned.oracle->gap), signed_percent_text(tuned.oracle->lambda_gap));
-    if (oracle.at_bound()) out.add("  {:<14} its lambda lies on the bound of the search; see --bounds\n", "");
-    if (oracle.inexact_solves > 0)
-      out.add("  {:<14} {} of its inner problems were not solved to their tolerance\n", "",
-              oracle.inexact_solves);
-  }
+  print_end(out, tuned);
   out.print(file);
 }
 
