@@ -208,19 +208,25 @@ std::vector<RowParts> parts_of(const py::handle& given) {
   return all;
 }
 
-py::dict tune_rows(const py::tuple& train, const py::object& validation, const py::object& test,
-                   const py::object& parts, const std::vector<std::string>& feature_names,
-                   const py::dict& given, const py::object& watch, bool any_order, bool raise) {
-  TuneOptions options = options_of(given);
-  verify_run(options);
+Rows rows_of(const py::tuple& train, const py::object& validation, const py::object& test,
+             const py::object& parts, const std::vector<std::string>& feature_names) {
   Rows rows{.train = dataset_of(train, "X")};
-  if (options.validation.grouped) rows.train.id = given["grouped"].cast<std::vector<std::string>>();
   if (!validation.is_none()) rows.validation = dataset_of(validation, "validation");
   if (!test.is_none()) rows.test = dataset_of(test, "test");
   rows.parts = parts_of(parts);
   rows.train.feature_names = feature_names;
   if (rows.validation) rows.validation->feature_names = feature_names;
   if (rows.test) rows.test->feature_names = feature_names;
+  return rows;
+}
+
+py::dict tune_rows(const py::tuple& train, const py::object& validation, const py::object& test,
+                   const py::object& parts, const std::vector<std::string>& feature_names,
+                   const py::dict& given, const py::object& watch, bool any_order, bool raise) {
+  TuneOptions options = options_of(given);
+  verify_run(options);
+  Rows rows = rows_of(train, validation, test, parts, feature_names);
+  if (options.validation.grouped) rows.train.id = given["grouped"].cast<std::vector<std::string>>();
   if (!watch.is_none()) options.observers.push_back(observer_of(py::reinterpret_borrow<py::function>(watch)));
 
   // The validation loss of each iteration is known in any case, and costs nothing to keep.
@@ -302,12 +308,8 @@ py::dict tune_many(const py::tuple& train, const py::object& validation, const p
                    const std::vector<std::string>& target_names, const py::dict& given, bool any_order) {
   TuneOptions options = options_of(given);
   verify_run(options);
-  Rows rows{.train = dataset_of(train, "X")};
+  Rows rows = rows_of(train, validation, test, parts, feature_names);
   if (options.validation.grouped) rows.train.id = given["grouped"].cast<std::vector<std::string>>();
-  if (!validation.is_none()) rows.validation = dataset_of(validation, "validation");
-  if (!test.is_none()) rows.test = dataset_of(test, "test");
-  rows.parts = parts_of(parts);
-  rows.train.feature_names = feature_names;
   Targets targets{.names = target_names,
                   .train = matrix_of(y[0]),
                   .validation = matrix_of(y[1]),

@@ -335,7 +335,9 @@ std::string to_json(const FittedModel& model) {
         {{"kind", to_string(step.kind)}, {"shift", to_array(step.shift)}, {"scale", to_array(step.scale)}});
   const bool is_plain = model.table.is_plain() && (!model.labels || model.labels->names.empty());
   json root = {
-      {"schema", !model.target_names.empty() ? kSchema : is_plain ? kPlainSchema : kTextSchema},
+      {"schema", !model.target_names.empty() ? kSchema
+                 : is_plain                  ? kPlainSchema
+                                             : kTextSchema},
       {"model", model.model},
       {"method", model.method},
       {"lambda", model.lambda},

@@ -37,8 +37,8 @@ struct FactoredRows {
   Matrix weights(const Vector& lambda) const;
 };
 
-/// The criterion of ridge regression for many targets on the same rows, with one λ on all weights of a target.
-/// What it costs to evaluate many of them is a few products of matrices.
+/// The criterion of ridge regression for many targets on the same rows, with one λ on all weights of a
+/// target. What it costs to evaluate many of them is a few products of matrices.
 class ManyTargets {
  public:
   enum class Criterion { holdout, leave_one_out, generalised };
@@ -67,7 +67,8 @@ class ManyTargets {
   Vector certificate_scales(std::span<const Index> targets, const Vector& lambda) const;
   /// The training rows of each part, or all rows.
   const std::vector<FactoredRows>& trained() const { return trained_; }
-  /// The λ whose weights on all rows are those that leave-one-out judges at λ: that of a mean over N − 1 rows.
+  /// The λ whose weights on all rows are those that leave-one-out judges at λ: that of a mean over N − 1
+  /// rows.
   Vector own(const Vector& lambda) const { return lambda.array() + shift_; }
   /// Where all rows train: the residual of each row (a row) and target (a column) by weights trained without
   /// it; of generalised cross-validation, as its mean leverage has it.
@@ -83,8 +84,8 @@ class ManyTargets {
     double share = 1.0;
   };
   static Judge judge_of(const TargetRows& validation, const FactoredRows& trained, double share);
-  /// Residuals r and what each row keeps of itself, 1 − a, with their derivatives where asked for; every λ its
-  /// own column, or one column of `kept` for all where they are equal.
+  /// Residuals r and what each row keeps of itself, 1 − a, with their derivatives where asked for; every λ
+  /// its own column, or one column of `kept` for all where they are equal.
   struct LeftOutColumns {
     Matrix r, r_turn, kept, kept_turn;
   };

@@ -51,7 +51,9 @@ class Polish {
     const double share = *falling_->slope / (*falling_->slope - *rising_->slope);
     // The secant through both ends; where one end has stood still, half of its slope.
     double at = share;
-    if (stood_ >= 2) at = last_moved_falling_ ? share / (share + 0.5 * (1.0 - share)) : 0.5 * share / (0.5 * share + 1.0 - share);
+    if (stood_ >= 2)
+      at = last_moved_falling_ ? share / (share + 0.5 * (1.0 - share))
+                               : 0.5 * share / (0.5 * share + 1.0 - share);
     if (stood_ >= 5) at = 0.5;
     const double x = falling_->x + std::clamp(at, 1e-3, 1.0 - 1e-3) * width;
     if (x <= falling_->x || x >= rising_->x) return {};
@@ -163,8 +165,8 @@ void search_block(const ManyTargets& targets, const TargetRange& where, std::spa
         where_to.push_back(*next);
       }
     if (asking.empty()) break;
-    const auto at = targets.at(
-        asking, Eigen::Map<const Vector>(where_to.data(), static_cast<Index>(where_to.size())));
+    const auto at =
+        targets.at(asking, Eigen::Map<const Vector>(where_to.data(), static_cast<Index>(where_to.size())));
     for (std::size_t k = 0; k < who.size(); ++k)
       searches[who[k]].add(
           sample_of(where_to[k], at.value[static_cast<Index>(k)], at.slope[static_cast<Index>(k)]));
@@ -191,7 +193,7 @@ std::vector<TargetAnswer> search_each_target(const ManyTargets& targets, const T
   return answers;
 }
 
-TargetAnswer search_shared_lambda(const ManyTargets& targets, const TargetRange& where,
+TargetAnswer search_shared_lambda(const ManyTargets& targets, const TargetRange& where, const Vector& share,
                                   const StopToken& stop) {
   std::vector<Index> all(static_cast<std::size_t>(targets.targets()));
   std::iota(all.begin(), all.end(), Index{0});
@@ -201,10 +203,11 @@ TargetAnswer search_shared_lambda(const ManyTargets& targets, const TargetRange&
     for (std::size_t begin = 0; begin < all.size(); begin += static_cast<std::size_t>(kBlock)) {
       require_going_on(stop);
       const auto size = std::min<std::size_t>(static_cast<std::size_t>(kBlock), all.size() - begin);
-      const auto at = targets.at(std::span(all).subspan(begin, size),
-                                 Vector::Constant(static_cast<Index>(size), *next));
-      value += at.value.sum();
-      slope += at.slope.sum();
+      const auto at =
+          targets.at(std::span(all).subspan(begin, size), Vector::Constant(static_cast<Index>(size), *next));
+      const auto own = share.segment(static_cast<Index>(begin), static_cast<Index>(size));
+      value += at.value.dot(own);
+      slope += at.slope.dot(own);
     }
     search.add(sample_of(*next, value, slope));
   }

@@ -27,8 +27,8 @@ struct TargetRange {
 /// told to stop.
 std::vector<TargetAnswer> search_each_target(const ManyTargets& targets, const TargetRange& where,
                                              const StopToken& stop);
-/// The λ at which the sum of the criteria of all targets is least.
-TargetAnswer search_shared_lambda(const ManyTargets& targets, const TargetRange& where,
+/// The λ at which the sum of the criteria of all targets, each times its share, is least.
+TargetAnswer search_shared_lambda(const ManyTargets& targets, const TargetRange& where, const Vector& share,
                                   const StopToken& stop);
 
 /// What the slope at an answer proves: as certify() says it of a problem whose inner solves are exact.

@@ -636,21 +636,17 @@ std::string result_json(const TuneOptions& options, const TunedTargets& tuned) {
   if (tuned.mean_refit) add_report(root["mean_refit"], *tuned.mean_refit);
   root["targets"] = json::array();
   for (const TunedTarget& target : tuned.targets) {
-    json one = {{"name", target.name}, {"lambda", std::vector<double>(target.lambda.begin(), target.lambda.end())}};
+    json one = {{"name", target.name},
+                {"lambda", std::vector<double>(target.lambda.begin(), target.lambda.end())}};
     add_report(one, target.report);
     if (target.refit) add_report(one["refit"], *target.refit);
     if (target.certificate) one["certificate"] = certificate_json(*target.certificate);
     root["targets"].push_back(std::move(one));
   }
-  root[kData] = {{"train_rows", tuned.rows},
-                 {"validation_rows", tuned.validation_rows},
-                 {"folds", tuned.folds},
-                 {"test_rows", tuned.test_rows},
-                 {"features", tuned.model.features},
-                 {"x", options.x},
-                 {"y", options.y.value_or("standardize")},
-                 {"intercept", options.intercept},
-                 {kSeed, options.seed}};
+  root[kData] = {
+      {"train_rows", tuned.rows},          {"validation_rows", tuned.validation_rows}, {"folds", tuned.folds},
+      {"test_rows", tuned.test_rows},      {"features", tuned.model.features},         {"x", options.x},
+      {"y", options.y.value_or("center")}, {"intercept", options.intercept},           {kSeed, options.seed}};
   return dumped(root, 2) + "\n";
 }
 

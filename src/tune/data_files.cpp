@@ -130,7 +130,8 @@ void verify_targets(const DataFiles& files) {
     if (!files.target.empty() || !files.train_target.empty())
       refuse("--targets", "does not go with --target or --train-target: the targets are one or the other");
     if (!files.validation.empty() || !files.test.empty())
-      refuse("--targets", "does not go with --valid or --test: name the columns of several targets by --target a,b,c");
+      refuse("--targets",
+             "does not go with --valid or --test: name the columns of several targets by --target a,b,c");
     if (files.missing == Missing::drop)
       refuse("--targets", "does not go with --missing drop: its rows are those of --train");
   }
@@ -251,8 +252,8 @@ RowsOfTargets read_rows_of_targets(const DataFiles& files, const TuneOptions& op
   reading.max_memory = files.max_memory;
   const Dataset targets = read_dataset(files.targets, reading);
   if (targets.rows() != all.rows.train.rows())
-    throw InputError(fmt::format("{}: {} rows of targets, {} has {}: each row needs its targets", files.targets,
-                                 targets.rows(), files.train, all.rows.train.rows()));
+    throw InputError(fmt::format("{}: {} rows of targets, {} has {}: each row needs its targets",
+                                 files.targets, targets.rows(), files.train, all.rows.train.rows()));
   all.targets.train = to_matrix(targets.x);
   all.targets.names = targets.feature_names;
   for (Index t = std::ssize(all.targets.names); t < targets.features(); ++t)

@@ -71,10 +71,10 @@ void verify_targets(const Targets& targets, const Rows& rows) {
   if (rows.test) check(targets.test, *rows.test);
   for (Index t = 0; t < targets.count(); ++t)
     if ((targets.train.col(t).array() == targets.train(0, t)).all())
-      throw InputError(fmt::format("{}: target \"{}\" is {} in every training row: a constant target cannot be "
-                                   "learned",
-                                   rows.train.source, targets.names[static_cast<std::size_t>(t)],
-                                   targets.train(0, t)));
+      throw InputError(
+          fmt::format("{}: target \"{}\" is {} in every training row: a constant target cannot be "
+                      "learned",
+                      rows.train.source, targets.names[static_cast<std::size_t>(t)], targets.train(0, t)));
 }
 
 /// What is done to each target, by the training rows.
@@ -91,9 +91,7 @@ struct TargetSteps {
     scale = (share.transpose() * (y.rowwise() - shift).cwiseAbs2()).cwiseSqrt();
     scale = (scale.array() > 0.0).select(scale, 1.0);
   }
-  Matrix apply(const Matrix& y) const {
-    return (y.rowwise() - shift).array().rowwise() / scale.array();
-  }
+  Matrix apply(const Matrix& y) const { return (y.rowwise() - shift).array().rowwise() / scale.array(); }
 };
 
 /// A part of the rows without what reports and factors do not look at.
@@ -137,9 +135,10 @@ class TargetProblem {
                            static_cast<double>(data_.split.train.features()) *
                            static_cast<double>(std::max<Index>(data_.fold_count, 1));
     if (numbers > kMostNumbers)
-      throw InputError(fmt::format("targets: {:.2g} numbers in the rows of all parts: several targets are tuned "
-                                   "from factors of the rows, of at most {:g}",
-                                   numbers, kMostNumbers));
+      throw InputError(
+          fmt::format("targets: {:.2g} numbers in the rows of all parts: several targets are tuned "
+                      "from factors of the rows, of at most {:g}",
+                      numbers, kMostNumbers));
     const Matrix& judged = targets.validation.size() > 0 ? targets.validation : targets.train;
     train_ = {data_.split.train, targets.train, steps_};
     if (data_.criterion == "holdout") validation_ = {data_.split.validation, judged, steps_};
@@ -176,6 +175,12 @@ class TargetProblem {
     return {parts, intercept_};
   }
 
+  /// Of each pretreated target over the training rows.
+  Vector variances() const {
+    const TargetSteps spread(train_.y, train_.rows.weight, YStep::standardize);
+    return spread.scale.cwiseAbs2().transpose();
+  }
+
   /// Weights and intercepts on training and validation rows together, or on all rows.
   Matrix refit(const Vector& lambda) const {
     if (always_refits()) return FactoredRows(train_.numbers(), intercept_).weights(lambda);
@@ -207,7 +212,9 @@ class TargetProblem {
                             w.topRows(d) * (2.0 * lambda.array().exp()).matrix().asDiagonal();
     const Matrix at_zero = x.transpose() * (share.asDiagonal() * zero);
     Vector relative = gradient.colwise().norm().transpose();
-    if (intercept_) relative = (relative.array().square() + (share.transpose() * residual).transpose().array().square()).sqrt();
+    if (intercept_)
+      relative =
+          (relative.array().square() + (share.transpose() * residual).transpose().array().square()).sqrt();
     const Vector unit = at_zero.colwise().norm().transpose();
     return (unit.array() > 0.0).select(relative.array() / unit.array(), relative.array());
   }
@@ -279,9 +286,8 @@ class TargetProblem {
   template <typename Make>
   std::vector<Report> for_each_target(const Make& make) const {
     std::vector<Report> all(static_cast<std::size_t>(train_.y.cols()));
-    linalg::run_tasks(train_.y.cols(), train_.y.size() * 64, [&](Index t) {
-      all[static_cast<std::size_t>(t)] = make(t);
-    });
+    linalg::run_tasks(train_.y.cols(), train_.y.size() * 64,
+                      [&](Index t) { all[static_cast<std::size_t>(t)] = make(t); });
     return all;
   }
 
@@ -333,7 +339,8 @@ void tune_levels(const TargetProblem& problem, const TuneOptions& options, Tuned
   const Index count = criterion.targets();
   std::vector<TargetAnswer> answers;
   if (tuned.is_shared) {
-    answers.assign(static_cast<std::size_t>(count), search_shared_lambda(criterion, where, options.stop));
+    answers.assign(static_cast<std::size_t>(count),
+                   search_shared_lambda(criterion, where, problem.variances().cwiseInverse(), options.stop));
   } else {
     answers = search_each_target(criterion, where, options.stop);
   }
@@ -344,8 +351,8 @@ void tune_levels(const TargetProblem& problem, const TuneOptions& options, Tuned
   const ManyTargets::Points at = criterion.at(every, lambda);
   const bool refits = problem.always_refits() || options.refit;
   const Matrix w = refits ? problem.refit(lambda) : criterion.trained()[0].weights(lambda);
-  const Vector inner = problem.inner_gradients(
-      problem.always_refits() ? w : criterion.trained()[0].weights(lambda), lambda);
+  const Vector inner =
+      problem.inner_gradients(problem.always_refits() ? w : criterion.trained()[0].weights(lambda), lambda);
   const std::vector<Report> judged = problem.judged_reports(criterion, lambda);
   const std::vector<Report> refitted = refits ? problem.reports(w) : std::vector<Report>();
   for (Index t = 0; t < count; ++t) {
@@ -383,7 +390,8 @@ Matrix banded_starts(const TargetProblem& problem, const NamedPenalty& penalty, 
   for (Index k = 0; k < directions.rows(); ++k) {
     Vector scale = Vector::Ones(penalty.penalty.weights());
     for (Index j = 0; j < scale.size(); ++j)
-      if (const Index g = penalty.penalty.group(j); g != Penalty::kNone) scale[j] = std::sqrt(directions(k, g));
+      if (const Index g = penalty.penalty.group(j); g != Penalty::kNone)
+        scale[j] = std::sqrt(directions(k, g));
     const ManyTargets criterion = problem.criterion(scale);
     const std::vector<TargetAnswer> answers =
         search_each_target(criterion, range_of(criterion, options), options.stop);
@@ -432,7 +440,8 @@ void tune_bands(const TargetProblem& problem, const Rows& rows, const Targets& t
     steps.scale[t] = found.model->pretreatment.y_scale;
   });
   for (std::size_t t = 0; t < failures.size(); ++t)
-    if (!failures[t].empty()) tuned.warnings.push_back(fmt::format("{}: {}", tuned.targets[t].name, failures[t]));
+    if (!failures[t].empty())
+      tuned.warnings.push_back(fmt::format("{}: {}", tuned.targets[t].name, failures[t]));
   tuned.model = model_of(problem.data(), steps, w, tuned.model.target_names, options.method);
 }
 
@@ -449,10 +458,12 @@ Index place_of(const Dataset& rows, const std::string& name, std::optional<Index
     return static_cast<Index>(found - names.begin());
   for (const TableColumn& column : rows.table.columns)
     if (column.name == name && column.kind == ColumnKind::category)
-      throw InputError(fmt::format("{}: target \"{}\" is text: several targets must be numbers", rows.source, name));
+      throw InputError(
+          fmt::format("{}: target \"{}\" is text: several targets must be numbers", rows.source, name));
   double index = 0.0;
   const Index all = rows.features() + 1;
-  const bool is_index = first && settings::parse_real(name, {-1e9, false}, index) && index == std::floor(index);
+  const bool is_index =
+      first && settings::parse_real(name, {-1e9, false}, index) && index == std::floor(index);
   if (is_index && index < 0.0) index += static_cast<double>(all);
   if (!is_index || index < 0.0 || index >= static_cast<double>(all))
     throw InputError(fmt::format("{}: there is no column \"{}\" to be a target", rows.source, name));
@@ -507,7 +518,8 @@ Targets take_targets(Rows& rows, const std::vector<std::string>& names) {
   std::optional<Index> first;
   double index = 0.0;
   if (settings::parse_real(names[0], {-1e9, false}, index) && index == std::floor(index))
-    first = static_cast<Index>(index < 0.0 ? index + static_cast<double>(rows.train.features()) + 1.0 : index);
+    first =
+        static_cast<Index>(index < 0.0 ? index + static_cast<double>(rows.train.features()) + 1.0 : index);
   if (!rows.train.target_name.empty()) targets.names[0] = rows.train.target_name;
   const auto take = [&](Dataset& part) {
     std::vector<Index> places;
@@ -525,8 +537,8 @@ Targets take_targets(Rows& rows, const std::vector<std::string>& names) {
     return take_columns(part, places);
   };
   if (!rows.train.table.classes.empty())
-    throw InputError(fmt::format("{}: target \"{}\" is text: several targets must be numbers", rows.train.source,
-                                 names[0]));
+    throw InputError(fmt::format("{}: target \"{}\" is text: several targets must be numbers",
+                                 rows.train.source, names[0]));
   targets.train = take(rows.train);
   if (rows.validation) targets.validation = take(*rows.validation);
   if (rows.test) targets.test = take(*rows.test);
@@ -537,8 +549,6 @@ TunedTargets tune_targets(Rows rows, Targets targets, const TuneOptions& given) 
   const auto begin = std::chrono::steady_clock::now();
   TuneOptions options = given;
   if (options.model.empty()) options.model = "ridge";
-  // λ does not depend on the unit of a target, and sums over targets then count each alike.
-  if (!options.y) options.y = "standardize";
   verify_options(options);
   const bool is_banded = options.penalty.lambda_per == "group" ||
                          (options.penalty.lambda_per.empty() &&
@@ -562,7 +572,8 @@ TunedTargets tune_targets(Rows rows, Targets targets, const TuneOptions& given) 
   }
   const Rows again = is_banded ? rows : Rows{};
   const TargetProblem problem(prepare(std::move(rows), options), targets, options.intercept);
-  for (const std::string& name : targets.names) tuned.targets.push_back({.name = name, .lambda = {}, .report = {}});
+  for (const std::string& name : targets.names)
+    tuned.targets.push_back({.name = name, .lambda = {}, .report = {}});
   tuned.model.target_names = targets.names;
   tuned.lambda_names = {"all"};
   if (is_banded) {

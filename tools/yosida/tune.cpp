@@ -79,14 +79,15 @@ Rows read_rows_together(DataFiles files, const TuneOptions& options) {
 
 /// What several targets do not go with, beside what tune_targets refuses.
 void refuse_for_targets(const TuneFlags& flags) {
-  for (const auto& [flag, is_asked] : std::vector<std::pair<const char*, bool>>{
-           {"--trace", !flags.trace_file.empty()},
-           {"--save-split", !flags.split_file.empty()},
-           {"--checkpoint", !flags.checkpoint_file.empty()},
-           {"--explain", flags.explain},
-           {"mpirun", session() != nullptr && session()->size() > 1}})
+  for (const auto& [flag, is_asked] :
+       std::vector<std::pair<const char*, bool>>{{"--trace", !flags.trace_file.empty()},
+                                                 {"--save-split", !flags.split_file.empty()},
+                                                 {"--checkpoint", !flags.checkpoint_file.empty()},
+                                                 {"--explain", flags.explain},
+                                                 {"mpirun", session() != nullptr && session()->size() > 1}})
     if (is_asked)
-      throw InputError(fmt::format("{}: does not go with several targets: tune such a target by itself", flag));
+      throw InputError(
+          fmt::format("{}: does not go with several targets: tune such a target by itself", flag));
 }
 
 int run_targets(const TuneFlags& flags) {
@@ -178,8 +179,9 @@ void add_tune(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<TuneFlags>();
   add_data_flags(*command, flags->files, flags->options);
   command
-      ->add_option("--targets", flags->files.targets,
-                   "file of several targets (.npy, .csv): a row for each row of --train, a column for each target")
+      ->add_option(
+          "--targets", flags->files.targets,
+          "file of several targets (.npy, .csv): a row for each row of --train, a column for each target")
       ->group("Data");
   add_fold_flags(*command, flags->files, flags->options);
   add_penalty_flags(*command, flags->options.penalty);

@@ -241,16 +241,16 @@ void print_result(std::FILE* file, const TuneOptions& options, const TuneProblem
 
 namespace {
 
-/// A line for each target, of many the first and the last few; the λ of groups behind each other.
-std::string table_of_targets(const TunedTargets& tuned) {
+/// A line for each target, of many the first and the last few: its λ, and its measures on the rows that
+/// judge.
+std::string table_of_targets(const TunedTargets& tuned, const std::vector<std::size_t>& shown) {
   constexpr std::size_t kMostShown = 20, kEachEnd = 8;
-  const std::size_t groups = tuned.lambda_names.size();
   std::vector<Table::Column> columns = {{"target", Table::Align::left}};
   for (const std::string& name : tuned.lambda_names)
-    columns.push_back({groups == 1 ? "lambda" : "lambda " + printable(name), Table::Align::right});
-  columns.push_back({"loss", Table::Align::right});
-  columns.push_back({"R2", Table::Align::right});
-  if (tuned.test_rows > 0) columns.push_back({"test R2", Table::Align::right});
+    columns.push_back(
+        {tuned.lambda_names.size() == 1 ? "lambda" : "lambda " + printable(name), Table::Align::right});
+  for (const std::size_t i : shown)
+    columns.push_back({std::string(measures()[i].title), Table::Align::right});
   columns.push_back({"certificate", Table::Align::left, 1});
   Table table(columns);
   const std::size_t count = tuned.targets.size();
@@ -264,13 +264,8 @@ std::string table_of_targets(const TunedTargets& tuned) {
     const TunedTarget& target = tuned.targets[t];
     std::vector<std::string> cells = {printable(target.name)};
     for (const double lambda : target.lambda) cells.push_back(number_text(lambda, 5));
-    const auto of = [](const std::optional<PartReport>& part, std::string_view measure) {
-      return part ? cell((*part)[measure]) : "-";
-    };
-    cells.push_back(of(target.report.validation, kLoss));
-    cells.push_back(of(target.report.validation, "r_squared"));
-    if (tuned.test_rows > 0)
-      cells.push_back(of(target.refit ? target.refit->test : target.report.test, "r_squared"));
+    for (const std::size_t i : shown)
+      cells.push_back(target.report.validation ? cell(target.report.validation->values[i]) : "-");
     cells.emplace_back(target.certificate ? to_string(target.certificate->verdict) : "none");
     table.add(std::move(cells));
   }
@@ -282,14 +277,15 @@ std::string table_of_targets(const TunedTargets& tuned) {
 void print_targets(std::FILE* file, const std::string& source, const TunedTargets& tuned,
                    const std::vector<std::size_t>& measures) {
   Lines out;
-  const std::string judged = tuned.folds > 0            ? fmt::format("{} rows in {} folds", tuned.rows, tuned.folds)
-                             : tuned.validation_rows > 0 ? fmt::format("{} training, {} validation rows", tuned.rows,
-                                                                       tuned.validation_rows)
-                                                         : fmt::format("{} rows by {}", tuned.rows, tuned.criterion);
+  const std::string judged =
+      tuned.folds > 0 ? fmt::format("{} rows in {} folds", tuned.rows, tuned.folds)
+      : tuned.validation_rows > 0
+          ? fmt::format("{} training, {} validation rows", tuned.rows, tuned.validation_rows)
+          : fmt::format("{} rows by {}", tuned.rows, tuned.criterion);
   out.add("ridge on {}: {} targets, {}, {} test rows, {} features\n", printable(source), tuned.targets.size(),
           judged, tuned.test_rows, tuned.model.features);
   for (const std::string& note : tuned.notes) out.add("note: {}\n", printable(note));
-  out.add("\n{}", table_of_targets(tuned));
+  out.add("\n{}", table_of_targets(tuned, measures));
   out.add("\n  {:<14} {:>12} {:>12} {:>12}\n  means over the targets:\n", "", "train",
           tuned.validation_rows > 0 || tuned.folds > 0 ? "validation" : tuned.criterion, "test");
   print_report(out, tuned.mean, tuned.model.features, measures);
