@@ -147,8 +147,10 @@ void ManyTargets::add_holdout(std::size_t part, std::span<const Index> targets, 
   const Matrix residual = product(judge.m, a) - columns_of(judge.z, targets);
   const Matrix moved = product(judge.m, turn);
   const double each = judge.share / judge.rows;
-  points.value += 0.5 * each * residual.colwise().squaredNorm().transpose();
-  points.slope += each * residual.cwiseProduct(moved).colwise().sum().transpose();
+  for (Index i = 0; i < residual.rows(); ++i) {  // row by row, as the numbers lie
+    points.value += 0.5 * each * residual.row(i).cwiseAbs2().transpose();
+    points.slope += each * residual.row(i).cwiseProduct(moved.row(i)).transpose();
+  }
   for (std::size_t k = 0; k < targets.size(); ++k)
     points.value[static_cast<Index>(k)] += 0.5 * each * judge.rest[targets[k]];
 }
@@ -166,10 +168,9 @@ ManyTargets::LeftOutColumns ManyTargets::left_out(std::span<const Index> targets
     taken.col(l) = penalty / (all.squares.array() + penalty);
   }
   const Matrix turn = taken.array() * (1.0 - taken.array());
-  const auto along = [&](const Matrix& share) {
-    Matrix own = columns_of(all.z, targets);
-    for (Index l = 0; l < own.cols(); ++l) own.col(l).array() *= share.col(one ? 0 : l).array();
-    return own;
+  const auto along = [&](const Matrix& share) -> Matrix {
+    const Matrix own = columns_of(all.z, targets);
+    return one ? Matrix(share.col(0).asDiagonal() * own) : Matrix(share.cwiseProduct(own));
   };
   LeftOutColumns found;
   found.r = product(all.u, along(taken)) + columns_of(all.rest, targets);
@@ -182,22 +183,36 @@ ManyTargets::LeftOutColumns ManyTargets::left_out(std::span<const Index> targets
 ManyTargets::Points ManyTargets::left_out_points(std::span<const Index> targets, const Vector& lambda) const {
   const LeftOutColumns at = left_out(targets, lambda);
   const double n = trained_.front().rows;
-  Points points{Vector(lambda.size()), Vector(lambda.size())};
-  for (Index l = 0; l < lambda.size(); ++l) {
-    const Index own = at.kept.cols() == 1 ? 0 : l;
-    const auto r = at.r.col(l).array(), r_turn = at.r_turn.col(l).array();
-    const auto kept = at.kept.col(own).array(), kept_turn = at.kept_turn.col(own).array();
-    if (criterion_ == Criterion::leave_one_out) {
-      const Eigen::ArrayXd e = r / kept;
-      points.value[l] = 0.5 * e.square().sum() / n;
-      points.slope[l] = (e * (r_turn - e * kept_turn) / kept).sum() / n;
-    } else {
-      const double free = kept.sum() / n, mean = 0.5 * r.square().sum() / n;
-      points.value[l] = mean / (free * free);
-      points.slope[l] = ((r * r_turn).sum() / n - 2.0 * mean / free * kept_turn.sum() / n) / (free * free);
+  using Row = Eigen::RowVectorXd;
+  const Row none = Row::Zero(lambda.size());
+  // Row by row, as the numbers lie.
+  if (criterion_ == Criterion::leave_one_out) {
+    Row value = none, slope = none, e(lambda.size());
+    const bool one = at.kept.cols() == 1;
+    for (Index i = 0; i < at.r.rows(); ++i) {
+      const Row kept = one ? Row::Constant(lambda.size(), at.kept(i, 0)) : Row(at.kept.row(i));
+      const Row turn = one ? Row::Constant(lambda.size(), at.kept_turn(i, 0)) : Row(at.kept_turn.row(i));
+      e = at.r.row(i).array() / kept.array();
+      value += e.cwiseAbs2();
+      slope.array() += e.array() * (at.r_turn.row(i).array() - e.array() * turn.array()) / kept.array();
     }
+    return {0.5 / n * value.transpose(), slope.transpose() / n};
   }
-  return points;
+  Row square = none, along = none;
+  for (Index i = 0; i < at.r.rows(); ++i) {
+    square += at.r.row(i).cwiseAbs2();
+    along += at.r.row(i).cwiseProduct(at.r_turn.row(i));
+  }
+  Row free = Row::Ones(at.kept.rows()) * at.kept / n, turn = Row::Ones(at.kept.rows()) * at.kept_turn / n;
+  if (free.size() == 1) {
+    free = Row::Constant(lambda.size(), free[0]);
+    turn = Row::Constant(lambda.size(), turn[0]);
+  }
+  const Row mean = 0.5 / n * square;
+  return {(mean.array() / free.array().square()).matrix().transpose(),
+          ((along.array() / n - 2.0 * mean.array() / free.array() * turn.array()) / free.array().square())
+              .matrix()
+              .transpose()};
 }
 
 ManyTargets::Points ManyTargets::at(std::span<const Index> targets, const Vector& lambda) const {

@@ -321,11 +321,13 @@ std::string untrained_in_words(const BilevelProblem& problem, const Solution& so
     return fmt::format("the weights are not trained to their optimum: gradient {} of that at 0{}",
                        number_text(inner_gradient, 2), rest);
   const double loss = problem.validation_loss(solution.point, solution.lambda);
+  const double change = std::abs(loss - at.validation);
+  if (change <= kSameWeights * std::abs(at.validation)) return "";
   const double size = size_of(problem, solution.lambda, at.validation);
-  if (std::abs(loss - at.validation) <= kSameWeights * size) return "";
+  if (change <= kSameWeights * size) return "";
   return fmt::format(
       "the weights are not those of lambda: their validation loss is {} {} that of trained ones{}",
-      percent_text(std::abs(loss - at.validation) / size), loss > at.validation ? "above" : "below", rest);
+      percent_text(change / size), loss > at.validation ? "above" : "below", rest);
 }
 
 }  // namespace

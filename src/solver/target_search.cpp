@@ -30,6 +30,8 @@ constexpr int kMaxRefinements = 60;
 /// An answer is brought to where its slope is rounding, by steps of this length at least and so many at most.
 constexpr double kPolished = 1e-12;
 constexpr int kMaxPolish = 40;
+/// A slope of so small a share of h is rounding.
+constexpr double kSlopeLeft = 1e-13;
 /// Targets of a block.
 constexpr Index kBlock = 128;
 
@@ -45,7 +47,8 @@ class Polish {
   }
   /// Nothing where the slope is as small as it gets.
   std::optional<double> propose() {
-    if (!falling_ || !rising_ || *now_.slope == 0.0 || ++steps_ > kMaxPolish) return {};
+    if (!falling_ || !rising_ || ++steps_ > kMaxPolish) return {};
+    if (std::abs(*now_.slope) <= kSlopeLeft * std::abs(now_.value)) return {};
     const double width = rising_->x - falling_->x;
     if (!(width > kPolished)) return {};
     const double share = *falling_->slope / (*falling_->slope - *rising_->slope);
@@ -102,7 +105,7 @@ class TargetSearch {
         next && (next->scanning || refinements_++ < kMaxRefinements))
       return next->x;
     if (move_bound()) return search_.next_scanned();
-    polish_.emplace(search_, search_.best());
+    polish_.emplace(search_, search_.settled(kWorthwhile));
     return polish_->propose();
   }
   TargetAnswer answer() const {
@@ -113,7 +116,7 @@ class TargetSearch {
  private:
   /// Where the best λ is at a bound of the data's own and h has fallen since the last move.
   bool move_bound() {
-    const Sample& best = search_.best();
+    const Sample& best = search_.settled(kWorthwhile);
     const bool is_low = best.x <= range_.low + kNearest, is_high = best.x >= range_.high - kNearest;
     if (!(is_low || is_high) || moves_ >= kMaxMoves) return false;
     if (last_value_ && !(*last_value_ - best.value > kWorthwhile * std::abs(best.value))) return false;

@@ -364,8 +364,6 @@ void tune_levels(const TargetProblem& problem, const TuneOptions& options, Tuned
                                         tuned.is_shared ? inner.maxCoeff() : inner[t]);
     target.report = judged[place];
     if (refits) target.refit = refitted[place];
-    if (refits && !problem.always_refits()) continue;
-    if (refits) target.refit->validation.reset();
   }
   tuned.model = model_of(problem.data(), problem.steps(), w, tuned.model.target_names, options.method);
 }

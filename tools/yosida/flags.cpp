@@ -245,9 +245,9 @@ void add_penalty_flags(CLI::App& command, PenaltyOptions& penalty) {
           "[none]")
       ->group(group);
   command
-      .add_option(
-          "--lambda-per", penalty.lambda_per,
-          "what has a lambda of its own: shared (one for all), feature, class (of softmax) or group [shared]")
+      .add_option("--lambda-per", penalty.lambda_per,
+                  "what has a lambda of its own: shared (one for all), feature, class (of softmax), group or "
+                  "target (of several) [shared]")
       ->group(group);
   command.add_option("--groups", penalty.groups_file, "groups of features: a file of lines feature,group")
       ->group(group);
