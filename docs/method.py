@@ -25,6 +25,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 
 BLUE, ORANGE, RED, GREEN, GREY = "#1a4f9c", "#c96a12", "#b3261e", "#2e7d32", "#777777"
 TWO_VALLEYS = 46  # a seed of the spectra whose h has two
+SCAN_SPACING = 1.9 / 4  # of the points of a scan where there is a closed form
 
 
 class Program:
@@ -197,11 +198,13 @@ def draw_scan(program, ridge, path):
     result, rows = program.tune("--seed", str(TWO_VALLEYS), "--method", "my-hpo", "--oracle")
     low, high = result["oracle"]["bounds"]
     answer = result["lambda"][0]
-    intervals = int(np.ceil((high - low) / 1.9))
+    intervals = int(np.ceil((high - low) / SCAN_SPACING))
     scan = [*(high - (high - low) * i / intervals for i in range(intervals + 1)), -1.0]
-    # A trace holds the best so far: on these data every refinement was one.
-    refined = [row["lambda"] for row in rows[len(scan) + 1:]]
-    check("refinements, each of them an improvement", len(set(refined)), result["iterations"] - len(scan), 0)
+    # The first iteration is the whole scan: its best point stands in the trace. Each further one was an improvement.
+    best = min(scan, key=ridge.h)
+    check("the best point of the scan", rows[1]["lambda"], best, 1e-6)
+    refined = [row["lambda"] for row in rows[2:]]
+    check("refinements, each of them an improvement", len(set(refined)), result["iterations"] - 1, 0)
     for row in rows[1:]:
         check("L_V", row["validation"], ridge.h(row["lambda"]), 1e-9)
     other, _ = program.tune("--seed", str(TWO_VALLEYS), "--method", "hoag", "--lambda0", "1")
@@ -210,7 +213,7 @@ def draw_scan(program, ridge, path):
     figure, (axes, near) = plt.subplots(1, 2, figsize=(9, 3.0), width_ratios=(3, 2))
     for panel, lambdas in ((axes, np.linspace(low, high, 130)), (near, np.linspace(-7, 1.3, 70))):
         curve(panel, ridge.h, lambdas, "-", color=BLUE, linewidth=1.2, label="h(λ)")
-        panel.plot(scan, [ridge.h(each) for each in scan], "o", color=BLUE, markersize=5, markerfacecolor="white",
+        panel.plot(scan, [ridge.h(each) for each in scan], "o", color=BLUE, markersize=3, markerfacecolor="white",
                    label=f"the scan: {len(scan)} points")
         panel.plot(refined, [ridge.h(each) for each in refined], "x", color=GREEN, zorder=3, label=f"refined: {len(refined)} points")
         panel.plot(answer, ridge.h(answer), "*", color=RED, markersize=13, markerfacecolor="white", label=f"the answer, {minus(answer, 3)}")
