@@ -117,6 +117,23 @@ DrawnRows draw_descriptors(Random& random, Size size) {
   return rows;
 }
 
+/// Few rows and columns of any shape: problems that take a moment, for sweeps of very many.
+DrawnRows draw_tiny(Random& random, Size) {
+  const Index n = log_uniform_size(random, 12, 48);
+  const Index d = log_uniform_size(random, 1, random.below(5) == 0 ? 24 : 6);
+  Matrix x = correlated_normals(n, d, random);
+  DrawnRows rows;
+  rows.signals = linear_signals(x, random);
+  const double spread = random.below(3) == 0 ? 2.0 : 0.0;  // decades between the scales of columns
+  for (Index j = 0; j < d; ++j) {
+    const double mean = random.below(3) == 0 ? 3.0 * random.normal() : 0.0;
+    x.col(j) = std::pow(10.0, uniform(random, -spread, spread)) * (x.col(j).array() + mean);
+  }
+  rows.x = std::move(x);
+  rows.shape = "tiny";
+  return rows;
+}
+
 /// Near-infrared spectra: a few broad bands, a baseline, scatter and little noise.
 DrawnRows draw_spectra(Random& random, Size size) {
   const Index n = log_uniform_size(random, 30, size == Size::small ? 50 : 100);
@@ -234,6 +251,10 @@ double poisson_count(Random& random, double mean) {
 const std::vector<Kind>& kinds() {
   static const std::vector<Kind> all = {
       {"scaled", kAll, {"raw", "raw", "center"}, draw_scaled},
+      {"tiny",
+       {"ridge", "ridge", "lasso", "logistic", "softmax", "svm", "huber", "poisson"},
+       {"raw", "standardize"},
+       draw_tiny},
       {"descriptors", kAll, {"raw", "raw", "raw", "center"}, draw_descriptors},
       {"spectra", kAll, {"raw", "center"}, draw_spectra},
       {"classes", {"logistic", "svm", "softmax"}, {"raw", "raw", "center", "standardize"}, draw_classes},

@@ -8,6 +8,7 @@
 #include "yosida/data/spectra.hpp"
 #include "yosida/model/fitted_model.hpp"
 #include "yosida/tune/split_csv.hpp"
+#include "yosida/tune/targets.hpp"
 #include "yosida/tune/tune.hpp"
 
 // Problems of the library, and what a problem of one's own is made of and checked by.

@@ -8,6 +8,7 @@
 #include "rows.hpp"
 #include "yosida/error.hpp"
 #include "yosida/model/measures.hpp"
+#include "yosida/tune/targets.hpp"
 
 namespace yosida::python {
 namespace {
@@ -207,19 +208,25 @@ std::vector<RowParts> parts_of(const py::handle& given) {
   return all;
 }
 
-py::dict tune_rows(const py::tuple& train, const py::object& validation, const py::object& test,
-                   const py::object& parts, const std::vector<std::string>& feature_names,
-                   const py::dict& given, const py::object& watch, bool any_order, bool raise) {
-  TuneOptions options = options_of(given);
-  verify_run(options);
+Rows rows_of(const py::tuple& train, const py::object& validation, const py::object& test,
+             const py::object& parts, const std::vector<std::string>& feature_names) {
   Rows rows{.train = dataset_of(train, "X")};
-  if (options.validation.grouped) rows.train.id = given["grouped"].cast<std::vector<std::string>>();
   if (!validation.is_none()) rows.validation = dataset_of(validation, "validation");
   if (!test.is_none()) rows.test = dataset_of(test, "test");
   rows.parts = parts_of(parts);
   rows.train.feature_names = feature_names;
   if (rows.validation) rows.validation->feature_names = feature_names;
   if (rows.test) rows.test->feature_names = feature_names;
+  return rows;
+}
+
+py::dict tune_rows(const py::tuple& train, const py::object& validation, const py::object& test,
+                   const py::object& parts, const std::vector<std::string>& feature_names,
+                   const py::dict& given, const py::object& watch, bool any_order, bool raise) {
+  TuneOptions options = options_of(given);
+  verify_run(options);
+  Rows rows = rows_of(train, validation, test, parts, feature_names);
+  if (options.validation.grouped) rows.train.id = given["grouped"].cast<std::vector<std::string>>();
   if (!watch.is_none()) options.observers.push_back(observer_of(py::reinterpret_borrow<py::function>(watch)));
 
   // The validation loss of each iteration is known in any case, and costs nothing to keep.
@@ -250,6 +257,78 @@ py::dict tune_rows(const py::tuple& train, const py::object& validation, const p
       tuned.outcome.message = "stopped by Ctrl-C; this is the best so far";
     if (!trace.empty()) tuned.outcome.trace = std::move(trace);
     return tuned_dict(problem, tuned);
+  } catch (const RunEnded&) {
+    computation.end(true);
+    throw;
+  }
+}
+
+/// Of an array of two dimensions; None has none.
+Matrix matrix_of(const py::handle& numbers) {
+  if (numbers.is_none()) return {};
+  const auto array = py::array_t<double, py::array::c_style | py::array::forcecast>::ensure(
+      py::reinterpret_borrow<py::object>(numbers));
+  if (!array || array.ndim() != 2) throw InputError("y: must be an array of two dimensions");
+  return Eigen::Map<const Matrix>(array.data(), array.shape(0), array.shape(1));
+}
+
+py::dict targets_dict(const TunedTargets& tuned) {
+  py::dict all;
+  Matrix lambda(std::ssize(tuned.targets), std::ssize(tuned.lambda_names));
+  py::list names, certificates, best, refit;
+  for (Index t = 0; t < lambda.rows(); ++t) {
+    const TunedTarget& target = tuned.targets[static_cast<std::size_t>(t)];
+    lambda.row(t) = target.lambda.transpose();
+    names.append(target.name);
+    certificates.append(certificate_dict(target.certificate));
+    best.append(report_dict(target.report));
+    if (target.refit) refit.append(report_dict(target.refit));
+  }
+  all["lambda"] = to_numpy(lambda);
+  all["target_names"] = names;
+  all["lambda_names"] = tuned.lambda_names;
+  all["certificates"] = certificates;
+  all["best"] = best;
+  all["refit"] = refit;
+  all["mean"] = report_dict(tuned.mean);
+  all["mean_refit"] = report_dict(tuned.mean_refit);
+  all["criterion"] = tuned.criterion;
+  all["folds"] = tuned.folds;
+  all["rows"] = py::make_tuple(tuned.rows, tuned.validation_rows, tuned.test_rows);
+  all["is_shared"] = tuned.is_shared;
+  all["warnings"] = tuned.warnings;
+  all["seconds"] = tuned.seconds;
+  all["model"] = py::cast(tuned.model);
+  return all;
+}
+
+/// Each of the parts is (X, None, weight, fold), and its targets stand in `y`.
+py::dict tune_many(const py::tuple& train, const py::object& validation, const py::object& test,
+                   const py::tuple& y, const py::object& parts, const std::vector<std::string>& feature_names,
+                   const std::vector<std::string>& target_names, const py::dict& given, bool any_order) {
+  TuneOptions options = options_of(given);
+  verify_run(options);
+  Rows rows = rows_of(train, validation, test, parts, feature_names);
+  if (options.validation.grouped) rows.train.id = given["grouped"].cast<std::vector<std::string>>();
+  Targets targets{.names = target_names,
+                  .train = matrix_of(y[0]),
+                  .validation = matrix_of(y[1]),
+                  .test = matrix_of(y[2])};
+  Computation computation;
+  try {
+    if (any_order && rows.parts.empty() && targets.train.rows() == rows.train.rows()) {
+      rows.train.y = targets.train.col(0);
+      rows.train.row_number.clear();
+      for (Index i = 0; i < rows.train.rows(); ++i) rows.train.row_number.push_back(i);
+      rows.train = in_order_of_contents(rows.train);
+      const Matrix before = targets.train;
+      for (Index i = 0; i < before.rows(); ++i)
+        targets.train.row(i) = before.row(rows.train.row_number[static_cast<std::size_t>(i)]);
+    }
+    options.stop = computation.token();
+    const TunedTargets tuned = tune_targets(std::move(rows), std::move(targets), options);
+    computation.end(false);
+    return targets_dict(tuned);
   } catch (const RunEnded&) {
     computation.end(true);
     throw;
@@ -318,6 +397,7 @@ void add_tune(py::module_& module) {
                         return read_model(in, "pickle");
                       }));
   module.def("tune", &tune_rows);
+  module.def("tune_targets", &tune_many);
   module.def("models", [] {
     py::dict all;
     for (const Model& model : models()) all[py::str(std::string(model.name))] = std::string(model.meaning);

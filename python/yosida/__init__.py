@@ -20,6 +20,7 @@ from ._problem import BilevelProblem, Solved, certify, check_gradient, solve
 from ._results import Certificate, Trace, Tuned
 from ._search import Minimized, Sampler, minimize, samplers
 from ._study import Run, Study
+from ._targets import TunedTargets
 from ._tune import load_model, methods, models, tune
 
 if TYPE_CHECKING:

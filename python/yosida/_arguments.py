@@ -8,6 +8,7 @@ from typing import Any, Iterable, Mapping, Sequence
 import numpy as np
 
 from . import _arrays
+from ._targets import table
 
 
 def budget_options(budget: Any) -> dict[str, Any]:
@@ -153,7 +154,7 @@ def split_folds(folds: Any, X: Any, y: Any, rows: int, name: str = "folds") -> t
     return {}, None, pairs_of(listed, rows, name)
 
 
-def part(given: Any, name: str) -> Any:
+def part(given: Any, name: str, several: bool = False) -> Any:
     """(X, y) or (X, y, weights) that is given apart."""
     if given is None:
         return None
@@ -161,7 +162,8 @@ def part(given: Any, name: str) -> Any:
         raise ValueError(f"{name}: must be (X, y) or (X, y, sample_weight)")
     x, rows, _ = _arrays.design(given[0], f"{name}[0]")
     weight = _arrays.weights(given[2], f"{name}[2]", rows) if len(given) == 3 else None
-    return (x, _arrays.numbers(given[1], f"{name}[1]", rows), weight, None)
+    target = table(given[1], f"{name}[1]", rows) if several else _arrays.numbers(given[1], f"{name}[1]", rows)
+    return (x, target, weight, None)
 
 
 def row_groups(group_rows: Any, rows: int) -> list[str]:

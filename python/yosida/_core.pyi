@@ -55,6 +55,17 @@ def tune(
     any_order: bool,
     raise_interrupt: bool,
 ) -> dict[str, Any]: ...
+def tune_targets(
+    train: tuple[Any, Any, Any, Any],
+    validation: Any,
+    test: Any,
+    y: tuple[Any, Any, Any],
+    parts: Any,
+    feature_names: list[str],
+    target_names: list[str],
+    options: dict[str, Any],
+    any_order: bool,
+) -> dict[str, Any]: ...
 def models() -> dict[str, str]: ...
 def methods() -> dict[str, Any]: ...
 def solve(

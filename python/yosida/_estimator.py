@@ -18,6 +18,7 @@ from ._arguments import budget_options, column_texts, group_texts, seed_of, sett
 from ._core import InputError
 from ._progress import Progress
 from ._results import tuned_html
+from ._targets import is_table
 from ._tune import run
 
 try:  # scikit-learn 1.6 and later
@@ -126,7 +127,7 @@ class _Tuned(BaseEstimator):
         try:
             return _validate_data(
                 self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2,
-                y_numeric=self._is_regressor(),
+                y_numeric=self._is_regressor(), multi_output=self._takes_several(y),
             )
         except (ValueError, TypeError, OverflowError) as error:
             if not isinstance(error, OverflowError) and not _CONVERSION.search(str(error)):
@@ -153,6 +154,10 @@ class _Tuned(BaseEstimator):
             return False
         return True
 
+    def _takes_several(self, y: Any) -> bool:
+        """Whether y holds several targets, and these can be tuned together."""
+        return bool(self._own_tags().get("multioutput")) and is_table(y)
+
     def _is_regressor(self) -> bool:
         return isinstance(self, RegressorMixin)
 
@@ -162,7 +167,7 @@ class _Tuned(BaseEstimator):
         Parameters
         ----------
         X : array or sparse matrix of shape (rows, features)
-        y : array of shape (rows,)
+        y : array of shape (rows,), or (rows, targets) where several can be tuned together (:class:`RidgeTuned`)
         sample_weight : array of shape (rows,), optional
             A row of weight 2 counts as two rows, in every part.
         validation : (X, y) or (X, y, sample_weight), optional
@@ -196,7 +201,8 @@ class _Tuned(BaseEstimator):
         progress = Progress(title) if self.verbose else None
         try:
             x, _, _ = _arrays.design(X)
-            found = run(title, (x, target, weight, fold), held_out, None, pairs, names, options, progress, any_order=True)
+            run_it = self._run_several if getattr(target, "ndim", 1) == 2 else run
+            found = run_it(title, (x, target, weight, fold), held_out, None, pairs, names, options, progress, any_order=True)
         except InputError as error:
             raise InputError(self._in_own_words(str(error))) from None
         finally:
@@ -244,7 +250,7 @@ class _Tuned(BaseEstimator):
         try:
             X, y = _validate_data(
                 self, validation[0], validation[1], accept_sparse="csr", dtype=[np.float64, np.float32], reset=False,
-                y_numeric=self._is_regressor(),
+                y_numeric=self._is_regressor(), multi_output=self._takes_several(validation[1]),
             )
         except ValueError as error:
             raise ValueError(f"validation: {error}") from None
@@ -309,6 +315,8 @@ class _Tuned(BaseEstimator):
     def _report_html(self) -> str:
         if not hasattr(self, "coef_"):
             return ""
+        if isinstance(self.certificate_, list):
+            return f"<p>{type(self).__name__}, fitted: {self.message_}</p>"
         return tuned_html(
             f"{type(self).__name__}, fitted", self.lambda_names_, self.lambda_, self.losses_, self.refit_losses_,
             self.certificate_, self.message_,
@@ -335,6 +343,7 @@ class _Tuned(BaseEstimator):
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         own = self._own_tags()
+        tags.target_tags.multi_output = own.get("multioutput", False)
         tags.target_tags.positive_only = own.get("requires_positive_y", False)
         if own.get("binary_only") and tags.classifier_tags is not None:
             tags.classifier_tags.multi_class = False

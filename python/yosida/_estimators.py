@@ -8,6 +8,8 @@ import numpy as np
 from sklearn.utils.extmath import softmax
 
 from ._estimator import TunedClassifier, TunedRegressor, documented
+from ._results import Trace
+from ._targets import is_table, run_targets, table
 
 
 class _Grouped:
@@ -104,7 +106,9 @@ class _OnePenalty:
 
 
 @documented(True, "", """alpha_ : float or array
-        As ``Ridge`` has it, for the pretreated features: ``alpha_ = 2 N penalty_`` with N the weight of all rows.
+        As ``Ridge`` has it, for the pretreated features: ``alpha_ = 2 N penalty_`` with N the weight of all rows. Where
+        y has several columns one for each of them; ``coef_`` is then of shape (targets, features), and
+        ``certificate_`` a list.
     """)
 class RidgeTuned(_Grouped, TunedRegressor):
     """Ridge regression whose penalties are found by gradients.
@@ -130,6 +134,39 @@ class RidgeTuned(_Grouped, TunedRegressor):
     """
 
     _model = "ridge"
+
+    def _own_tags(self) -> dict[str, bool]:
+        return {"multioutput": True}
+
+    def _coded(self, y: Any) -> Any:
+        return table(y, "y", len(y)) if is_table(y) else super()._coded(y)
+
+    def _run_several(
+        self, title: str, train: Any, validation: Any, test: Any, parts: Any, names: Any, options: Any, progress: Any,
+        any_order: bool,
+    ) -> Any:
+        """Several targets share what the rows cost."""
+        target_names = [str(t) for t in range(train[1].shape[1])]
+        return run_targets(train, validation, test, parts, names, target_names, options, any_order)
+
+    def _keep(self, found: Any, total_weight: float) -> None:
+        if not hasattr(found, "certificates"):
+            return super()._keep(found, total_weight)
+        self.coef_ = np.ascontiguousarray(found.coef.T)
+        self.intercept_ = found.intercept
+        self.lambda_ = found.lambda_
+        self.lambda_names_ = found.target_names if found.lambda_.ndim == 1 else found.lambda_names
+        self.penalty_ = found.penalty
+        self.certificate_ = found.certificates
+        certified = sum(bool(each) for each in found.certificates)
+        self.status_ = "converged" if certified == len(found.certificates) else "stalled"
+        self.message_ = f"{certified} of {len(found.certificates)} targets are certified"
+        self.losses_, self.refit_losses_ = found.losses, found.refit
+        self.cv_losses_ = np.array([each["validation"]["loss"] for each in found.target_losses])
+        self.work_ = {}
+        self.n_iter_ = 1
+        self._trace = Trace.empty()
+        self._keep_equivalents(total_weight)
 
     def _keep_equivalents(self, total_weight: float) -> None:
         if self.penalty in (None, "l2"):

@@ -80,6 +80,12 @@ class Trace:
         self.gradient_equivalents = columns["gradient_equivalents"]
         self.seconds = columns["seconds"]
 
+    @staticmethod
+    def empty() -> "Trace":
+        """Of a run that has no iterations of its own."""
+        names = ("iteration", "validation", "train", "test", "gradients", "gradient_equivalents", "seconds")
+        return Trace({"lambda": np.empty((0, 0)), **{name: np.empty(0) for name in names}}, [])
+
     def __len__(self) -> int:
         return len(self.iteration)
 

@@ -20,6 +20,7 @@ from ._arguments import (
 )
 from ._progress import Progress
 from ._results import Trace, Tuned, certificate_of
+from ._targets import TunedTargets, is_table, run_targets, table
 
 Watch = Callable[[int, Any, float, int, float], bool]
 Folds = Union[int, Sequence[float], Iterable[tuple[Any, Any]], Any]
@@ -116,15 +117,15 @@ def tune(
     verbose: Union[bool, int] = False,
     interrupt: str = "return",
     copy_bytes: Optional[float] = None,
-) -> Tuned:
+) -> Union[Tuned, TunedTargets]:
     """Find the penalty of a linear model: the same as ``yosida tune``, with the same defaults and the same bits.
 
     Parameters
     ----------
     X : array, DataFrame or scipy.sparse matrix of shape (rows, features)
         Only read, and where it lies if it can be; see :func:`last_copies`.
-    y : array of shape (rows,)
-        Numbers, or for ``logistic``, ``softmax`` and ``svm`` labels, which are numbers here.
+    y : array of shape (rows,), or (rows, targets)
+        Several targets, of ``ridge``, are tuned from one factorisation: see :class:`TunedTargets`. Numbers, or for ``logistic``, ``softmax`` and ``svm`` labels, which are numbers here.
     model : str
         One of :func:`models`.
     sample_weight : array, optional
@@ -153,8 +154,8 @@ def tune(
     class_weight : "balanced" or dict, optional
     penalty : {"l2", "l1", "elastic-net", "group-lasso", "sparse-group-lasso"}, optional
         What keeps weights small; all but "l2" set some to 0. By default that of the model.
-    penalty_per : {"shared", "feature", "group", "class"}, optional
-        Which weights share a λ. By default "group" where groups are given, else "shared".
+    penalty_per : {"shared", "feature", "group", "class", "target"}, optional
+        Which weights share a λ. By default "group" where groups are given, else "shared"; of several targets "target".
     groups : dict or sequence, optional
         Columns of each group by its name, or the label of each column's group.
     group_scale : "sqrt", optional
@@ -203,7 +204,7 @@ def tune(
 
     Returns
     -------
-    Tuned
+    Tuned, or TunedTargets where y has several columns
 
     Raises
     ------
@@ -227,7 +228,8 @@ def tune(
     names = list(feature_names) if feature_names is not None else _arrays.names_of(X)
     if names and len(names) != columns:
         raise ValueError(f"feature_names: has {len(names)} names: must have one for each of the {columns} columns")
-    target = _arrays.numbers(y, "y", rows)
+    several = is_table(y)
+    target = table(y, "y", rows) if several else _arrays.numbers(y, "y", rows)
     drawn, fold, pairs = split_folds(folds, X, y, rows)
     options: dict[str, Any] = {
         "model": model,
@@ -266,11 +268,18 @@ def tune(
     ):
         if value is not None:
             options[name] = value
+    weight = _arrays.weights(sample_weight, "sample_weight", rows)
+    if several:
+        names_of_targets = _arrays.names_of(y) or [str(t) for t in range(target.shape[1])]
+        return run_targets(
+            (x, target, weight, fold), part(validation, "validation", True), part(test, "test", True), pairs, names,
+            names_of_targets, options, any_order,
+        )
     progress = Progress(f"{model} by {method}") if verbose else None
     try:
         return run(
             f"{model} by {method}",
-            (x, target, _arrays.weights(sample_weight, "sample_weight", rows), fold),
+            (x, target, weight, fold),
             part(validation, "validation"),
             part(test, "test"),
             pairs,

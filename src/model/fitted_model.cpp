@@ -22,8 +22,8 @@ namespace {
 using nlohmann::json;
 
 // Schema 1 knew one output, and wrote two labels as {"negative", "positive"}. Schema 3 has columns of text
-// and names of classes; a model without these is written as 2.
-constexpr int kPlainSchema = 2, kSchema = 3;
+// and names of classes, schema 4 several targets; a model without these is written as 2.
+constexpr int kPlainSchema = 2, kTextSchema = 3, kSchema = 4;
 constexpr std::array<std::string_view, 4> kKindNames = {"number", "boolean", "date", "category"};
 
 template <typename Enum, std::size_t N>
@@ -137,7 +137,12 @@ void check_outputs(const FittedModel& fitted) {
   if (known.code == ClassCode::signs && fitted.labels->classes() != 2)
     throw InputError(fmt::format("field \"labels\" has {} values: must be 2 for {}", fitted.labels->classes(),
                                  known.name));
-  const Index outputs = known.code == ClassCode::indices ? fitted.labels->classes() : 1;
+  const auto targets = static_cast<Index>(fitted.target_names.size());
+  if (targets > 0 && (known.code || fitted.link() != Link::identity))
+    throw InputError(fmt::format("field \"target_names\": {} has one target", fitted.model));
+  const Index outputs = known.code == ClassCode::indices ? fitted.labels->classes()
+                        : targets > 0                    ? targets
+                                                         : 1;
   if (fitted.weights.cols() != outputs)
     throw InputError(
         fmt::format("field \"weights\" has {} columns: must be {}", fitted.weights.cols(), outputs));
@@ -196,6 +201,11 @@ bool names_each_class(const FittedModel& model, Link link) {
 }
 
 std::string header_of(const FittedModel& model) {
+  if (!model.target_names.empty()) {
+    std::string text;
+    for (const std::string& name : model.target_names) text += (text.empty() ? "" : ",") + csv_field(name);
+    return text;
+  }
   if (!model.labels) return "prediction";
   std::string text = "label";
   for (const std::string& name : probability_names(model)) text += "," + csv_field(name);
@@ -204,7 +214,7 @@ std::string header_of(const FittedModel& model) {
 
 /// A line of predictions, without its end.
 std::string prediction_of(const FittedModel& model, Link link, const Vector& values) {
-  if (!model.labels) return fmt::format("{:.17g}", values[0]);
+  if (!model.labels) return fmt::format("{:.17g}", fmt::join(values, ","));
   const Labels& labels = *model.labels;
   if (link == Link::softmax) {
     Index largest = 0;
@@ -325,7 +335,9 @@ std::string to_json(const FittedModel& model) {
         {{"kind", to_string(step.kind)}, {"shift", to_array(step.shift)}, {"scale", to_array(step.scale)}});
   const bool is_plain = model.table.is_plain() && (!model.labels || model.labels->names.empty());
   json root = {
-      {"schema", is_plain ? kPlainSchema : kSchema},
+      {"schema", !model.target_names.empty() ? kSchema
+                 : is_plain                  ? kPlainSchema
+                                             : kTextSchema},
       {"model", model.model},
       {"method", model.method},
       {"lambda", model.lambda},
@@ -339,6 +351,7 @@ std::string to_json(const FittedModel& model) {
       {"feature_names", model.feature_names},
       {"target_name", model.target_name},
   };
+  if (!model.target_names.empty()) root["target_names"] = model.target_names;
   if (model.labels) root["labels"] = model.labels->values;
   if (model.labels && !model.labels->names.empty()) root["labels"] = model.labels->names;
   if (!model.table.is_plain()) root["table"] = to_object(model.table);
@@ -382,6 +395,8 @@ FittedModel read_model(std::istream& in, const std::string& source) {
     model.features = root.at("features");
     model.feature_names = root.at("feature_names").get<std::vector<std::string>>();
     model.target_name = root.at("target_name");
+    if (root.contains("target_names"))
+      model.target_names = root["target_names"].get<std::vector<std::string>>();
     if (root.contains("labels")) model.labels = to_labels(root["labels"]);
     if (root.contains("table")) model.table = to_table(root["table"]);
     check_outputs(model);

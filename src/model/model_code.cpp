@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "model/code_text.hpp"
+#include "yosida/error.hpp"
 #include "yosida/model/models.hpp"
 #include "yosida/nearest.hpp"
 #include "yosida/version.hpp"
@@ -35,6 +36,10 @@ CodeLanguage parse_code_language(std::string_view text) {
 }
 
 std::string model_code(const FittedModel& model, CodeLanguage language, const std::string& name) {
+  if (!model.target_names.empty())
+    throw InputError(
+        fmt::format("--export: a model of {} targets: code is written for one; tune that target by itself",
+                    model.target_names.size()));
   const ModelTerms terms = terms_of(model);
   switch (language) {
     case CodeLanguage::python:

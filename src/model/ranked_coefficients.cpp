@@ -33,7 +33,9 @@ RankedCoefficients ranked_coefficients(const FittedModel& model) {
   ranked.intercept = own.intercept;
   ranked.scale = scale_in_words(model);
   ranked.outputs.emplace_back();
-  if (own.weights.cols() > 1) {
+  if (!model.target_names.empty()) {
+    ranked.outputs = model.target_names;
+  } else if (own.weights.cols() > 1) {
     ranked.outputs.clear();
     for (Index k = 0; k < model.labels->classes(); ++k) ranked.outputs.push_back(model.labels->name(k));
   }

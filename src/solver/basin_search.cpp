@@ -149,6 +149,24 @@ const Sample& BasinSearch::best() const {
   return *lowest;
 }
 
+const Sample& BasinSearch::settled(double level) const {
+  const Sample& lowest = best();
+  if (!lowest.slope) return lowest;
+  const double unseen = level * std::abs(lowest.value);
+  const auto is_level = [&](const Sample& each) { return each.slope && each.value <= lowest.value + unseen; };
+  const auto is_flat_below = [&] {
+    return std::all_of(samples_.begin(), samples_.end(),
+                       [&](const Sample& each) { return each.x >= lowest.x || is_level(each); });
+  };
+  const auto is_flat_above = [&] {
+    return std::all_of(samples_.begin(), samples_.end(),
+                       [&](const Sample& each) { return each.x <= lowest.x || is_level(each); });
+  };
+  if (*lowest.slope > -unseen && is_flat_below()) return samples_.front();
+  if (*lowest.slope < unseen && is_flat_above()) return samples_.back();
+  return lowest;
+}
+
 bool BasinSearch::is_lowest_around(std::size_t i) const {
   return (i == 0 || samples_[i].value <= samples_[i - 1].value) &&
          (i + 1 == samples_.size() || samples_[i].value <= samples_[i + 1].value);

@@ -55,6 +55,9 @@ class BasinSearch {
   void add(const Sample& sample);
   /// The lowest refined sample (with a slope), the lowest of all where none has been refined.
   const Sample& best() const;
+  /// The best sample. Where h is flat from there to an end of the range and still falls towards it, rounding
+  /// alone decides which sample is lowest: then it is the end. Less than this share of h is level.
+  const Sample& settled(double level) const;
   double best_value() const { return samples_.empty() ? 0.0 : best().value; }
   const std::vector<Sample>& samples() const { return samples_; }
   Index scan_points() const { return static_cast<Index>(scan_.size()); }

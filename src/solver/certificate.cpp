@@ -26,6 +26,8 @@ constexpr double kFurther = 4.0;
 /// A penalty smaller by e^−25 is no penalty, and losses that differ by less than this share are equal.
 constexpr double kWithout = 25.0;
 constexpr double kSame = 1e-6;
+/// The validation loss of the weights returned and that of λ may differ by this share.
+constexpr double kSameWeights = 1e-4;
 constexpr double kNoLoss = 1e-9;  // a share of L_V at w = 0 below which L_V counts as this share
 
 /// ‖∇L_T(w, λ)‖ relative to that of w = 0 without penalty.
@@ -309,6 +311,25 @@ std::string reason_beside(const Certificate& certificate, const std::string& siz
   }
 }
 
+/// Why the weights returned are not those of λ; empty where they are. A small gradient proves little where
+/// the penalty is small against the gradient at 0, or h steep: weights of another λ would pass. So the solve
+/// at λ, which went on from them to its own strict tolerance, must not have moved their loss either.
+std::string untrained_in_words(const BilevelProblem& problem, const Solution& solution, const Slopes& at,
+                               double inner_gradient, double tolerance, bool is_small) {
+  const char* const rest = is_small ? "; lambda itself is stationary" : "";
+  if (inner_gradient > tolerance)
+    return fmt::format("the weights are not trained to their optimum: gradient {} of that at 0{}",
+                       number_text(inner_gradient, 2), rest);
+  const double loss = problem.validation_loss(solution.point, solution.lambda);
+  const double change = std::abs(loss - at.validation);
+  if (change <= kSameWeights * std::abs(at.validation)) return "";
+  const double size = size_of(problem, solution.lambda, at.validation);
+  if (change <= kSameWeights * size) return "";
+  return fmt::format(
+      "the weights are not those of lambda: their validation loss is {} {} that of trained ones{}",
+      percent_text(change / size), loss > at.validation ? "above" : "below", rest);
+}
+
 }  // namespace
 
 Certificate certify(const BilevelProblem& problem, const Solution& solution, const Start& start,
@@ -330,6 +351,8 @@ Certificate certify(const BilevelProblem& problem, const Solution& solution, con
   const std::optional<Sides> sides = sides_of_kink(problem, lambda, w, at.scale, start);
   const auto falling = sides ? sides->most_falling() : Sides::Falling{};
   const bool falls = falling.cost < -tolerance;
+  const std::string untrained =
+      untrained_in_words(problem, solution, at, certificate.inner_gradient, tolerance, is_small);
   // Denormal or zero throughout, and no accident of a minimum: not a small slope but none.
   const bool flat = at.validation > 0.0 &&
                     at.slope.cwiseAbs().maxCoeff() <= std::numeric_limits<double>::min() &&
@@ -339,10 +362,8 @@ Certificate certify(const BilevelProblem& problem, const Solution& solution, con
   } else if (flat) {
     certificate.reason =
         "the weights do not depend on lambda here (all are 0, or the penalty is): a slope of 0 says nothing";
-  } else if (certificate.inner_gradient > tolerance) {
-    certificate.reason = fmt::format(
-        "the weights are not trained to their optimum: gradient {} of that at 0{}",
-        number_text(certificate.inner_gradient, 2), is_small ? "; lambda itself is stationary" : "");
+  } else if (!untrained.empty()) {
+    certificate.reason = untrained;
   } else if (!is_small && sides && !falls) {
     certificate.verdict = Verdict::at_kink;
     certificate.reason = reason_at_kink(*sides) + held_at_zero(problem, lambda, w);

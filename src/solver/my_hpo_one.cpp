@@ -79,27 +79,6 @@ bool has_one_scale(const BilevelProblem& problem, const MovableBounds& bounds) {
   return bounds.are_own() && least && std::log((*least)[0] / kOneScale) > bounds.high();
 }
 
-/// The best sample. Where h is flat from there to an end of the range and still falls towards it, rounding
-/// alone decides which sample is lowest: then it is the end.
-const Sample& settled(const BasinSearch& search) {
-  const auto& samples = search.samples();
-  const Sample& best = search.best();
-  if (!best.slope) return best;
-  const double unseen = kWorthwhile * std::abs(best.value);
-  const auto is_level = [&](const Sample& each) { return each.slope && each.value <= best.value + unseen; };
-  const auto is_flat_below = [&] {
-    return std::all_of(samples.begin(), samples.end(),
-                       [&](const Sample& each) { return each.x >= best.x || is_level(each); });
-  };
-  const auto is_flat_above = [&] {
-    return std::all_of(samples.begin(), samples.end(),
-                       [&](const Sample& each) { return each.x <= best.x || is_level(each); });
-  };
-  if (*best.slope > -unseen && is_flat_below()) return samples.front();
-  if (*best.slope < unseen && is_flat_above()) return samples.back();
-  return best;
-}
-
 /// The neighbour of the best sample on the side that its slope falls to.
 const Sample* downhill_neighbour(const BasinSearch& search) {
   const auto& samples = search.samples();
@@ -155,7 +134,7 @@ void SearchForOne::step(Iterate& at) {
   if (!wanted_) wanted_ = look_between();
   if (wanted_) return;
 
-  const Sample& best = settled(search_);
+  const Sample& best = search_.settled(kWorthwhile);
   take(best, at);
   at.low = bounds_.range().low;
   at.high = bounds_.range().high;

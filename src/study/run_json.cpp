@@ -559,6 +559,18 @@ json nested_json(const NestedScore& nested) {
 
 }  // namespace
 
+namespace {
+
+json certificate_json(const Certificate& certificate) {
+  return {{"inner_gradient", number(certificate.inner_gradient)},
+          {"hypergradient", number(certificate.hypergradient)},
+          {"hypergradient_error", number(certificate.hypergradient_error)},
+          {"verdict", to_string(certificate.verdict)},
+          {"reason", certificate.reason}};
+}
+
+}  // namespace
+
 std::string result_json(const TuneOptions& options, const TuneProblem& problem, const Tuned& tuned) {
   const Prepared& data = problem.data();
   const Split& split = problem.split();
@@ -608,6 +620,33 @@ std::string result_json(const TuneOptions& options, const TuneProblem& problem, 
                  {"y", data.labels ? "labels" : to_string(data.y_step)},
                  {"intercept", options.intercept},
                  {kSeed, options.seed}};
+  return dumped(root, 2) + "\n";
+}
+
+std::string result_json(const TuneOptions& options, const TunedTargets& tuned) {
+  json root = {{"schema", kSchemaOfResult},
+               {"yosida", version()},
+               {kMethod, options.method},
+               {kModel, tuned.model.model},
+               {"criterion", tuned.criterion},
+               {"lambda_shared", tuned.is_shared},
+               {"lambda_names", tuned.lambda_names},
+               {"wall_seconds", tuned.seconds}};
+  add_report(root["mean"], tuned.mean);
+  if (tuned.mean_refit) add_report(root["mean_refit"], *tuned.mean_refit);
+  root["targets"] = json::array();
+  for (const TunedTarget& target : tuned.targets) {
+    json one = {{"name", target.name},
+                {"lambda", std::vector<double>(target.lambda.begin(), target.lambda.end())}};
+    add_report(one, target.report);
+    if (target.refit) add_report(one["refit"], *target.refit);
+    if (target.certificate) one["certificate"] = certificate_json(*target.certificate);
+    root["targets"].push_back(std::move(one));
+  }
+  root[kData] = {
+      {"train_rows", tuned.rows},          {"validation_rows", tuned.validation_rows}, {"folds", tuned.folds},
+      {"test_rows", tuned.test_rows},      {"features", tuned.model.features},         {"x", options.x},
+      {"y", options.y.value_or("center")}, {"intercept", options.intercept},           {kSeed, options.seed}};
   return dumped(root, 2) + "\n";
 }
 

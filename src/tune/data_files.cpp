@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "yosida/data/catalog.hpp"
@@ -24,7 +25,8 @@ constexpr std::array<std::string_view, 3> kMissingNames = {"refuse", "mean", "dr
 Dataset read_part(const DataFiles& files, const std::string& file, const std::string& target_file,
                   const char* target_flag, const TableForm* like = nullptr) {
   ReadOptions options;
-  options.target = target_file.empty() ? files.target : "";
+  // Of several targets the first; the others are taken out of the features.
+  options.target = target_file.empty() && !files.target.empty() ? split_targets(files.target)[0] : "";
   options.target_file = target_file;
   options.missing = files.missing;
   if (like != nullptr) options.like = *like;
@@ -58,7 +60,7 @@ Dataset read_part(const DataFiles& files, const std::string& file, const std::st
   if (like != nullptr && data.table.from_zero && !like->from_zero)
     throw InputError(fmt::format(
         "{}: its indices count from 0, those of the training rows from 1: both must be written alike", file));
-  if (data.y.size() == 0)
+  if (data.y.size() == 0 && files.targets.empty())
     throw InputError(
         fmt::format("{}: no target: name its column with --target (a name or an index), or its file with {}",
                     file, target_flag));
@@ -80,6 +82,7 @@ void verify_built_in(const DataFiles& files, const ValidationOptions& validation
   if (!files.validation.empty()) refuse("--valid", why);
   if (!files.test.empty()) refuse("--test", why);
   if (!files.target.empty()) refuse("--target", why);
+  if (!files.targets.empty()) refuse("--targets", why);
   if (!files.train_target.empty()) refuse("--train-target", why);
   if (validation.fraction) refuse("--valid-fraction", why);
   if (validation.test_fraction != 0.0) refuse("--test-fraction", why);
@@ -111,7 +114,8 @@ void verify_groups(const DataFiles& files) {
   if (files.group_rows.empty()) return;
   if (!files.built_in.empty() || !files.part_column.empty())
     refuse("--group-rows", "names a column of --train, and does not go with --data");
-  if (files.group_rows == files.target)
+  if (const auto names = split_targets(files.target);
+      std::find(names.begin(), names.end(), files.group_rows) != names.end())
     refuse("--group-rows", "names the target: rows are held together by a column of their own");
   if (!files.validation.empty())
     refuse("--group-rows", "does not go with --valid: the validation rows are given");
@@ -122,6 +126,15 @@ void verify_groups(const DataFiles& files) {
 void verify_targets(const DataFiles& files) {
   if (!files.validation_target.empty() && files.validation.empty()) refuse("--valid-target", "needs --valid");
   if (!files.test_target.empty() && files.test.empty()) refuse("--test-target", "needs --test");
+  if (!files.targets.empty()) {
+    if (!files.target.empty() || !files.train_target.empty())
+      refuse("--targets", "does not go with --target or --train-target: the targets are one or the other");
+    if (!files.validation.empty() || !files.test.empty())
+      refuse("--targets",
+             "does not go with --valid or --test: name the columns of several targets by --target a,b,c");
+    if (files.missing == Missing::drop)
+      refuse("--targets", "does not go with --missing drop: its rows are those of --train");
+  }
   if (files.train_target.empty()) return;
   if (!files.target.empty())
     refuse("--train-target", "does not go with --target: the target is one or the other");
@@ -174,7 +187,9 @@ DataFiles with_catalog(DataFiles files) {
     if (files.target.empty()) files.target = "fat";
     files.part_column = "set";
     for (const char* other : {"sample", "fat", "sucrose", "dry_flour", "water"})
-      if (files.target != other) files.ignore.emplace_back(other);
+      if (const auto names = split_targets(files.target);
+          std::find(names.begin(), names.end(), other) == names.end())
+        files.ignore.emplace_back(other);
     return files;
   }
   // Rows and targets of one part after the other, or files that hold both.
@@ -187,7 +202,9 @@ DataFiles with_catalog(DataFiles files) {
   return files;
 }
 
-Rows read_rows(const DataFiles& given, const TuneOptions& options) {
+namespace {
+
+Rows read_all_rows(const DataFiles& given, const TuneOptions& options) {
   verify_model(options);
   const DataFiles files = with_catalog(given);
   verify_files(files, options.validation);
@@ -210,6 +227,38 @@ Rows read_rows(const DataFiles& given, const TuneOptions& options) {
   if (!files.test.empty())
     rows.test = read_part(files, files.test, files.test_target, "--test-target", &rows.train.table);
   return rows;
+}
+
+}  // namespace
+
+bool DataFiles::has_several_targets() const { return !targets.empty() || split_targets(target).size() > 1; }
+
+Rows read_rows(const DataFiles& files, const TuneOptions& options) {
+  if (files.has_several_targets())
+    throw InputError(
+        "--target: names several targets: only yosida tune takes them; a name that holds a comma stands in "
+        "double quotes");
+  return read_all_rows(files, options);
+}
+
+RowsOfTargets read_rows_of_targets(const DataFiles& files, const TuneOptions& options) {
+  RowsOfTargets all{.rows = read_all_rows(files, options), .targets = {}};
+  if (files.targets.empty()) {
+    all.targets = take_targets(all.rows, split_targets(files.target));
+    return all;
+  }
+  ReadOptions reading;
+  reading.missing = Missing::mean;  // a gap is found, and named by its target, with all others
+  reading.max_memory = files.max_memory;
+  const Dataset targets = read_dataset(files.targets, reading);
+  if (targets.rows() != all.rows.train.rows())
+    throw InputError(fmt::format("{}: {} rows of targets, {} has {}: each row needs its targets",
+                                 files.targets, targets.rows(), files.train, all.rows.train.rows()));
+  all.targets.train = to_matrix(targets.x);
+  all.targets.names = targets.feature_names;
+  for (Index t = std::ssize(all.targets.names); t < targets.features(); ++t)
+    all.targets.names.push_back(std::to_string(t));
+  return all;
 }
 
 }  // namespace yosida

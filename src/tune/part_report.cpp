@@ -54,13 +54,16 @@ Report report_all(const Split& split, const Prepared& data, double y_scale, bool
 }
 
 Report mean_report(const std::vector<Report>& folds, const std::vector<double>& validation_share) {
-  std::vector<const PartReport*> train, validation;
+  std::vector<const PartReport*> train, validation, test;
   for (const Report& fold : folds) {
     train.push_back(&fold.train);
-    validation.push_back(&*fold.validation);
+    if (fold.validation) validation.push_back(&*fold.validation);
+    if (fold.test) test.push_back(&*fold.test);
   }
   const std::vector<double> equal(folds.size(), 1.0 / static_cast<double>(folds.size()));
-  Report mean{.train = mean_part(train, equal), .validation = mean_part(validation, validation_share)};
+  Report mean{.train = mean_part(train, equal)};
+  if (!validation.empty()) mean.validation = mean_part(validation, validation_share);
+  if (!test.empty()) mean.test = mean_part(test, equal);
   if (folds[0].nonzero_weights) {
     double sum = 0.0;
     for (const Report& fold : folds) sum += *fold.nonzero_weights;

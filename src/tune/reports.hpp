@@ -12,7 +12,7 @@ Report report_all(const Split& split, const Prepared& data, double y_scale, bool
 /// Reports what margins say of the rows of one part.
 PartReport report_margins(const Dataset& data, const Loss& loss, double y_scale, const Vector& m,
                           double mean_loss);
-/// Over folds: train losses by equal shares, validation losses by those given.
+/// Over folds or targets: validation losses by the shares given, others by equal ones.
 Report mean_report(const std::vector<Report>& folds, const std::vector<double>& validation_share);
 
 }  // namespace yosida

@@ -62,7 +62,10 @@ struct ReadyRun {
                    : tuned.bilevel(expected_iterations(options.budget, method),
                                    coordinates_of(method, *solver), wanted.stop);
     if (!problem) return;
-    if (!wanted.lambda0) {
+    if (wanted.lambda_start.size() > 0) {
+      start.lambda = wanted.lambda_start;
+      start.clamp(start.lambda);
+    } else if (!wanted.lambda0) {
       start.lambda = default_start(*problem, method.lambda0);
       start.clamp(start.lambda);
     }

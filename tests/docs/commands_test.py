@@ -120,6 +120,9 @@ def write_fixtures(folder):
     many, outcomes = people(400, 2)
     claims = {**{name: many[name] for name in ["age", "size", "bmi"]}, "fraud": (outcomes["y"] > 4.0).astype(int)}
     (folder / "claims.csv").write_text(table(claims))
+    samples = {f"x{j}": many[name] for j, name in enumerate(["hdl", "ldl", "bmi", "size"])}
+    samples |= {"fat": outcomes["y"], "sugar": outcomes["price"], "water": outcomes["y"] - 0.5 * outcomes["price"]}
+    (folder / "many.csv").write_text(table(samples))
     yosida(folder, "tune --train train.csv --target price --save model.json --quiet")
     yosida(folder, "compare --data spectra --methods my-hpo,hoag --seeds 2 --max-iterations 20 --study study.db --quiet")
     for study in ["spectra.study", "reproduction.study"]:

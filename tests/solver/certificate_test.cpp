@@ -7,6 +7,7 @@
 #include "problem/forwarding_problem.hpp"
 #include "support/compare.hpp"
 #include "support/problem_case.hpp"
+#include "yosida/random.hpp"
 #include "yosida/solver/oracle.hpp"
 
 namespace yosida {
@@ -136,6 +137,57 @@ TEST(Certificate, OfSeveralHyperparametersIsTheirLargestFiniteDifference) {
       const Certificate certificate = certify(problem, solution, unbounded(lambda));
       EXPECT_LE(relative_error(certificate.hypergradient, expected), 1e-5);
     }
+}
+
+/// Columns of very different scales: the gradient at 0 is that of the largest of them, and a small share of
+/// it says little of the others.
+Split scaled_split(std::uint64_t seed, const Loss& loss) {
+  Split split = random_split(60, 40, 0, 6, seed, loss);
+  for (Dataset* part : {&split.train, &split.validation}) {
+    Matrix x = to_matrix(part->x);
+    for (Index j = 0; j < x.cols(); ++j) x.col(j) *= std::pow(10.0, 0.7 * static_cast<double>(j) - 2.0);
+    part->x = Design(x);
+  }
+  return split;
+}
+
+// The short form of `bench_stability --certificates`: answers drawn around the best λ, right and wrong ones,
+// with weights of their own and of another λ. Whatever is certified must be true: no small change of λ lowers
+// h by over 0.1 %, and the loss of the weights is h(λ) to 0.1 %.
+TEST(Certificate, NothingFalseIsCertified) {
+  constexpr double kTooMuch = 1e-3;
+  int certified = 0, alarms = 0;
+  for (const Loss* loss : {&least_squares(), &logistic(), &huber(), &squared_hinge()})
+    for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+      const BuiltProblem built(scaled_split(seed, *loss), *loss, true, false);
+      const BilevelProblem& problem = *built.problem;
+      const Oracle oracle = find_oracle(problem, kLow, kHigh);
+      if (oracle.lambda < kLow + 0.5 || oracle.lambda > kHigh - 0.5) continue;
+      Random random(seed);
+      for (int draw = 0; draw < 18; ++draw) {
+        const double side = random.uniform() < 0.5 ? -1.0 : 1.0;
+        const double away = draw % 3 == 0 ? 0.0 : side * std::pow(10.0, -4.0 + 5.0 * random.uniform());
+        const double of_weights = draw % 2 == 0 ? 0.0 : side * (0.1 + 3.0 * random.uniform());
+        const double lambda = oracle.lambda + away;
+        SCOPED_TRACE(testing::Message() << loss->name() << ", seed " << seed << ", lambda " << lambda
+                                        << ", weights of " << lambda + of_weights);
+        Solution solution = trained(problem, lambda_of(lambda + of_weights));
+        solution.lambda = lambda_of(lambda);
+        const Certificate certificate = certify(problem, solution, unbounded(solution.lambda));
+        if (certificate.verdict == Verdict::not_certified) {
+          alarms += away == 0.0 && of_weights == 0.0 ? 1 : 0;
+          continue;
+        }
+        certified += of_weights == 0.0 ? 1 : 0;
+        const double h = validation_at(problem, lambda);
+        EXPECT_NEAR(problem.validation_loss(solution.point, solution.lambda), h, kTooMuch * h)
+            << text(certificate);
+        for (const double change : {-0.05, -0.02, 0.02, 0.05})
+          EXPECT_GE(validation_at(problem, lambda + change), (1.0 - kTooMuch) * h) << text(certificate);
+      }
+    }
+  EXPECT_GT(certified, 40) << "the test shows little";
+  EXPECT_EQ(alarms, 0);
 }
 
 /// A problem whose λ* is well inside, and λ*.

@@ -33,8 +33,9 @@ std::string coefficients_text(const FittedModel& model, std::size_t most, const 
   const bool has_trained = !ranked.rows.empty() && ranked.rows[0].trained.size() > 0;
   const bool is_one = ranked.outputs.size() == 1;
   std::vector<Table::Column> columns = {{"column", Table::Align::left}};
+  const char* const kind = model.target_names.empty() ? "class " : "";
   for (const std::string& output : ranked.outputs)
-    columns.push_back({is_one ? "weight" : "class " + printable(output), Table::Align::right});
+    columns.push_back({is_one ? "weight" : kind + printable(output), Table::Align::right});
   // Of several outputs one number says how much a column matters.
   if (has_trained) columns.push_back({is_one ? "as trained" : "largest as trained", Table::Align::right, 1});
   Table table(columns);

@@ -63,7 +63,8 @@ void add_file_flags(CLI::App& command, DataFiles& files) {
   command.add_option("--test", files.test, "test rows, reported only")->group(group);
   command
       .add_option("--target", files.target,
-                  "the target's column: a name, or an index from 0 (-1 is the last)")
+                  "the target's column: a name, or an index from 0 (-1 is the last); tune takes several of "
+                  "ridge, as NAME,NAME,...")
       ->group(group);
   const auto add_columns = [&](const char* flag, std::vector<std::string>& names, const char* meaning) {
     command.add_option(flag, names, fmt::format("columns of a CSV file {}: NAME,NAME,...", meaning))
@@ -246,9 +247,9 @@ void add_penalty_flags(CLI::App& command, PenaltyOptions& penalty) {
           "[none]")
       ->group(group);
   command
-      .add_option(
-          "--lambda-per", penalty.lambda_per,
-          "what has a lambda of its own: shared (one for all), feature, class (of softmax) or group [shared]")
+      .add_option("--lambda-per", penalty.lambda_per,
+                  "what has a lambda of its own: shared (one for all), feature, class (of softmax), group or "
+                  "target (of several) [shared]")
       ->group(group);
   command.add_option("--groups", penalty.groups_file, "groups of features: a file of lines feature,group")
       ->group(group);

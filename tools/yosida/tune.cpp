@@ -12,6 +12,7 @@
 #include "tune_report.hpp"
 #include "yosida/error.hpp"
 #include "yosida/linalg/threads.hpp"
+#include "yosida/model/models.hpp"
 #include "yosida/study/run_outcome.hpp"
 #include "yosida/tune/checkpoint.hpp"
 #include "yosida/tune/split_csv.hpp"
@@ -69,7 +70,39 @@ Rows read_rows_together(DataFiles files, const TuneOptions& options) {
   return read_rows(files, options);
 }
 
+/// What several targets do not go with, beside what tune_targets refuses.
+void refuse_for_targets(const TuneFlags& flags) {
+  for (const auto& [flag, is_asked] :
+       std::vector<std::pair<const char*, bool>>{{"--trace", !flags.trace_file.empty()},
+                                                 {"--save-split", !flags.split_file.empty()},
+                                                 {"--checkpoint", !flags.checkpoint_file.empty()},
+                                                 {"--explain", flags.explain},
+                                                 {"mpirun", session() != nullptr && session()->size() > 1}})
+    if (is_asked)
+      throw InputError(
+          fmt::format("{}: does not go with several targets: tune such a target by itself", flag));
+}
+
+int run_targets(const TuneFlags& flags) {
+  TuneOptions options = flags.options;
+  refuse_for_targets(flags);
+  const std::vector<OutputFile> outputs = {{"--json", flags.json_file}, {"--save", flags.save_file}};
+  require_writable(outputs, input_paths(flags.files, options.penalty));
+  if (flags.threads) set_threads(*flags.threads);
+  const std::vector<std::size_t> measures = parse_measures(flags.measures, *model("ridge").loss(0), "ridge");
+  RowsOfTargets all = read_rows_of_targets(flags.files, options);
+  const std::string source = all.rows.train.source;
+  const TunedTargets tuned = tune_targets(std::move(all.rows), std::move(all.targets), options);
+  for (const std::string& warning : tuned.warnings) say("yosida: {}\n", warning);
+  const bool file_on_stdout = flags.json_file == "-" || flags.save_file == "-";
+  if (!flags.quiet) print_targets(file_on_stdout ? stderr : stdout, source, tuned, measures);
+  write_all({{flags.json_file, [&] { return study::result_json(options, tuned); }},
+             {flags.save_file, [&] { return to_json(tuned.model); }}});
+  return kOk;
+}
+
 int run_tune(const TuneFlags& flags) {
+  if (flags.files.has_several_targets()) return run_targets(flags);
   TuneOptions options = flags.options;
   verify_run(options);
   if (flags.trace_every < 1)
@@ -138,6 +171,11 @@ void add_tune(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("tune", "find the penalty of a linear model");
   auto flags = std::make_shared<TuneFlags>();
   add_data_flags(*command, flags->files, flags->options);
+  command
+      ->add_option(
+          "--targets", flags->files.targets,
+          "file of several targets (.npy, .csv): a row for each row of --train, a column for each target")
+      ->group("Data");
   add_fold_flags(*command, flags->files, flags->options);
   add_penalty_flags(*command, flags->options.penalty);
   add_trust_flags(*command, flags->options.trust);
@@ -173,6 +211,7 @@ void add_tune(CLI::App& app, int& exit_code) {
       "Examples:\n"
       "  yosida tune --data spectra --oracle\n"
       "  yosida tune --train train.csv --target price --test test.csv --save model.json\n"
+      "  yosida tune --train train.csv --target price,rent,age --folds 5 --save models.json\n"
       "  yosida tune --data mnist --time-limit 60\n"
       "  yosida tune --train train.csv --target kind --model softmax --lambda-per class --folds 5\n"
       "  yosida tune --train a9a --valid a9a.t --model logistic --max-iterations 500\n"

@@ -239,4 +239,67 @@ void print_result(std::FILE* file, const TuneOptions& options, const TuneProblem
   out.print(file);
 }
 
+namespace {
+
+/// A line for each target, of many the first and the last few: its λ, and its measures on the rows that
+/// judge.
+std::string table_of_targets(const TunedTargets& tuned, const std::vector<std::size_t>& shown) {
+  constexpr std::size_t kMostShown = 20, kEachEnd = 8;
+  std::vector<Table::Column> columns = {{"target", Table::Align::left}};
+  for (const std::string& name : tuned.lambda_names)
+    columns.push_back(
+        {tuned.lambda_names.size() == 1 ? "lambda" : "lambda " + printable(name), Table::Align::right});
+  for (const std::size_t i : shown)
+    columns.push_back({std::string(measures()[i].title), Table::Align::right});
+  columns.push_back({"certificate", Table::Align::left, 1});
+  Table table(columns);
+  const std::size_t count = tuned.targets.size();
+  for (std::size_t t = 0; t < count; ++t) {
+    if (count > kMostShown && t == kEachEnd) {
+      std::vector<std::string> more(columns.size());
+      more[0] = fmt::format("... {} more ...", count - 2 * kEachEnd);
+      table.add(std::move(more));
+      t = count - kEachEnd;
+    }
+    const TunedTarget& target = tuned.targets[t];
+    std::vector<std::string> cells = {printable(target.name)};
+    for (const double lambda : target.lambda) cells.push_back(number_text(lambda, 5));
+    for (const std::size_t i : shown)
+      cells.push_back(target.report.validation ? cell(target.report.validation->values[i]) : "-");
+    cells.emplace_back(target.certificate ? to_string(target.certificate->verdict) : "none");
+    table.add(std::move(cells));
+  }
+  return table.text("  ", kUnlimited);
+}
+
+}  // namespace
+
+void print_targets(std::FILE* file, const std::string& source, const TunedTargets& tuned,
+                   const std::vector<std::size_t>& measures) {
+  Lines out;
+  const std::string judged =
+      tuned.folds > 0 ? fmt::format("{} rows in {} folds", tuned.rows, tuned.folds)
+      : tuned.validation_rows > 0
+          ? fmt::format("{} training, {} validation rows", tuned.rows, tuned.validation_rows)
+          : fmt::format("{} rows by {}", tuned.rows, tuned.criterion);
+  out.add("ridge on {}: {} targets, {}, {} test rows, {} features\n", printable(source), tuned.targets.size(),
+          judged, tuned.test_rows, tuned.model.features);
+  for (const std::string& note : tuned.notes) out.add("note: {}\n", printable(note));
+  out.add("\n{}", table_of_targets(tuned, measures));
+  out.add("\n  {:<14} {:>12} {:>12} {:>12}\n  means over the targets:\n", "", "train",
+          tuned.validation_rows > 0 || tuned.folds > 0 ? "validation" : tuned.criterion, "test");
+  print_report(out, tuned.mean, tuned.model.features, measures);
+  if (tuned.mean_refit) {
+    out.add("  refitted on {}:\n", tuned.validation_rows > 0 ? "training and validation rows" : "all rows");
+    print_report(out, *tuned.mean_refit, tuned.model.features, measures);
+  }
+  std::size_t certified = 0;
+  for (const TunedTarget& target : tuned.targets)
+    certified += target.certificate && target.certificate->verdict != Verdict::not_certified ? 1 : 0;
+  out.add("\n  {:<14} {} of {} targets{}\n", "certified", certified, tuned.targets.size(),
+          tuned.is_shared ? ", whose sum has one lambda" : "");
+  out.add("  {:<14} {} from data to answer\n", "cost", seconds_text(tuned.seconds));
+  out.print(file);
+}
+
 }  // namespace yosida::cli

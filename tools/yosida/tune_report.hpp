@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "yosida/tune/data_files.hpp"
+#include "yosida/tune/targets.hpp"
 #include "yosida/tune/tune.hpp"
 
 namespace yosida::cli {
@@ -30,5 +31,8 @@ void print_forms(std::FILE* out, const TuneProblem& problem, const TuneOptions& 
 /// Everything for people; `measures` are places in the table of these.
 void print_result(std::FILE* out, const TuneOptions& options, const TuneProblem& problem, const Tuned& tuned,
                   const std::vector<std::size_t>& measures);
+/// The same of several targets.
+void print_targets(std::FILE* out, const std::string& source, const TunedTargets& tuned,
+                   const std::vector<std::size_t>& measures);
 
 }  // namespace yosida::cli

@@ -36,6 +36,8 @@ struct FittedModel {
   std::string target_name;
   std::optional<Labels> labels;  // classification
   TableForm table = {};          // how columns of text became features
+  /// Of several targets, each an output; empty where there is one. Weights are in the units of these.
+  std::vector<std::string> target_names = {};
 
   /// How to read a file of rows that it is to predict: its columns by name, its levels, and missing values as
   /// it was trained with them.

@@ -11,7 +11,8 @@ namespace YOSIDA_EXPORT yosida {
 
 /// What is proved of an answer.
 enum class Verdict {
-  certified,      ///< hypergradient + error ≤ tolerance, inner_gradient ≤ tolerance
+  /// hypergradient + error ≤ tolerance, inner_gradient ≤ tolerance, |L_V(w) − L_V(w*(λ))| ≤ 1e-4 L_V
+  certified,
   at_bound,       ///< the same, with some λ_j held by its bound: beyond it may be a better one
   at_precision,   ///< for each λ_j above it, the first change of h by over 1e-6 of it is a rise, up and down
   at_end,         ///< the same, but h does not change below λ_j: as good as no penalty

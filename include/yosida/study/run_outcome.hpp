@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "yosida/export.hpp"
+#include "yosida/tune/targets.hpp"
 #include "yosida/tune/tune.hpp"
 
 namespace YOSIDA_EXPORT yosida {
@@ -54,6 +55,8 @@ RunOutcome outcome_from_json(const std::string& text);
 /// Everything that `tuned` holds but its model, as docs/command-line.md describes it: the result of `yosida
 /// tune --json`.
 std::string result_json(const TuneOptions& options, const TuneProblem& problem, const Tuned& tuned);
+/// The same of several targets.
+std::string result_json(const TuneOptions& options, const TunedTargets& tuned);
 
 /// JSON text of a run with line breaks and spaces, for people.
 std::string indented(const std::string& json);

@@ -9,6 +9,7 @@
 #include "yosida/data/reader.hpp"
 #include "yosida/export.hpp"
 #include "yosida/tune/prepare.hpp"
+#include "yosida/tune/targets.hpp"
 
 namespace YOSIDA_EXPORT yosida {
 
@@ -19,7 +20,9 @@ struct DataFiles {
   std::string train = {}, validation = {}, test = {};
   /// Files of the targets, where these stand apart.
   std::string train_target = {}, validation_target = {}, test_target = {};
-  std::string target = {};
+  std::string target = {};  ///< its column, or those of several targets: a,b,c
+  /// The file of several targets where these stand apart: a row for each training row, a column for each.
+  std::string targets = {};
   std::vector<std::string> ignore = {}, categorical = {}, numeric = {};
   char decimal = '\0';
   bool drop_first = false, refuse_unseen = false;
@@ -38,8 +41,10 @@ struct DataFiles {
 
   /// The files that are read; names that were not given are empty.
   std::vector<std::string> paths() const {
-    return {train, validation, test, train_target, validation_target, test_target};
+    return {train, validation, test, train_target, validation_target, test_target, targets};
   }
+  /// Several targets are named, or their file.
+  bool has_several_targets() const;
 };
 
 /// "refuse", "mean" or "drop", and back. Throws InputError.
@@ -56,5 +61,11 @@ void verify_files(const DataFiles& files, const ValidationOptions& validation);
 /// Reads them, for options.seed where built-in rows are drawn; before that, everything is verified that needs
 /// no rows. Throws InputError and MemoryError.
 Rows read_rows(const DataFiles& files, const TuneOptions& options);
+/// The same with several targets.
+struct RowsOfTargets {
+  Rows rows;
+  Targets targets;
+};
+RowsOfTargets read_rows_of_targets(const DataFiles& files, const TuneOptions& options);
 
 }  // namespace yosida

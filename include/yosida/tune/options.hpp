@@ -108,6 +108,7 @@ struct TuneOptions {
   SettingValues settings = {};          ///< those that are not the method's defaults
   RunLimits limits = {};
   std::optional<double> lambda0 = {};    ///< where each λ starts; else where the method or the problem says
+  Vector lambda_start = {};              ///< the same with a number for each λ; empty: lambda0
   std::optional<Interval> bounds = {};   ///< of each λ, and of the oracle
   std::vector<Observer> observers = {};  ///< called after each iteration, on the thread that called tune()
   std::int64_t trace_every = 0;          ///< as SolveOptions has it; 0: no trace
