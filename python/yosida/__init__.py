@@ -56,6 +56,7 @@ __all__ = [
     "Study",
     "Trace",
     "Tuned",
+    "TunedTargets",
     "blas_kernels",
     "certify",
     "check_gradient",

@@ -44,6 +44,8 @@ KinkedMinimum::Sample with_slopes(const BilevelProblem& problem, const Vector& w
   sample.slope_above = where_lines_meet(h[6], h[7]);
   return sample;
 }
+/// How many looks are finer ones, about.
+constexpr double kUsualFiner = 10.0;
 
 }  // namespace
 
@@ -81,6 +83,11 @@ bool ExactLines::propose(double& second) const {
     second = below > above ? here->first - 0.5 * below : here->first + 0.5 * above;
   }
   return std::isfinite(best);
+}
+
+double ExactLines::share_done() const {
+  const double all = std::ceil((range_.high[1] - range_.low[1]) / kSpacing) + 1.0 + kUsualFiner;
+  return std::min(1.0, static_cast<double>(least_.size()) / all);
 }
 
 bool ExactLines::step(const BilevelProblem& problem, Iterate& at) {

@@ -22,6 +22,9 @@ class ExactLines {
   /// One more curve; λ and w are those of the best so far. True where all are done: as converged, or still
   /// running where an inner solve does not say what the curves say.
   bool step(const BilevelProblem& problem, Iterate& at);
+  /// How much of that is done: of the way to the lower bound, and of the finer looks that such a search
+  /// takes.
+  double share_done() const;
 
  private:
   explicit ExactLines(Start range) : range_(std::move(range)) {}
