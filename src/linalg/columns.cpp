@@ -53,7 +53,7 @@ struct Second {
 };
 std::vector<Vector*> vectors_of(Vector& sums) { return {&sums}; }
 std::vector<Vector*> vectors_of(ColumnRange& range) { return {&range.low, &range.high}; }
-std::vector<Vector*> vectors_of(ColumnLook& look) { return {&look.range.low, &look.range.high, &look.sum}; }
+std::vector<Vector*> vectors_of(ColumnSums& look) { return {&look.range.low, &look.range.high, &look.sum}; }
 std::vector<Vector*> vectors_of(Second& second) { return {&second.rest, &second.square}; }
 
 /// The sums of all blocks of rows, of which `own` are those of this process.
@@ -153,15 +153,15 @@ ColumnRange empty_range(Index columns) {
           Vector::Constant(columns, -std::numeric_limits<double>::infinity())};
 }
 
-ColumnLook looked_at(const Design& x) {
+ColumnSums looked_at(const Design& x) {
   return over_dense_rows(
-      x, ColumnLook{empty_range(x.cols()), Vector::Zero(x.cols())},
-      [&](ColumnLook& own, const double* row, Index i, Stretch columns) {
+      x, ColumnSums{empty_range(x.cols()), Vector::Zero(x.cols())},
+      [&](ColumnSums& own, const double* row, Index i, Stretch columns) {
         widen(own.range, row, i, columns);
         double* const out = own.sum.data();
         for (Index j = columns.begin; j < columns.end; ++j) out[j] += row[j];
       },
-      [](ColumnLook& own, const ColumnLook& other) {
+      [](ColumnSums& own, const ColumnSums& other) {
         join(own.range, other.range);
         own.sum += other.sum;
       });
@@ -172,14 +172,14 @@ double larger(double a, double b) { return a >= b || std::isnan(a) ? a : b; }
 
 }  // namespace
 
-bool ColumnLook::is_finite() const {
+bool ColumnSums::is_finite() const {
   return sum.allFinite() && range.low.allFinite() && range.high.allFinite();
 }
 
-std::shared_ptr<const ColumnLook> look_at(const Design& x) {
-  if (!Access::is_all_stored(x)) return std::make_shared<const ColumnLook>(looked_at(x));
+std::shared_ptr<const ColumnSums> look_at(const Design& x) {
+  if (!Access::is_all_stored(x)) return std::make_shared<const ColumnSums>(looked_at(x));
   linalg::KeptLook& kept = *Access::storage(x).look;
-  std::call_once(kept.once, [&] { kept.look = std::make_shared<const ColumnLook>(looked_at(x)); });
+  std::call_once(kept.once, [&] { kept.look = std::make_shared<const ColumnSums>(looked_at(x)); });
   return kept.look;
 }
 

@@ -19,7 +19,7 @@ struct ColumnRange {
 };
 ColumnRange column_range(const Design& x);
 /// What one pass over dense rows tells.
-struct ColumnLook {
+struct ColumnSums {
   ColumnRange range;
   Vector sum;  ///< of each column; not finite where a number is not, or where they add up to more than one
 
@@ -27,7 +27,7 @@ struct ColumnLook {
   bool is_finite() const;
 };
 /// Of dense rows. The pass is made once where they are all that is stored, without a step.
-std::shared_ptr<const ColumnLook> look_at(const Design& x);
+std::shared_ptr<const ColumnSums> look_at(const Design& x);
 /// The largest |number| of each column; NaN where there is one.
 Vector largest_magnitudes(const Design& x);
 /// Means of the columns from one pass, or from a look that was made before; rounding grows with the rows.

@@ -12,7 +12,7 @@
 // How linalg reads the rows of a design. Nobody else asks how they are stored.
 
 namespace yosida {
-struct ColumnLook;
+struct ColumnSums;
 }
 
 namespace yosida::linalg {
@@ -20,7 +20,7 @@ namespace yosida::linalg {
 /// What has been seen of the columns of all rows (look_at); null before.
 struct KeptLook {
   std::once_flag once;
-  std::shared_ptr<const ColumnLook> look;
+  std::shared_ptr<const ColumnSums> look;
 };
 
 /// Rows as they lie in memory, in pieces of one kind. Written once, by whoever made them.

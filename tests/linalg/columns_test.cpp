@@ -22,7 +22,7 @@ constexpr double kRounding = 1e-13;
 // Narrow, wider than a stretch of columns, and rows in several blocks.
 constexpr Index kShapes[][2] = {{1, 1}, {40, 3}, {37, 2500}, {3000, 70}};
 
-TEST(ColumnLook, HasRangesAndSums) {
+TEST(ColumnSums, HasRangesAndSums) {
   for (const auto [rows, cols] : kShapes) {
     Random random(5);
     const Matrix plain = random_matrix(rows, cols, random);
@@ -35,7 +35,7 @@ TEST(ColumnLook, HasRangesAndSums) {
   }
 }
 
-TEST(ColumnLook, IsMadeOnceOfAllThatIsStored) {
+TEST(ColumnSums, IsMadeOnceOfAllThatIsStored) {
   Random random(6);
   const Design x(random_matrix(50, 4, random));
   EXPECT_EQ(look_at(x), look_at(x));
@@ -44,7 +44,7 @@ TEST(ColumnLook, IsMadeOnceOfAllThatIsStored) {
   EXPECT_NE(look_at(x.row_range(0, 49))->sum, look_at(x)->sum);
 }
 
-TEST(ColumnLook, SaysWhereANumberIsNotFinite) {
+TEST(ColumnSums, SaysWhereANumberIsNotFinite) {
   for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
     Matrix plain = Matrix::Ones(20, 3);
     plain(17, 1) = bad;
