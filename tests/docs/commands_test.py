@@ -45,6 +45,7 @@ BY_HAND = {
     "yosida dashboard 'postgresql": "wants a server; tests/study does",
     "build/release/tests/": "ctest runs it",
     "mpirun ": "wants large files; tests/cli/ranks_test.py runs it",
+    "YOSIDA_CERTIFICATES=": "a long form of a test that ctest runs",
     "YOSIDA_KILLS=": "a long form of a test that ctest runs",
     "YOSIDA_GIGABYTES=": "a long form of a test that ctest runs",
     "sbatch ": "wants a cluster",

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
+#include <iostream>
 
 #include "problem/forwarding_problem.hpp"
 #include "support/compare.hpp"
@@ -151,43 +153,73 @@ Split scaled_split(std::uint64_t seed, const Loss& loss) {
   return split;
 }
 
-// The short form of `bench_stability --certificates`: answers drawn around the best λ, right and wrong ones,
-// with weights of their own and of another λ. Whatever is certified must be true: no small change of λ lowers
-// h by over 0.1 %, and the loss of the weights is h(λ) to 0.1 %.
-TEST(Certificate, NothingFalseIsCertified) {
+/// Answers that were certified or not, and what is wrong with these verdicts.
+struct VerdictCounts {
+  int answers = 0, certified = 0;
+  int false_ones = 0;  // certified, though a small change of λ inside the bounds lowers h by over 0.1 %
+  int weights = 0;     // certified, though the loss of the weights is over 0.1 % away from h(λ)
+  int best = 0;        // the best λ with its own weights
+  int alarms = 0;      // of these not certified
+};
+
+/// One answer around the best λ of a problem: right, near, wrong, overfitted, collapsed or held by a bound;
+/// every other one with weights of another λ.
+void judge_answer(const BilevelProblem& problem, double best, int draw, Random& random,
+                  VerdictCounts& counts) {
   constexpr double kTooMuch = 1e-3;
-  int certified = 0, alarms = 0;
+  const double side = random.uniform() < 0.5 ? -1.0 : 1.0;
+  const double size = random.uniform();
+  const double aways[] = {0.0,
+                          side * std::pow(10.0, -4.0 + 2.7 * size),
+                          side * (0.2 + 6.0 * size),
+                          -8.0 - 12.0 * size,
+                          8.0 + 20.0 * size,
+                          side * (0.2 + 3.0 * size)};
+  const double lambda = best + aways[draw % 6];
+  const double of_weights = draw < 6 ? 0.0 : side * (0.1 + 3.0 * random.uniform());
+  Start start = unbounded(lambda_of(lambda));
+  if (draw % 6 == 5) start.bound(side > 0.0 ? lambda : lambda - 20.0, side > 0.0 ? lambda + 20.0 : lambda);
+  Solution solution = trained(problem, lambda_of(lambda + of_weights));
+  solution.lambda = start.lambda;
+  const Certificate certificate = certify(problem, solution, start);
+  const bool is_certified = certificate.verdict != Verdict::not_certified;
+  ++counts.answers;
+  counts.certified += is_certified;
+  counts.best += draw == 0;
+  counts.alarms += draw == 0 && !is_certified;
+  if (!is_certified) return;
+  const double h = validation_at(problem, lambda);
+  counts.weights += std::abs(problem.validation_loss(solution.point, solution.lambda) - h) > kTooMuch * h;
+  bool falls = false;
+  for (const double change : {-0.05, -0.02, 0.02, 0.05}) {
+    const double near = lambda + change;
+    if (start.is_bounded() && (near < start.low[0] || near > start.high[0])) continue;
+    falls |= validation_at(problem, near) < (1.0 - kTooMuch) * h;
+  }
+  counts.false_ones += falls;
+}
+
+// Whatever is certified must be true. YOSIDA_CERTIFICATES says how many problems of each loss are drawn, in
+// place of 8: 2400 make 77 124 answers.
+TEST(Certificate, NothingFalseIsCertified) {
+  const char* const asked = std::getenv("YOSIDA_CERTIFICATES");
+  const int problems = asked != nullptr ? std::atoi(asked) : 8;
+  VerdictCounts counts;
   for (const Loss* loss : {&least_squares(), &logistic(), &huber(), &squared_hinge()})
-    for (std::uint64_t seed = 1; seed <= 8; ++seed) {
-      const BuiltProblem built(scaled_split(seed, *loss), *loss, true, false);
-      const BilevelProblem& problem = *built.problem;
-      const Oracle oracle = find_oracle(problem, kLow, kHigh);
+    for (int seed = 1; seed <= problems; ++seed) {
+      const BuiltProblem built(scaled_split(static_cast<std::uint64_t>(seed), *loss), *loss, true, false);
+      const Oracle oracle = find_oracle(*built.problem, kLow, kHigh);
       if (oracle.lambda < kLow + 0.5 || oracle.lambda > kHigh - 0.5) continue;
-      Random random(seed);
-      for (int draw = 0; draw < 18; ++draw) {
-        const double side = random.uniform() < 0.5 ? -1.0 : 1.0;
-        const double away = draw % 3 == 0 ? 0.0 : side * std::pow(10.0, -4.0 + 5.0 * random.uniform());
-        const double of_weights = draw % 2 == 0 ? 0.0 : side * (0.1 + 3.0 * random.uniform());
-        const double lambda = oracle.lambda + away;
-        SCOPED_TRACE(testing::Message() << loss->name() << ", seed " << seed << ", lambda " << lambda
-                                        << ", weights of " << lambda + of_weights);
-        Solution solution = trained(problem, lambda_of(lambda + of_weights));
-        solution.lambda = lambda_of(lambda);
-        const Certificate certificate = certify(problem, solution, unbounded(solution.lambda));
-        if (certificate.verdict == Verdict::not_certified) {
-          alarms += away == 0.0 && of_weights == 0.0 ? 1 : 0;
-          continue;
-        }
-        certified += of_weights == 0.0 ? 1 : 0;
-        const double h = validation_at(problem, lambda);
-        EXPECT_NEAR(problem.validation_loss(solution.point, solution.lambda), h, kTooMuch * h)
-            << text(certificate);
-        for (const double change : {-0.05, -0.02, 0.02, 0.05})
-          EXPECT_GE(validation_at(problem, lambda + change), (1.0 - kTooMuch) * h) << text(certificate);
-      }
+      Random random(static_cast<std::uint64_t>(seed));
+      for (int draw = 0; draw < 12; ++draw) judge_answer(*built.problem, oracle.lambda, draw, random, counts);
     }
-  EXPECT_GT(certified, 40) << "the test shows little";
-  EXPECT_EQ(alarms, 0);
+  std::cout << counts.answers << " answers: " << counts.certified << " certified, " << counts.false_ones
+            << " of them falsely, " << counts.weights << " with weights of another lambda; " << counts.alarms
+            << " false alarms of " << counts.best << "\n";
+  EXPECT_GT(counts.certified, counts.answers / 20) << "the test shows little";
+  EXPECT_EQ(counts.false_ones, 0);
+  EXPECT_EQ(counts.weights, 0);
+  EXPECT_LE(counts.alarms, counts.best / 50);
 }
 
 /// A problem whose λ* is well inside, and λ*.
