@@ -364,9 +364,9 @@ LinearReport QuasiNewton::solve(const DataTerm& data, const Vector& c, const Vec
     // No more than are worth another Hessian; with one of this very point, as many as it takes.
     std::int64_t products = std::min<std::int64_t>(options.max_count, most) - report.work.hessian_products;
     if (flops == 0.0)
-      products = std::min(
-          products, needed + 1 +
-                        static_cast<std::int64_t>(std::max(passes_worth_a_hessian(data) - wasted_passes_, 0.0)));
+      products = std::min(products, needed + 1 +
+                                        static_cast<std::int64_t>(
+                                            std::max(passes_worth_a_hessian(data) - wasted_passes_, 0.0)));
     if (products < 1 || stop_requested(options.stop)) break;
     const CgReport cg = conjugate_gradients(
         apply, b, x, tolerance, products, {.precondition = precondition, .norm = norm, .stop = options.stop});

@@ -268,7 +268,7 @@ TEST(QuasiNewton, IsThereForManyRowsOfFewColumnsOfOneScale) {
   EXPECT_TRUE(keeps(40000, 1.0, logistic()));
   EXPECT_TRUE(keeps(40000, 1.0, poisson()));
   EXPECT_FALSE(keeps(4000, 1.0, logistic()));
-  EXPECT_FALSE(keeps(40000, 1e4, logistic()));         // each scale may have a valley of its own
+  EXPECT_FALSE(keeps(40000, 1e4, logistic()));       // each scale may have a valley of its own
   EXPECT_FALSE(keeps(40000, 1.0, squared_hinge()));  // whose valleys may be narrow
 }
 
