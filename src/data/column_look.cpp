@@ -130,14 +130,16 @@ void ColumnLook::add(std::string_view text, std::uint64_t line) {
     if (gaps_++ == 0) first_gap_ = {.text = std::string(text), .line = line};
     return;
   }
-  const auto [number, unit] = plain ? field::Measured{text, {}} : field::without_unit(text);
+  const auto [number, unit, is_negative, is_strange] =
+      plain ? field::Measured{text, {}} : field::without_unit(text);
+  strange_ += is_strange;
   if (values_++ == 0) unit_ = unit;
   if (unit != unit_ && !differs_) {
     differs_ = true;
     first_other_ = {.text = std::string(text), .line = line};
   }
   plain_ += plain.has_value();
-  const bool is_bare = plain || (!unit.empty() && parse_number(number));
+  const bool is_bare = plain || field::number(number, '\0');
   bare_ += is_bare;
   const bool has_marks = number.find_first_of(".,' \xc2\xe2") != std::string_view::npos;
   dot_ += is_bare || (has_marks && field::number(number, '.'));
@@ -162,6 +164,7 @@ void ColumnLook::append(const ColumnLook& behind, std::uint64_t lines_before) {
   gaps_ += behind.gaps_;
   plain_ += behind.plain_;
   bare_ += behind.bare_;
+  strange_ += behind.strange_;
   comma_ += behind.comma_;
   dot_ += behind.dot_;
   boolean_ += behind.boolean_;

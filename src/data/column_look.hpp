@@ -25,7 +25,7 @@ class ColumnLook {
     return (decimal == '.' ? dot_ : decimal == ',' ? comma_ : bare_) == values_ && !differs_;
   }
   /// Numbers, but not all with the same unit.
-  bool has_many_units() const { return differs_ && (dot_ == values_ || comma_ == values_); }
+  bool has_many_units() const { return differs_ && strange_ == 0 && (dot_ == values_ || comma_ == values_); }
   /// Of all its fields, where they are numbers.
   const std::string& unit() const { return unit_; }
   bool is_boolean() const { return boolean_ == values_; }
@@ -47,9 +47,10 @@ class ColumnLook {
  private:
   std::int64_t values_ = 0, gaps_ = 0;  // fields that are there, and that are missing
   std::int64_t plain_ = 0, comma_ = 0, dot_ = 0, boolean_ = 0;
-  std::int64_t bare_ = 0;  // plain numbers, but for a unit
-  std::string unit_;       // of the first field that is there
-  bool differs_ = false;   // another has another unit
+  std::int64_t bare_ = 0;     // plain numbers, but for a unit or how their sign is written
+  std::int64_t strange_ = 0;  // with a unit that is none of those known
+  std::string unit_;          // of the first field that is there
+  bool differs_ = false;      // another has another unit
   std::array<std::int64_t, 3> date_{};
   Example first_gap_, first_text_, first_other_;
 };

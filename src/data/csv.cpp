@@ -28,6 +28,12 @@ struct Looked {
   bool has_text = false;                // a column is no plain number
 };
 
+/// A line without values.
+struct BlankLine {
+  std::uint64_t line = 0;
+  bool is_row = false;  // it has separators
+};
+
 class CsvReader {
  public:
   CsvReader(ByteStream& stream, const ReadOptions& options, Separator separator)
@@ -98,7 +104,7 @@ class CsvReader {
       if (record) ahead.emplace(records);
       stream_.skip_lines(block.size() - records.rest().size(), records.lines_taken() - stream_.lines_taken());
     }
-    if (!says_delimiter_) layout_.delimiter = delimiter_of(record->text, separator_);
+    if (!says_delimiter_) layout_.delimiter = delimiter_for(*record);
     require_memory_for_header(record->text);
     const std::vector<std::string> first = layout_.split(*record);
     layout_.columns = static_cast<Index>(first.size());
@@ -117,7 +123,12 @@ class CsvReader {
       says_delimiter_ = true;
       return true;
     }
-    if (says_delimiter_ || separator_ == Separator::sniffed) return false;
+    if (says_delimiter_) return false;
+    if (is_above_names(record, below)) {
+      pass_over(record);
+      return true;
+    }
+    if (separator_ == Separator::sniffed) return false;
     std::optional<Record> next = next_if_any(below);
     bool has_gap = false;  // a blank line, or one of separators alone
     for (; next && next->text.find_first_not_of(" \t,;") == std::string_view::npos; next = next_if_any(below))
@@ -132,9 +143,46 @@ class CsvReader {
     };
     if (record.has_quotes || next->has_quotes || fields(record) != 1 || fields(*next) < (has_gap ? 2 : 3))
       return false;
+    pass_over(record);
+    return true;
+  }
+
+  void pass_over(const Record& record) {
     if (options_.like.is_plain())
       notes_.push_back(fmt::format("line {} is passed over: {}", record.line, in_quotes(record.text)));
-    return true;
+  }
+
+  // A comment, or the upper line of a header of two: a line below it has a name that the options ask for.
+  bool is_above_names(const Record& record, Records below) const {
+    if (has_asked_name(record, delimiter_of(record.text, separator_))) return false;
+    constexpr int kMostAbove = 10;
+    for (int i = 0; i < kMostAbove; ++i) {
+      const std::optional<Record> next = next_if_any(below);
+      if (!next) return false;
+      if (has_asked_name(*next, delimiter_of(next->text, separator_))) return true;
+    }
+    return false;
+  }
+
+  // Whether a line holds a name that the options ask for, and no number.
+  bool has_asked_name(const Record& record, char delimiter) const {
+    const Dialect dialect{.source = layout_.source, .delimiter = delimiter};
+    bool has_name = false, has_number = false;
+    dialect.for_each_field(record, [&](Index, std::string_view text) {
+      const bool is_number = parse_number(text).has_value();
+      has_number |= is_number;
+      has_name = has_name || (!is_number && !field::is_missing(text) && names_column(std::string(text)));
+    });
+    return has_name && !has_number;
+  }
+
+  // What stands between fields: spaces where nothing else does, and one of the words is asked for.
+  char delimiter_for(const Record& record) const {
+    const char sniffed = delimiter_of(record.text, separator_);
+    const bool stands_alone =
+        separator_ == Separator::comma && record.text.find(sniffed) == std::string_view::npos;
+    return stands_alone && !has_asked_name(record, sniffed) && has_asked_name(record, whitespace) ? whitespace
+                                                                                                  : sniffed;
   }
 
   static std::optional<Record> next_if_any(Records& records) try {
@@ -521,24 +569,25 @@ class CsvReader {
     RowReader rows(layout_, table_);
     while (const auto record = records.next()) {
       if (layout_.is_blank_line(record->text)) {
-        blank_lines_.push_back(record->line);
-        require_memory(blank_lines_.size() * sizeof(std::uint64_t), "the number of blank lines",
-                       record->line);
+        blank_lines_.push_back(
+            {.line = record->line, .is_row = record->text.find(layout_.delimiter) != std::string_view::npos});
+        require_memory(blank_lines_.size() * sizeof(BlankLine), "the number of blank lines", record->line);
         continue;
       }
-      for (const std::uint64_t line : blank_lines_) read_blank_row(rows, line);
+      for (const BlankLine& line : blank_lines_) read_blank_row(rows, line);
       blank_lines_.clear();
       read_row(rows, *record, records.lines_taken());
     }
     stream_.skip_lines(block.size(), records.lines_taken() - stream_.lines_taken());
   }
 
-  void read_blank_row(RowReader& rows, std::uint64_t line) {
-    if (layout_.columns > 1) {
+  void read_blank_row(RowReader& rows, const BlankLine& blank) {
+    if (layout_.columns > 1 && !blank.is_row) {
       throw InputError(fmt::format("{}:{}: the line is blank where {} fields are expected", layout_.source,
-                                   line, layout_.columns));
+                                   blank.line, layout_.columns));
     }
-    read_row(rows, {.text = "", .line = line}, line);
+    const std::string fields(static_cast<std::size_t>(layout_.columns - 1), layout_.delimiter);
+    read_row(rows, {.text = fields, .line = blank.line}, blank.line);
   }
 
   void read_row(RowReader& rows, const Record& record, std::uint64_t last_line) {
@@ -709,7 +758,7 @@ class CsvReader {
   std::vector<std::string> notes_;  // of the header and of the columns
   Table table_;
   std::vector<Part> parts_;
-  std::vector<std::uint64_t> blank_lines_;  // behind the last row
+  std::vector<BlankLine> blank_lines_;  // behind the last row
 };
 
 }  // namespace

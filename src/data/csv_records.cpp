@@ -35,7 +35,7 @@ InputError unclosed_quote(std::string_view source, std::uint64_t line) {
 char delimiter_of(std::string_view first_line, Separator separator) {
   switch (separator) {
     case Separator::comma:
-      return sniff_delimiter(first_line, ";\t,", ',');
+      return sniff_delimiter(first_line, ";\t|,", ',');
     case Separator::tab:
       return '\t';
     case Separator::sniffed:

@@ -59,9 +59,10 @@ struct Dialect {
   char delimiter = ',';
 
   bool is_delimiter(char c) const { return delimiter == whitespace ? is_blank(c) : c == delimiter; }
-  /// Blank lines are passed over at the end; elsewhere one is a row like any other.
+  /// Blank lines, and those of separators alone, are passed over at the end; elsewhere one is a row like any
+  /// other.
   bool is_blank_line(std::string_view line) const {
-    return line.find_first_not_of(delimiter == '\t' ? " " : " \t") == std::string_view::npos;
+    return std::all_of(line.begin(), line.end(), [this](char c) { return is_blank(c) || c == delimiter; });
   }
   /// The fields of a record, trimmed and without their quotes (RFC 4180). Throws InputError where a quote is
   /// not closed, or text follows it.

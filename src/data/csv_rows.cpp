@@ -136,10 +136,11 @@ double RowReader::number_of(std::string_view text, Index field) const {
   } else {
     // A model does not say in which unit its target was: nobody adds it to anything.
     const bool may_have_unit = !kind.unit.empty() || (role == Role::target && !layout_.gives_hints);
-    const auto [bare, unit] = may_have_unit ? field::without_unit(text) : field::Measured{text, {}};
-    const bool has_right_unit = kind.unit.empty() || unit == kind.unit;
-    if (has_right_unit && layout_.decimal != ',') number = parse_number(bare);
-    if (has_right_unit && !number && layout_.decimal != '\0') number = field::number(bare, layout_.decimal);
+    const field::Measured found = may_have_unit ? field::without_unit(text) : field::Measured{text, {}};
+    const bool has_right_unit = kind.unit.empty() || found.unit == kind.unit;
+    if (has_right_unit && layout_.decimal != ',') number = parse_number(found.number);
+    if (has_right_unit && !number) number = field::number(found.number, layout_.decimal);
+    if (number && found.is_negative) *number = -*number;
     if (!kind.unit.empty()) what = with_unit = fmt::format("a number in {}", kind.unit);
   }
   if (!number && kind.is_forced) number = std::numeric_limits<double>::quiet_NaN();

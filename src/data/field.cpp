@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <chrono>
 #include <string>
 
@@ -10,6 +11,8 @@
 
 namespace yosida::field {
 namespace {
+
+constexpr std::string_view kDigits = "0123456789";
 
 /// Takes one of these texts off the front and returns its length; 0 where none is there.
 std::size_t length_of_separator(std::string_view text, char decimal) {
@@ -26,21 +29,44 @@ std::size_t digits_at_front(std::string_view text) {
 }
 
 /// The digits of 1,234,567 without what separates them, taken off the front of `text`; false where groups
-/// are not of three digits.
+/// are not of three digits, or of two before the last.
 bool take_groups(std::string_view& text, char decimal, std::string& digits) {
-  constexpr std::size_t kGroup = 3;
+  constexpr std::size_t kGroup = 3, kIndian = 2;
   const std::size_t first = digits_at_front(text);
   digits += text.substr(0, first);
   text.remove_prefix(first);
   std::string_view separator;
+  std::size_t group = 0;  // digits of those between the first and the last
+  std::size_t last = kGroup;
   while (const std::size_t length = length_of_separator(text, decimal)) {
-    if (first == 0 || first > kGroup) return false;
     if (!separator.empty() && !text.starts_with(separator)) return false;
+    if (!separator.empty() && group != 0 && last != group) return false;
+    if (!separator.empty()) group = last;
     separator = text.substr(0, length);
     text.remove_prefix(length);
-    if (digits_at_front(text) != kGroup) return false;
-    digits += text.substr(0, kGroup);
-    text.remove_prefix(kGroup);
+    last = digits_at_front(text);
+    if (last != kGroup && (last != kIndian || separator != ",")) return false;
+    digits += text.substr(0, last);
+    text.remove_prefix(last);
+  }
+  if (separator.empty()) return true;
+  return last == kGroup && first > 0 && first <= (group == kIndian ? kIndian : kGroup);
+}
+
+constexpr std::string_view kMinus = "\xe2\x88\x92";  // of mathematics
+
+/// Takes the sign of a negative number off a text: -5, −5, 5- or (5). False where there is none.
+bool take_minus(std::string_view& text) {
+  if (text.starts_with('-')) {
+    text.remove_prefix(1);
+  } else if (text.starts_with(kMinus)) {
+    text.remove_prefix(kMinus.size());
+  } else if (text.starts_with('(') && text.ends_with(')')) {
+    text = text.substr(1, text.size() - 2);
+  } else if (text.ends_with('-')) {
+    text.remove_suffix(1);
+  } else {
+    return false;
   }
   return true;
 }
@@ -160,21 +186,35 @@ Measured without_unit(std::string_view text) {
     return rest;
   };
   // Most fields are words.
-  if (text.find_first_of("0123456789") == std::string_view::npos) return {text, {}};
+  if (text.find_first_of(kDigits) == std::string_view::npos) return {text, {}};
+  std::string_view size = text;
+  const bool is_negative = take_minus(size);
   for (const std::string_view unit : kUnits) {
-    if (text.ends_with(unit)) return {trimmed(text.substr(0, text.size() - unit.size())), unit};
-    if (text.starts_with(unit)) return {trimmed(text.substr(unit.size())), unit};
+    if (size.ends_with(unit)) return {trimmed(size.substr(0, size.size() - unit.size())), unit, is_negative};
+    if (size.starts_with(unit)) return {trimmed(size.substr(unit.size())), unit, is_negative};
   }
+  constexpr std::size_t kLongest = 12;  // bytes of a unit
+  const std::size_t end = size.find_last_of(kDigits) + 1;
+  const std::string_view unit = trimmed(size.substr(end)), before = size.substr(0, end);
+  const bool is_unit =
+      !unit.empty() && unit.size() <= kLongest && !std::ispunct(static_cast<unsigned char>(unit[0]));
+  if (is_unit && (number(before, '.') || number(before, ','))) return {before, unit, is_negative, true};
   return {text, {}};
 }
 
 std::optional<double> number(std::string_view text, char decimal) {
+  // A spreadsheet's way to keep a number from being one: ="0012".
+  if (text.starts_with("=\"") && text.ends_with('"')) text = text.substr(2, text.size() - 3);
+  if (text.find_first_of(kDigits) == std::string_view::npos) return {};
   std::string plain;
-  if (text.starts_with('-') || text.starts_with('+')) {
-    if (text.front() == '-') plain += '-';
+  if (take_minus(text)) {
+    plain += '-';
+    if (text.starts_with('-') || text.starts_with('+')) return {};
+  } else if (text.starts_with('+')) {
     text.remove_prefix(1);
   }
-  if (text.find_first_of("0123456789") == std::string_view::npos) return {};
+  if (decimal == '\0')
+    return decimal::is_digit(text[0]) || text[0] == '.' ? parse_number(plain += text) : std::nullopt;
   if (!take_groups(text, decimal, plain)) return {};
   if (take(text, decimal)) {
     plain += '.';

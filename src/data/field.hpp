@@ -10,19 +10,23 @@
 namespace yosida::field {
 
 /// An empty field, and what people and programs write for one. "nan" is a number that is none.
-inline constexpr std::array<std::string_view, 24> kMissing = {
-    "",    "?",    "-",   "--",   ".",    "NA",   "na",   "N/A",  "n/a",    "N.A.",    "n.a.",    "#N/A",
-    "#NA", "<NA>", "NaT", "NULL", "Null", "null", "None", "none", "#NULL!", "#DIV/0!", "#VALUE!", "#REF!"};
+inline constexpr std::array<std::string_view, 31> kMissing = {
+    "",      "?",      "-",       "--",      ".",       "NA",      "na",      "N/A",
+    "n/a",   "N.A.",   "n.a.",    "#N/A",    "#NA",     "<NA>",    "NaT",     "NULL",
+    "Null",  "null",   "None",    "none",    "#NULL!",  "#DIV/0!", "#VALUE!", "#REF!",
+    "#NUM!", "#NAME?", "missing", "Missing", "MISSING", "(null)",  "k.A."};
 bool is_missing(std::string_view text);
 
 /// What orders of dates are called, by DateOrder.
 inline constexpr std::array<std::string_view, 3> kOrderNames = {"year-month-day", "day-month-year",
                                                                 "month-day-year"};
 
-/// A field without its unit, and the unit: of "1.234,56 €" and of "€ 1.234,56" the sign of the euro. It is
-/// empty where the field has none of those known.
+/// A field without its unit, and the unit: of "1.234,56 €" and of "€ 1.234,56" the sign of the euro, of "12
+/// kg" what stands behind the number. It is empty where the field has none.
 struct Measured {
   std::string_view number, unit;
+  bool is_negative = false;  // a sign or parentheses stood around the unit: "-$5", "($5)"
+  bool is_strange = false;   // the unit is none of those known: it may be a part of a name ("12b")
 };
 Measured without_unit(std::string_view text);
 
@@ -31,8 +35,9 @@ inline std::string unit_of(const TableColumn& column) {
   return column.kind == ColumnKind::category || column.levels.empty() ? "" : column.levels.front();
 }
 
-/// A number with this decimal mark. The other one of . and , or spaces or apostrophes may separate thousands,
-/// in groups of three digits.
+/// A number with this decimal mark; 0: plain. The other one of . and , or spaces or apostrophes may separate
+/// thousands, in groups of three digits, or as in India (1,23,456). A negative one may be written -5, −5 (by
+/// the sign of mathematics), 5- or (5).
 std::optional<double> number(std::string_view text, char decimal);
 
 /// true and false, in any case.

@@ -181,6 +181,19 @@ InputError no_such_column(const std::string& source, std::string_view what, cons
                                 hint, columns, comma_separated(names)));
 }
 
+/// Whether a text that begins so is UTF-16 without a mark, and then whether big-endian: every second byte is
+/// 0.
+std::optional<bool> unmarked_utf16(std::string_view first) {
+  const auto are_zero = [&](std::size_t from) {
+    bool are = first.size() >= 4 && first.size() % 2 == 0;
+    for (std::size_t i = 0; i < first.size(); ++i) are &= (first[i] == '\0') == (i % 2 == from);
+    return are;
+  };
+  if (are_zero(1)) return false;
+  if (are_zero(0)) return true;
+  return {};
+}
+
 }  // namespace
 
 Dataset read_dataset(const std::filesystem::path& file, const ReadOptions& options) try {
@@ -219,6 +232,8 @@ ByteStream open_text(const std::filesystem::path& file, std::uint64_t max_memory
     stream.skip(2);
     return decoded([&](ByteStream text) { return from_utf16(std::move(text), big_endian); });
   }
+  if (const auto big_endian = unmarked_utf16(stream.peek(8)))
+    return decoded([&](ByteStream text) { return from_utf16(std::move(text), *big_endian); });
   if (encoding == Encoding::windows_1252) return decoded(from_windows_1252);
   constexpr std::string_view mark = "\xef\xbb\xbf";
   if (stream.peek(mark.size()) == mark) stream.skip(mark.size());

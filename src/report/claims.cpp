@@ -6,12 +6,13 @@
 #include <cmath>
 #include <functional>
 
+#include "yosida/number_text.hpp"
 #include "yosida/report/rows.hpp"
 
 namespace yosida::report {
 namespace {
 
-std::string loss(double value) { return fmt::format("{:.4g}", 100.0 * value); }
+std::string loss(double value) { return number_text(100.0 * value, 4); }
 
 std::string more(double value, double than) {
   const double per_cent = 100.0 * (value / than - 1.0);
@@ -36,8 +37,9 @@ std::string steps_of_sho(const ProblemContents& problem) {
       text += fmt::format("{} of {} diverged", row->diverged, row->runs);
     } else if (const auto value = mean_validation(*row)) {
       const auto& best = row->best.empty() ? row->final[0].validation : row->best[0].validation;
-      text += fmt::format("{} ± {:.2g} (at best {})", loss(*value),
-                          100.0 * final_of(*row).validation->deviation, best ? loss(best->mean) : "-");
+      text += fmt::format("{} ± {} (at best {})", loss(*value),
+                          number_text(100.0 * final_of(*row).validation->deviation, 2),
+                          best ? loss(best->mean) : "-");
     }
   }
   return text;
@@ -102,9 +104,10 @@ std::string successor(const ProblemContents& problem) {
   for (const MethodRow& row : problem.rows)
     if (is_other(row) && row.lambda_gap && row.diverged + row.failed == 0)
       if (nearest == nullptr || row.lambda_gap->mean < nearest->lambda_gap->mean) nearest = &row;
-  std::string text = fmt::format("lambda gap {:.2g} %", 100.0 * ours->lambda_gap->mean);
+  std::string text = fmt::format("lambda gap {} %", number_text(100.0 * ours->lambda_gap->mean, 2));
   if (nearest != nullptr)
-    text += fmt::format(" (next {:.2g} %, {})", 100.0 * nearest->lambda_gap->mean, nearest->label);
+    text +=
+        fmt::format(" (next {} %, {})", number_text(100.0 * nearest->lambda_gap->mean, 2), nearest->label);
   return text + fmt::format("; validation {} against {} of {} ({}); work {:.0f} against {:.0f}",
                             loss(*mean_validation(*ours)), loss(*mean_validation(*best)), best->label,
                             more(*mean_validation(*ours), *mean_validation(*best)), ours->work->mean,

@@ -160,11 +160,26 @@ json to_json(const std::vector<ResponsePoint>& points) {
   return list(points, [](const ResponsePoint& point) { return to_json(point); });
 }
 
+json to_json(const std::optional<TrustBand>& band) {
+  if (!band) return nullptr;
+  return {{"row", band->row},
+          {"curve", list(band->curve,
+                         [](const TrustBand::Point& point) {
+                           return json::array({short_number(point.lambda), short_number(point.loss),
+                                               short_number(point.standard_error)});
+                         })},
+          {"minimum", number(band->minimum)},
+          {"one_standard_error", number(band->one_standard_error)},
+          {"interval", to_json(band->interval)},
+          {"paired", to_json(band->paired)}};
+}
+
 json to_json(const Response& response) {
   return {{"seed", response.seed},
           {"curve", to_json(response.curve)},
           {"oracle", response.oracle ? to_json(*response.oracle) : json(nullptr)},
           {"bounds", response.bounds ? to_json(*response.bounds) : json(nullptr)},
+          {"trust", to_json(response.trust)},
           {"paths", list(response.paths, [](const ResponsePath& path) {
              return json{{"row", path.row}, {"search", path.is_search}, {"points", to_json(path.points)}};
            })}};

@@ -180,11 +180,27 @@ std::vector<ResponsePoint> path_of(const RunDigest& run, double scale) {
   return points;
 }
 
+TrustBand band_of(const Trust& trust, std::size_t row, double scale) {
+  const double at = trust.minimum[0];
+  TrustBand band{.row = row,
+                 .curve = {},
+                 .minimum = at,
+                 .one_standard_error = at + trust.one_standard_error,
+                 .interval = {at + trust.interval.low, at + trust.interval.high},
+                 .paired = {at + trust.paired.low, at + trust.paired.high}};
+  for (const CriterionPoint& point : trust.curve)
+    band.curve.push_back({.lambda = at + point.shift,
+                          .loss = scale * point.value,
+                          .standard_error = scale * point.standard_error});
+  return band;
+}
+
 }  // namespace
 
 Response response_of(std::uint64_t seed, const Runs& runs, const std::vector<std::size_t>& rows,
                      bool is_scaled, std::size_t limit) {
   Response response{.seed = seed, .curve = {}, .oracle = {}, .bounds = {}, .paths = {}};
+  double least = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const RunDigest& run = *runs[i];
     if (!response.bounds && std::isfinite(run.low) && std::isfinite(run.high) && run.low < run.high)
@@ -195,6 +211,10 @@ Response response_of(std::uint64_t seed, const Runs& runs, const std::vector<std
       if (std::isfinite(scale * loss)) response.curve.emplace_back(lambda, scale * loss);
     if (!response.oracle && std::isfinite(run.oracle_lambda) && std::isfinite(scale * run.oracle_validation))
       response.oracle.emplace(run.oracle_lambda, scale * run.oracle_validation);
+    if (run.trust && run.trust->value < least) {
+      least = run.trust->value;
+      response.trust = band_of(*run.trust, rows[i], scale);
+    }
     if (auto path = path_of(run, scale); !path.empty())
       response.paths.push_back({rows[i], run.is_search, thinned(path, false, limit)});
   }

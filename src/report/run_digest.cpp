@@ -92,6 +92,7 @@ RunDigest digest(const study::Record& record) {
     run.low = bounds->low;
     run.high = bounds->high;
   }
+  if (outcome.trust && outcome.trust->minimum.size() == 1) run.trust = outcome.trust;
   if (const auto& certificate = outcome.certificate) {
     run.certificate = in_short(certificate->verdict);
     run.residual = certificate->hypergradient.value_or(kMissing);

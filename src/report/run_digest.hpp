@@ -5,12 +5,14 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "yosida/model/measures.hpp"
 #include "yosida/report/contents.hpp"
 #include "yosida/study/record.hpp"
+#include "yosida/tune/trust.hpp"
 
 namespace yosida::report {
 
@@ -52,6 +54,7 @@ struct RunDigest {
   double oracle_lambda = kMissing, oracle_validation = kMissing;
   double low = kMissing, high = kMissing;                           // the bounds of λ
   std::array<double, kGaps.size()> work_to = {kMissing, kMissing};  // not finite where it was not reached
+  std::optional<Trust> trust;                                       // of one λ
   std::string certificate = "none";
   double residual = kMissing;
   std::string sentence;

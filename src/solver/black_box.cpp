@@ -96,6 +96,7 @@ class Search final : public Run {
     sampler_->tell(*proposal, value);
     best_.trial = {.lambda = proposal->x, .validation = std::isfinite(value) ? value : std::nan("")};
     ++trials_;
+    if (limit_ < kUnlimited) best_.share_done = static_cast<double>(trials_) / static_cast<double>(limit_);
     if (value < best_value_) {
       best_value_ = value;
       best_.lambda = proposal->x;

@@ -14,6 +14,8 @@ constexpr double kSpacing = 1.5;
 constexpr double kPromising = 1.01;
 constexpr double kNearest = 0.08;
 constexpr std::size_t kMostCurves = 80;
+/// How many looks are finer ones, about.
+constexpr double kUsualFiner = 10.0;
 
 }  // namespace
 
@@ -51,6 +53,11 @@ bool ExactLines::propose(double& second) const {
     second = below > above ? here->first - 0.5 * below : here->first + 0.5 * above;
   }
   return std::isfinite(best);
+}
+
+double ExactLines::share_done() const {
+  const double all = std::ceil((range_.high[1] - range_.low[1]) / kSpacing) + 1.0 + kUsualFiner;
+  return std::min(1.0, static_cast<double>(least_.size()) / all);
 }
 
 bool ExactLines::step(const BilevelProblem& problem, Iterate& at) {

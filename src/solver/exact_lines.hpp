@@ -17,6 +17,9 @@ class ExactLines {
 
   /// One more curve; its λ and w are those of the best so far. True where all are done.
   bool step(const BilevelProblem& problem, Iterate& at);
+  /// How much of that is done: of the way to the lower bound, and of the finer looks that such a search
+  /// takes.
+  double share_done() const;
 
  private:
   explicit ExactLines(Start range) : range_(std::move(range)) {}

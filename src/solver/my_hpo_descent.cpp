@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "solver/my_hpo_scan.hpp"
 #include "solver/stationarity.hpp"
 
 namespace yosida {
@@ -19,6 +20,12 @@ constexpr int kMaxBoundsTried = 4;
 /// A rise of L_V by so small a share is none: inner solves leave more.
 constexpr double kUnseen = 1e-11;
 
+/// Where a factorisation makes exact solves cheap, and where h has kinks: inexact solves do not tell on which
+/// side of one they are, and the certificate, which tolerances follow, does not fall there.
+bool is_solved_exactly(const BilevelProblem& problem) {
+  return problem.traits().factors_cheaply || has_l1_kinks(problem);
+}
+
 }  // namespace
 
 Descent::Descent(const BilevelProblem& problem, const MyHpo::Settings& settings, const Start& range,
@@ -28,7 +35,7 @@ Descent::Descent(const BilevelProblem& problem, const MyHpo::Settings& settings,
       range_(range),
       g_(problem.weights()),
       hypergradient_(Vector::Zero(problem.hyperparameters())),
-      tolerance_(problem.traits().factors_cheaply ? kFactoredTolerance : first_tolerance) {}
+      tolerance_(is_solved_exactly(problem) ? kFactoredTolerance : first_tolerance) {}
 
 void Descent::begin(Iterate& at, const std::optional<Vector>& rival) {
   validation_ = evaluate(at.lambda, at.w, at);
@@ -64,6 +71,7 @@ void Descent::step(Iterate& at) {
 
 /// Steps no longer bring the certificate down.
 bool Descent::is_stuck(double certificate, bool has_moved) {
+  if (first_certificate_ == 0.0 && std::isfinite(certificate)) first_certificate_ = certificate;
   unimproved_ = certificate < kImproved * certificate_ ? 0 : unimproved_ + 1;
   certificate_ = std::min(certificate, certificate_);
   const bool is_at_finest = !has_moved && tolerance_ <= kLeastTolerance;
@@ -80,6 +88,11 @@ bool Descent::reaches_bounds(Iterate& at) {
   problem_.validation_gradient(at.w, at.lambda, g_);
   respond(at);
   return has_moved;
+}
+
+double Descent::share_done() const {
+  const double whole = std::log(first_certificate_ / settings_.tolerance);
+  return whole > 0.0 ? std::clamp(1.0 - std::log(certificate_ / settings_.tolerance) / whole, 0.0, 1.0) : 0.0;
 }
 
 double Descent::evaluate(const Vector& lambda, Vector& w, Iterate& at) {

@@ -31,6 +31,8 @@ class Descent {
   void step(Iterate& at);
   /// L_V of the iterate.
   double validation() const { return validation_; }
+  /// How much of the way from the first certificate to the one that is wanted is done, on a scale of powers.
+  double share_done() const;
 
  protected:
   /// Inner solve at λ from the w given: L_V, with ∇L_V in g_.
@@ -66,6 +68,7 @@ class Descent {
   bool is_stuck(double certificate, bool has_moved);
   bool reaches_bounds(Iterate& at);
 
+  double first_certificate_ = 0.0;
   double certificate_ = std::numeric_limits<double>::infinity();  // the least so far
   int unimproved_ = 0;                                            // iterations that did not lower it
   int bounds_tried_ = 0;                                          // times that creeping λ were moved

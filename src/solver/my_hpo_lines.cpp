@@ -105,6 +105,12 @@ void Lines::step(Iterate& at) {
   if (on_line_.status == SolverStatus::running) return;
   search_.reset();
   left_.pop_back();
+  ++searched_;
+}
+
+double Lines::share_done() const {
+  const double under_way = search_ ? search_->share_done() : 0.0;
+  return (static_cast<double>(searched_) + under_way) / static_cast<double>(searched_ + left_.size());
 }
 
 }  // namespace yosida

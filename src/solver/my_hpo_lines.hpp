@@ -24,6 +24,8 @@ class Lines {
   /// One iteration. λ and w become those of the lowest L_V so far, where that is below the level.
   void step(Iterate& at);
   bool are_done() const { return left_.empty(); }
+  /// How much of the search along all of them is done.
+  double share_done() const;
   /// λ has been moved.
   bool have_led_lower() const { return have_led_lower_; }
 
@@ -36,6 +38,7 @@ class Lines {
   MyHpo::Settings settings_;
   Start range_;  // along each line
   std::vector<std::unique_ptr<AlongLine>> left_;
+  std::size_t searched_ = 0;              // lines that are done
   std::unique_ptr<SearchForOne> search_;  // along the last of these
   Iterate on_line_;
   double level_ = std::numeric_limits<double>::infinity();

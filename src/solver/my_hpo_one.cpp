@@ -22,6 +22,10 @@ constexpr double kBlurOfValue = 0.03;
 /// The least curvature of columns of one scale, as a share of the largest of all directions.
 constexpr double kOneScale = 1e-11;
 
+/// How much of a search its scan is, and what a refinement leaves of the rest, as they mostly are.
+constexpr double kShareOfScan = 0.6;
+constexpr double kLeftByRefinement = 0.75;
+
 /// Columns of one scale and an h that is level for so far above the lower bound: nothing is left below it.
 constexpr double kLevelFor = 4.0;
 /// How often the answer is confirmed by a fine solve: rounding may not allow one as fine as is asked for.
@@ -147,6 +151,7 @@ void SearchForOne::step(Iterate& at) {
     refine(at);
   }
   at.inexact_solves = curve_.inexact_solves();
+  at.share_done = share_done();
   take(search_.best(), at);
   if (search_.scanning() || promises_more()) return;
 
@@ -161,6 +166,14 @@ void SearchForOne::step(Iterate& at) {
   at.high = bounds_.range().high;
   if (is_level_below(best) || !bounds_.move(best, Scan::spacing(problem_, settings_), search_))
     conclude(best, at);
+}
+
+double SearchForOne::share_done() const {
+  const auto points = static_cast<double>(search_.scan_points());
+  const double scanned = 1.0 - static_cast<double>(search_.left_to_scan().size()) / std::max(points, 1.0);
+  // Nobody knows how many refinements there will be: each is a share of what is left.
+  const double refined = search_.scanning() ? 0.0 : 1.0 - std::pow(kLeftByRefinement, refinements_);
+  return kShareOfScan * scanned + (1.0 - kShareOfScan) * refined;
 }
 
 /// Whether the best sample is at the lower bound and no smaller penalty can change h.

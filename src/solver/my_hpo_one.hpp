@@ -17,6 +17,8 @@ class SearchForOne final : public MyHpo::Search {
   void step(Iterate& at) override;
 
   bool is_scanning() const { return search_.scanning(); }
+  /// How much of the search is done, from 0 to 1, by how many points such a search usually takes.
+  double share_done() const;
   /// h of the best sample so far.
   double best_value() const { return search_.best_value(); }
 

@@ -14,6 +14,8 @@ constexpr Index kMaxFewFactored = 300;
 /// How often the answer of an elastic net is looked at along one of its penalties, by turns, and the share of
 /// L_V that a better one must gain.
 constexpr int kMaxLooks = 4;
+/// How much of a search its first lines are, as it mostly is.
+constexpr double kShareOfLines = 0.5;
 constexpr double kWorthwhile = 1e-6;
 
 std::unique_ptr<Descent> descent_of(const BilevelProblem& problem, const MyHpo::Settings& settings,
@@ -36,6 +38,16 @@ SearchForSeveral::SearchForSeveral(const BilevelProblem& problem, const MyHpo::S
 }
 
 void SearchForSeveral::step(Iterate& at) {
+  advance(at);
+  // Lines lead to a valley, a descent goes down in it; looks through its answer come last.
+  const double begun = lines_ && !descent_   ? kShareOfLines * lines_->share_done()
+                       : exact_ && !descent_ ? kShareOfLines * exact_->share_done()
+                       : descent_            ? kShareOfLines + (1.0 - kShareOfLines) * descent_->share_done()
+                                             : 0.0;
+  at.share_done = begun;
+}
+
+void SearchForSeveral::advance(Iterate& at) {
   if (exact_ && !exact_->step(problem_, at)) return;
   if (lines_ && !step_lines(at)) return;
   if (at.status == SolverStatus::running) {

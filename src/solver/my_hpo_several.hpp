@@ -24,6 +24,7 @@ class SearchForSeveral final : public MyHpo::Search {
     SolverStatus status;
   };
 
+  void advance(Iterate& at);
   bool step_lines(Iterate& at);
   void begin_descent(Iterate& at);
   bool looks_along_line(const Iterate& at);

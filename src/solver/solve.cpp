@@ -325,6 +325,7 @@ class Loop {
                      .dual_residual = outcome_.dual_residual,
                      .work = last_work_,
                      .seconds = last_seconds_};
+    point.share_done = run_->iterate().share_done;
     if (const auto& trial = run_->iterate().trial) {
       point.tried = trial->lambda;
       point.tried_validation = trial->validation;

@@ -167,6 +167,7 @@ SortedJson spec_json(const RunSpec& spec) {
     run["time_limit"] = or_null(options.limits.seconds);
     run["lambda0"] = or_null(options.lambda0);
     run["bounds"] = nullptr;
+    if (options.trust.report) run["trust"] = true;
     if (options.bounds) run["bounds"] = {options.bounds->low, options.bounds->high};
   }
   root[kModel] = std::move(model);
@@ -239,6 +240,7 @@ RunSpec spec_from(const json& root) {
     options.bounds = Interval{.low = bounds[0], .high = bounds[1]};
   options.trace_every = count_at(run, "trace_every").value_or(0);
   options.oracle = is_true_at(run, "oracle");
+  options.trust.report = is_true_at(run, "trust");
   return spec;
 }
 
@@ -376,6 +378,61 @@ void add_judgement(json& root, const RunOutcome& outcome) {
                          {"reason", certificate.reason}};
 }
 
+json interval_json(const ShiftInterval& interval) {
+  return {{"low", number(interval.low)},
+          {"high", number(interval.high)},
+          {"low_is_bound", interval.low_is_end},
+          {"high_is_bound", interval.high_is_end}};
+}
+
+json trust_json(const Trust& trust) {
+  json curve = json::array();
+  for (const CriterionPoint& point : trust.curve)
+    curve.push_back({number(point.shift), number(point.value), number(point.standard_error)});
+  return {{"criterion", trust.criterion},
+          {"rows", trust.rows},
+          {"value", number(trust.value)},
+          {"standard_error", number(trust.standard_error)},
+          {"minimum", std::vector<double>(trust.minimum.begin(), trust.minimum.end())},
+          {"shift_within_one_se", interval_json(trust.interval)},
+          {"shift_paired", interval_json(trust.paired)},
+          {"shift_one_se_rule", number(trust.one_standard_error)},
+          {"curve", std::move(curve)},
+          {"optimism", trust.optimism}};
+}
+
+ShiftInterval interval_from(const json& interval) {
+  return {.low = number_at(interval, "low").value_or(std::nan("")),
+          .high = number_at(interval, "high").value_or(std::nan("")),
+          .low_is_end = is_true_at(interval, "low_is_bound"),
+          .high_is_end = is_true_at(interval, "high_is_bound")};
+}
+
+std::optional<Trust> trust_from(const json& root) {
+  if (!root.is_object()) return {};
+  const auto value = [&](const char* name) { return number_at(root, name).value_or(std::nan("")); };
+  const std::vector<double> minimum = numbers_at(root, "minimum");
+  Trust trust;
+  trust.rows = count_at(root, "rows").value_or(0);
+  trust.criterion = text_at(root, "criterion");
+  trust.value = value("value");
+  trust.standard_error = value("standard_error");
+  trust.minimum = Eigen::Map<const Vector>(minimum.data(), std::ssize(minimum));
+  trust.interval = interval_from(at(root, "shift_within_one_se"));
+  trust.paired = interval_from(at(root, "shift_paired"));
+  trust.one_standard_error = value("shift_one_se_rule");
+  trust.optimism = text_at(root, "optimism");
+  if (const json& curve = at(root, "curve"); curve.is_array())
+    for (const json& each : curve) {
+      const auto part = [&](std::size_t i) {
+        return each.is_array() && i < each.size() && each[i].is_number() ? each[i].get<double>()
+                                                                         : std::nan("");
+      };
+      trust.curve.push_back({.shift = part(0), .value = part(1), .standard_error = part(2)});
+    }
+  return trust;
+}
+
 }  // namespace
 
 std::string SpecText::key() const { return sha256_of_text(json); }
@@ -451,6 +508,7 @@ RunOutcome outcome_of(const Tuned& tuned, const std::optional<OracleGap>& final)
   run.inexact_solves = outcome.inexact_solves;
   run.failed_trials = outcome.failed_trials;
   run.oracle = tuned.oracle;
+  run.trust = tuned.trust;
   if (const auto& certificate = tuned.certificate)
     run.certificate = RunOutcome::Judgement{.inner_gradient = certificate->inner_gradient,
                                             .hypergradient = certificate->hypergradient,
@@ -478,6 +536,7 @@ std::string to_json(const RunOutcome& outcome) {
     root["inexact_solves"] = outcome.inexact_solves;
     root["failed_trials"] = outcome.failed_trials;
     add_judgement(root, outcome);
+    if (outcome.trust) root["trust"] = trust_json(*outcome.trust);
   }
   if (!outcome.file_names.empty()) root["file_names"] = outcome.file_names;
   return dumped(root);
@@ -523,30 +582,12 @@ RunOutcome outcome_from_json(const std::string& text) {
                               .lambda_gap = number_at(certificate, "lambda_gap"),
                               .verdict = text_at(certificate, "verdict"),
                               .reason = text_at(certificate, "reason")};
+  outcome.trust = trust_from(at(root, "trust"));
   outcome.file_names = text_map_at(root, "file_names");
   return outcome;
 }
 
 namespace {
-
-json interval_json(const ShiftInterval& interval) {
-  return {{"low", number(interval.low)},
-          {"high", number(interval.high)},
-          {"low_is_bound", interval.low_is_end},
-          {"high_is_bound", interval.high_is_end}};
-}
-
-json trust_json(const Trust& trust) {
-  return {{"criterion", trust.criterion},
-          {"rows", trust.rows},
-          {"value", number(trust.value)},
-          {"standard_error", number(trust.standard_error)},
-          {"minimum", std::vector<double>(trust.minimum.begin(), trust.minimum.end())},
-          {"shift_within_one_se", interval_json(trust.interval)},
-          {"shift_paired", interval_json(trust.paired)},
-          {"shift_one_se_rule", number(trust.one_standard_error)},
-          {"optimism", trust.optimism}};
-}
 
 json nested_json(const NestedScore& nested) {
   return {{"folds", nested.folds},

@@ -14,6 +14,8 @@ std::optional<Record> tuned_run(const TuneOptions& options, SeedProblems& proble
     const auto data = problems.of(options.seed, options.stop);
     Tuned tuned = run_method(data->problem, options);
     if (options.stop.was_asked()) return {};  // what was begun is not whole
+    if (options.trust.report && tuned.outcome.status != StopReason::diverged)
+      add_trust(tuned, data->problem, options);
     for (const std::string& warning : tuned.warnings) warn(warning);
     std::optional<OracleGap> final;
     if (data->oracle) {

@@ -20,6 +20,10 @@ constexpr double kExact = 2e-3;
 /// The first look beside λ, and how much further each next one is.
 constexpr double kFirst = 0.1, kFurther = 1.6;
 constexpr int kMostLooks = 40;
+/// A picture shows the interval and this share of its width beside it, at least so much of λ, by so many
+/// steps.
+constexpr double kBeside = 0.3, kLeastBeside = 0.5;
+constexpr int kSteps = 24;
 
 double standard_error(const Vector& values, const Vector& weight) {
   const auto n = static_cast<double>(values.size());
@@ -43,6 +47,15 @@ class Shifts {
     const Vector moved = lambda_.array() + shift;
     problem_.inner_solve(moved, {}, w_);
     return known_.emplace(shift, tuned_.row_losses(problem_, w_, moved)).first->second;
+  }
+
+  /// What is known from one shift to another.
+  std::vector<CriterionPoint> curve(double low, double high) const {
+    std::vector<CriterionPoint> points;
+    for (const auto& [shift, rows] : known_)
+      if (shift >= low && shift <= high)
+        points.push_back({.shift = shift, .value = rows.mean(), .standard_error = standard_error_of(rows)});
+    return points;
   }
 
  private:
@@ -160,7 +173,9 @@ Trust look_around(const TuneProblem& tuned, const BilevelProblem& problem, const
   Start start;
   start.lambda = lambda;
   const Start bounds = with_bounds(problem, start);
-  const double low = (lambda - bounds.low).minCoeff(), high = (bounds.high - lambda).minCoeff();
+  // A method without bounds may have ended beyond these.
+  const double low = std::max(0.0, (lambda - bounds.low).minCoeff());
+  const double high = std::max(0.0, (bounds.high - lambda).minCoeff());
   trust.interval = interval_of(
       low, high, [&](double shift) { return shifts.at(shift).mean() - trust.value - trust.standard_error; });
   trust.paired = interval_of(low, high, [&](double shift) {
@@ -168,6 +183,11 @@ Trust look_around(const TuneProblem& tuned, const BilevelProblem& problem, const
     return there.mean() - trust.value - paired_standard_error(there, least);
   });
   trust.one_standard_error = trust.interval.high;
+  const double beside = std::max(kLeastBeside, kBeside * (trust.interval.high - trust.interval.low));
+  const double from = std::max(-low, trust.interval.low - beside);
+  const double to = std::min(high, trust.interval.high + beside);
+  for (int step = 0; step <= kSteps; ++step) shifts.at(from + (to - from) * step / kSteps);
+  trust.curve = shifts.curve(from, to);
   constexpr Index kRowsForEach = 10;
   if (lambda.size() > 1 && kRowsForEach * lambda.size() > trust.rows)
     trust.optimism = fmt::format("{} lambda tuned on {} rows: expect the test loss well above this",

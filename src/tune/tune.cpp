@@ -195,7 +195,8 @@ void take_one_standard_error(Tuned& tuned, const TuneProblem& problem, const Bil
   best.loss = losses_of(tuned.best);
 }
 
-/// Standard errors, intervals, the rule.
+}  // namespace
+
 void add_trust(Tuned& tuned, const TuneProblem& problem, const TuneOptions& options) {
   const auto bilevel =
       problem.bilevel(std::numeric_limits<double>::infinity(), Coordinates::any, options.stop);
@@ -206,8 +207,6 @@ void add_trust(Tuned& tuned, const TuneProblem& problem, const TuneOptions& opti
   tuned.outcome.best.point = w;
   take_one_standard_error(tuned, problem, *bilevel);
 }
-
-}  // namespace
 
 TuneOptions with_chosen_shrinkage(const Rows& rows, const TuneOptions& options) {
   TuneOptions chosen = options;

@@ -468,6 +468,66 @@ class FromOffices(Tables):
         comma_text = text_of({**self.columns(), "area": comma(self.columns()["area"]), "price": [german(v) for v in self.price]}, ";")
         self.assert_read(b"sep=;\r\n" + comma_text)
 
+    def test_comments_and_a_header_of_two_lines(self):
+        text = text_of(self.columns()).decode()
+        self.assert_read("# made by a program, 2024\n# of, its, own\n" + text, "line 1 is passed over", "line 2 is passed over")
+        self.assert_read("House,,Sale\n" + text, "line 1 is passed over")
+
+    def test_negative_numbers_as_people_write_them(self):
+        balance = np.linspace(-300, 300, 120)
+        price = self.price
+        ways = {"accountants": lambda v: f"({-v:.1f})" if v < 0 else f"{v:.1f}", "whole": lambda v: f"({-v:.0f})" if v < 0 else f"{v:.0f}",
+                "behind": lambda v: f"{-v:.1f}-" if v < 0 else f"{v:.1f}", "mathematics": lambda v: f"{v:.1f}".replace("-", "\u2212"),
+                "dollars": lambda v: f"(${-v:,.2f})" if v < 0 else f"${v:,.2f}", "sign first": lambda v: f"-${-v:,.2f}" if v < 0 else f"${v:,.2f}"}
+        for name, written in ways.items():
+            with self.subTest(name):
+                self.price = price + 2 * balance
+                self.assert_read(text_of(self.columns(balance=[written(v) for v in balance])),
+                                 features=["area", "town=Berlin", "town=Hamburg", "town=Köln", "town=München", "balance"])
+                self.price = price - 300_000
+                columns = self.columns()
+                columns["price"] = [written(v) for v in self.price]
+                self.tune_table(text_of(columns), "price")
+                self.assertFalse(self.corrected)
+        self.price = price
+
+    def test_units_of_any_name(self):
+        columns = self.columns(weight=[f"{i % 7} kg" for i in range(120)], lot=[f"{i % 5}{'ab'[i % 2]}" for i in range(120)])
+        columns["area"] = [f"{v} m²" for v in columns["area"]]
+        self.assert_read(text_of(columns))
+        units = {each["name"]: each.get("unit", each["kind"]) for each in self.saved()["table"]["columns"]}
+        self.assertEqual(units, {"area": "m²", "town": "category", "weight": "kg", "lot": "category"})
+        self.write("new.csv", text_of({**columns, "weight": ["7 lb"] * 120}))
+        self.refused("predict", "--from", "model.json", "--data", "new.csv", names=["new.csv:2", "7 lb", "a number in kg"])
+
+    def test_groups_of_digits_in_india(self):
+        def indian(v):
+            whole, cents = f"{v * 1000:.2f}".split(".")
+            return f"{whole[:-5]},{whole[-5:-3]},{whole[-3:]}.{cents}" if len(whole) > 5 else f"{whole[:-3]},{whole[-3:]}.{cents}"
+        self.assert_read(text_of(self.columns(worth=[indian(v) for v in np.linspace(40, 400, 120)])),
+                         features=["area", "town=Berlin", "town=Hamburg", "town=Köln", "town=München", "worth"])
+
+    def test_pipes_spaces_and_text_of_a_spreadsheet(self):
+        text = text_of(self.columns(), "|").decode()
+        self.assert_read(text)
+        self.assert_read("\n".join("   ".join(line.split("|")) for line in text.splitlines()) + "\n")
+        columns = self.columns()
+        columns["area"] = [f'="{v}"' for v in columns["area"]]
+        self.assert_read(text_of(columns), features=["area", "town=Berlin", "town=Hamburg", "town=Köln", "town=München"])
+
+    def test_rows_of_separators_alone(self):
+        text = text_of(self.columns())
+        self.assert_read(text + b",,\n" * 4)
+        lines = text.split(b"\n")
+        self.tune_table(b"\n".join([*lines[:20], b",,", *lines[20:]]), "price")
+        self.assertTrue(self.corrected)
+        self.assertIn("table.csv:21", self.message)
+
+    def test_utf16_without_a_mark(self):
+        for encoding in ["utf-16-le", "utf-16-be"]:
+            with self.subTest(encoding):
+                self.assert_read(text_of(self.columns(), "\t").decode().encode(encoding))
+
     def test_a_target_with_gaps(self):
         columns = self.columns()
         kept = [i for i in range(120) if i % 11]

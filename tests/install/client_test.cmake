@@ -46,6 +46,19 @@ run(${CMAKE_COMMAND} --install ${BUILD} --config ${CONFIG} --prefix ${WORK}/firs
 file(RENAME ${WORK}/first ${WORK}/moved)
 if(EXISTS ${WORK}/moved/bin/yosida)
   run(${WORK}/moved/bin/yosida --version)
+  # Where man and the shells look; what lies there is what the program says of itself.
+  foreach(file man/man1/yosida.1 man/man1/yosida-tune.1 bash-completion/completions/yosida zsh/site-functions/_yosida
+          fish/vendor_completions.d/yosida.fish)
+    if(NOT EXISTS ${WORK}/moved/share/${file})
+      message(FATAL_ERROR "share/${file} is not installed")
+    endif()
+  endforeach()
+  run(bash -n ${WORK}/moved/share/bash-completion/completions/yosida)
+  run(bash -c "source '${WORK}/moved/share/bash-completion/completions/yosida'
+COMP_WORDS=(yosida tune --tar) COMP_CWORD=2; compopt() { :; }; $(complete -p yosida | sed 's/.*-F \\([^ ]*\\).*/\\1/'); echo \"\${COMPREPLY[*]}\"")
+  if(NOT output MATCHES "^--target")
+    message(FATAL_ERROR "the installed completion of --tar is ${output}")
+  endif()
   run(${WORK}/moved/bin/yosida data info gtsrb)
   if(output MATCHES "cannot be loaded")
     message(FATAL_ERROR "${output}")

@@ -75,6 +75,31 @@ class WholePath(PageTest):
         self.see_part("Stability")
         self.assert_silent()
 
+    def test_band_interval_and_rules(self):
+        """What is drawn is what `tune --trust` says of the same rows."""
+        self.yosida("compare", "--data", "spectra", "--folds", "5", "--methods", "my-hpo,grid", "--seeds", "1", "--trust", "--study",
+                    "sure.study", "--quiet")
+        self.yosida("tune", "--data", "spectra", "--folds", "5", "--trust", "--quiet", "--json", "sure.json")
+        trust = json.loads((self.folder / "sure.json").read_text())["trust"]
+        self.yosida("report", "sure.study", "--out", "sure.html")
+        self.browser.open(self.folder / "sure.html")
+        part = self.see_part("Validation loss against λ")
+        self.assertEqual(len(self.all(f"{part} .trust-band")), 1)
+        band, = self.run_script(
+            "return JSON.parse(document.querySelector('#data').textContent).problems[0].responses.map((response) => response.trust)")
+        least = trust["minimum"][0]
+        for key, wanted in [("minimum", least), ("one_standard_error", least + trust["shift_one_se_rule"])]:
+            self.assertAlmostEqual(band[key], wanted, delta=1e-6)
+        interval = trust["shift_within_one_se"]
+        for given, wanted in zip(band["interval"], [interval["low"], interval["high"]]):
+            self.assertAlmostEqual(given, least + wanted, delta=1e-4)
+        self.assertGreater(len(band["curve"]), 20)
+        lines = self.run_script(f"return [...document.querySelectorAll('{part} .trust-rule')].map((node) => Number(node.getAttribute('x1')))")
+        self.assertEqual(len(lines), 2)
+        self.assertGreaterEqual(lines[1], lines[0])
+        self.assertEqual(self.texts(f"{part} .trust text"), ["min", "1se"])
+        self.assert_silent()
+
     def test_report_of_one_seed(self):
         self.yosida("reproduce", "--problem", "spectra", "--seeds", "1", "--study", "one.study", "--quiet")
         self.yosida("report", "one.study", "--out", "one.html")

@@ -212,6 +212,22 @@ TEST_P(Contract, StopsWhereAnObserverSaysSo) {
     }
 }
 
+TEST_P(Contract, SaysHowMuchIsDoneOrNothing) {
+  for (const auto& problem : problems(method)) {
+    double least = 1.0, most = 0.0;
+    SolveOptions with = options();
+    with.observers.push_back([&](const TracePoint& point) {
+      if (std::isnan(point.share_done)) return Watch::go_on;
+      least = std::min(least, point.share_done);
+      most = std::max(most, point.share_done);
+      return Watch::go_on;
+    });
+    run(*problem, with);
+    EXPECT_GE(least, 0.0);
+    EXPECT_LE(most, 1.0);
+  }
+}
+
 TEST_P(Contract, WatchingChangesNeitherIteratesNorWork) {
   for (const auto& problem : problems(method)) {
     const Outcome blind = run(*problem, options());

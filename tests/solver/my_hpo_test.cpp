@@ -193,6 +193,22 @@ TEST(OneLambdaLarger, FindsTheOracle) {
       }
 }
 
+TEST(Progress, IsAShareOfTheSearchAndNotOfTheMostIterations) {
+  const LinearProblem problem(random_split(300, 200, 0, 150, 3, logistic(), 0.2), logistic(), true);
+  std::vector<double> shares;
+  SolveOptions options = from(0.0);
+  options.observers.push_back([&](const TracePoint& point) {
+    if (!std::isnan(point.share_done)) shares.push_back(point.share_done);
+    return Watch::go_on;
+  });
+  const Outcome outcome = solve(MyHpo{}, problem, options);
+  ASSERT_GT(shares.size(), 5U);
+  EXPECT_LT(shares.front(), 0.3);
+  EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
+  EXPECT_GT(shares.back(), 0.8);
+  EXPECT_LT(static_cast<double>(outcome.iterations) / MyHpo::default_iterations, 0.3);
+}
+
 TEST(OneLambdaAtItsBound, EndsAtTheBound) {
   const BuiltProblem built(random_split(30, 20, 0, 10, 1, least_squares()), least_squares(), true, false);
   const double optimum = find_oracle(*built.problem, -22.0, 5.0).lambda;

@@ -140,6 +140,18 @@ TEST(RunOutcome, ComesBackAsItWas) {
                                               .lambda_gap = 0.0,
                                               .verdict = "certified",
                                               .reason = "so"};
+  Trust trust;
+  trust.rows = 40;
+  trust.criterion = "5-fold";
+  trust.value = 0.5;
+  trust.standard_error = 0.03;
+  trust.minimum = Vector::Constant(1, -2.5);
+  trust.interval = {.low = -1.0, .high = 2.0, .low_is_end = true, .high_is_end = false};
+  trust.paired = {.low = -0.5, .high = 0.75};
+  trust.one_standard_error = 2.0;
+  trust.curve = {{.shift = -1.0, .value = 0.51, .standard_error = 0.03},
+                 {.shift = 0.0, .value = 0.5, .standard_error = 0.03}};
+  outcome.trust = trust;
   outcome.file_names = {{"train", "prices.csv"}};
   const RunOutcome back = outcome_from_json(to_json(outcome));
   EXPECT_EQ(to_json(back), to_json(outcome));
@@ -149,6 +161,8 @@ TEST(RunOutcome, ComesBackAsItWas) {
   EXPECT_EQ(back.gradient_equivalents, 8.5);
   EXPECT_EQ(back.file_names.at("train"), "prices.csv");
   EXPECT_FALSE(back.dual_residual.has_value());
+  EXPECT_EQ(back.trust->minimum[0], -2.5);
+  EXPECT_EQ(back.trust->curve[0].value, 0.51);
 }
 
 TEST(RunOutcome, OfAFailedRunIsItsError) {

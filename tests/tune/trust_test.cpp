@@ -169,6 +169,30 @@ Tuned trusted(const Dataset& table, Rule rule = Rule::minimum, const char* crite
   return tune(table, options);
 }
 
+// A picture is made of it: it holds the answer and the ends of the interval, and says there what is known of
+// them.
+TEST(CurveAroundTheAnswer, HoldsTheIntervalAndItsEnds) {
+  const Tuned tuned = trusted(noisy_table(60));
+  const Trust& trust = *tuned.trust;
+  ASSERT_GT(trust.curve.size(), 20U);
+  EXPECT_LE(trust.curve.front().shift, trust.interval.low);
+  EXPECT_GE(trust.curve.back().shift, trust.interval.high);
+  bool has_least = false;
+  for (std::size_t i = 0; i < trust.curve.size(); ++i) {
+    const CriterionPoint& point = trust.curve[i];
+    if (i > 0) EXPECT_GT(point.shift, trust.curve[i - 1].shift);
+    EXPECT_GT(point.standard_error, 0.0);
+    const bool is_inside = point.shift > trust.interval.low && point.shift < trust.interval.high;
+    if (is_inside) EXPECT_LE(point.value, trust.value + trust.standard_error);
+    if (point.shift == 0.0) {
+      has_least = true;
+      EXPECT_DOUBLE_EQ(point.value, trust.value);
+      EXPECT_DOUBLE_EQ(point.standard_error, trust.standard_error);
+    }
+  }
+  EXPECT_TRUE(has_least);
+}
+
 // The law that went wrong elsewhere: the rule takes the larger penalty, never the smaller.
 TEST(OneStandardError, IsTheLargerPenalty) {
   for (const char* criterion : {"holdout", "folds", "loo", "gcv"}) {

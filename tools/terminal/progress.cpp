@@ -42,7 +42,7 @@ double share_done(const TracePoint& point, const Budget& budget) {
   const double by_work =
       static_cast<double>(point.work.paper_count()) / static_cast<double>(budget.gradients);
   const double by_limits = std::max({by_iterations, by_work, point.seconds / budget.seconds});
-  return std::min(1.0, by_limits);
+  return std::min(1.0, std::fmax(point.share_done, by_limits));  // NaN is not the larger one
 }
 
 /// Over what stands there. A line that wraps could not be written over: parts that do not fit are left out.

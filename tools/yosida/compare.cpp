@@ -196,6 +196,10 @@ void add_compare(CLI::App& app, int& exit_code) {
                  "also compute the best lambda of each seed, and how far every method is from it")
       ->group(group);
   command
+      ->add_flag("--trust", flags->options.trust.report,
+                 "also look around the lambda of each run: the report draws standard errors and intervals")
+      ->group(group);
+  command
       ->add_option("--trace-every", flags->options.trace_every,
                    "keep all of the first so many iterations, then only every so many-th [1]")
       ->check(signed_number())

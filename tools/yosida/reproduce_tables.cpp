@@ -43,7 +43,7 @@ std::string times_100(const MethodRow& row, const std::optional<Cell>& cell) {
 }
 
 std::string times_100(const PaperCell& cell) {
-  return fmt::format("{:.4g} ± {:.4g}", cell.mean, cell.deviation);
+  return fmt::format("{} ± {}", number_text(cell.mean, 4), number_text(cell.deviation, 4));
 }
 
 std::string per_cent(const std::optional<Cell>& cell) { return cell ? percent_text(cell->mean) : "-"; }

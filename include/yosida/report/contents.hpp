@@ -88,6 +88,18 @@ struct ResponsePath {
   std::vector<ResponsePoint> points;
 };
 
+/// How sure the best λ of a seed is: the loss around it with its standard error, the λ within one standard
+/// error of the least loss, and what the two rules take.
+struct TrustBand {
+  struct Point {
+    double lambda = 0.0, loss = 0.0, standard_error = 0.0;
+  };
+  std::size_t row = 0;  // whose answer it is
+  std::vector<Point> curve;
+  double minimum = 0.0, one_standard_error = 0.0;
+  std::pair<double, double> interval, paired;
+};
+
 /// The validation loss as a function of λ, for one seed.
 struct Response {
   std::uint64_t seed = 0;
@@ -95,6 +107,7 @@ struct Response {
   std::optional<ResponsePoint> oracle;
   std::optional<std::pair<double, double>> bounds;  // of λ, as far as runs say them
   std::vector<ResponsePath> paths;                  // of the weights that a method had on its way
+  std::optional<TrustBand> trust = {};  // of the run whose loss is least, where runs were asked for it
 };
 
 enum class State { ok, diverged, failed };

@@ -78,6 +78,8 @@ struct Iterate {
   std::int64_t inexact_solves = 0;
   /// The response has no slope (φ₁ = 0), so that the last step could not move λ.
   bool has_flat_response = false;
+  /// How much of the search is done, from 0 to 1, as far as the solver can tell; NaN where it cannot.
+  double share_done = std::numeric_limits<double>::quiet_NaN();
   /// What the last step has tried; only black-box searches do.
   std::optional<Trial> trial = {};
   /// What the inner solves have kept, where they have: a certificate of the answer goes on from it.

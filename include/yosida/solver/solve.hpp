@@ -41,6 +41,7 @@ struct TracePoint {
   Vector tried = {};  ///< of a black-box search: the λ of this trial, while `lambda` is that of the best;
                       ///< empty elsewhere
   double tried_validation = std::numeric_limits<double>::quiet_NaN();  ///< NaN where the trial failed
+  double share_done = std::numeric_limits<double>::quiet_NaN();        ///< Iterate::share_done
 };
 /// The points of a run that are kept, in their order.
 using Trace = std::vector<TracePoint>;

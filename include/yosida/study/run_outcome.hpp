@@ -39,6 +39,7 @@ struct RunOutcome {
     std::string verdict, reason;
   };
   std::optional<Judgement> certificate;
+  std::optional<Trust> trust;  ///< where it was asked for
   /// How the files of the spec were called, by the same flags. No part of what decides a result.
   std::map<std::string, std::string> file_names;
 };

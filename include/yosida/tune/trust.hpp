@@ -16,6 +16,11 @@ struct ShiftInterval {
   bool low_is_end = false, high_is_end = false;  ///< no rise was seen as far as was looked
 };
 
+/// The criterion where all λ are moved by a common shift.
+struct CriterionPoint {
+  double shift = 0.0, value = 0.0, standard_error = 0.0;
+};
+
 /// How sure an answer is. Rows are the units: each is judged by weights that have not seen it.
 struct Trust {
   Index rows = 0;               ///< that judge
@@ -26,8 +31,9 @@ struct Trust {
   ShiftInterval interval;       ///< by the standard error
   /// By that of the difference between two λ, row by row: far smaller, as both see the same rows.
   ShiftInterval paired;
-  double one_standard_error = 0.0;  ///< the shift of that rule: ≥ 0
-  std::string optimism;             ///< a warning where many λ meet few rows; else empty
+  double one_standard_error = 0.0;    ///< the shift of that rule: ≥ 0
+  std::vector<CriterionPoint> curve;  ///< around the interval, by rising shift: what a picture shows
+  std::string optimism;               ///< a warning where many λ meet few rows; else empty
 };
 
 /// The mean loss of rows that took no part in the tuning that it judges.

@@ -62,6 +62,10 @@ Tuned run_method(const TuneProblem& problem, const TuneOptions& options);
 void complete(Tuned& tuned, const TuneProblem& problem, const TuneOptions& options);
 /// Throws InputError where the method cannot begin on this problem: every check of a run, without its steps.
 void try_start(const TuneProblem& problem, const TuneOptions& options);
+/// Adds the look around λ (Tuned::trust), and takes the λ of the rule where that is not the least. Throws
+/// RunEnded where it is told to stop.
+void add_trust(Tuned& tuned, const TuneProblem& problem, const TuneOptions& options);
+
 /// The options with TrustOptions::shrinkage chosen, where they ask for that.
 TuneOptions with_chosen_shrinkage(const Rows& rows, const TuneOptions& options);
 /// What a form of the problem was expected to take, and what it took.

@@ -27,9 +27,9 @@ function with_minus(text) {
 /** As the command line prints numbers: so many digits that count, no zeros at the end. */
 function number_text(value, digits = 4) {
   if (!is_number(value)) return NONE;
-  if (Math.abs(value) >= 10 ** digits && Math.abs(value) < 1e7) return with_minus(String(Math.round(value)));
+  if (Math.abs(value) >= 10 ** digits && Math.abs(value) < 1e9) return with_minus(String(Math.round(value)));
   const rounded = Number(value.toPrecision(digits));
-  const is_plain = rounded === 0 || (Math.abs(rounded) >= 1e-4 && Math.abs(rounded) < 1e7);
+  const is_plain = rounded === 0 || (Math.abs(rounded) >= 1e-5 && Math.abs(rounded) < 1e9);
   return with_minus(is_plain ? String(rounded) : rounded.toExponential().replace("e+", "e"));
 }
 

@@ -19,13 +19,17 @@ class ResponsePicture {
     this.note = element("p", {class: "caption"}, "The thick line is the loss of weights trained to the end, as far as exact trials " +
         "show it; ◆ is the oracle. A path begins at a ring and ends at a dot: the loss of the weights a method had on its way. " +
         "The picture ends at the bounds of λ; an arrow shows where a path leaves it.");
+    this.trust_note = element("p", {class: "caption"}, "The band is one standard error over the rows around the loss of the best run. " +
+        "The bar below it holds the λ whose loss is within one standard error of the least, its dark part those by the standard " +
+        "error of the difference. The rules min and 1se take the λ of the two lines.");
     this.node = element("div", {},
         element("div", {class: "controls"}, this.seed.node, check_box("log y", state.response_log, (is_log) => {
           state.response_log = is_log;
           this.frame.forget_part();
           this.draw();
         })),
-        element("div", {class: "with-legend"}, element("div", {class: "chart-place"}, this.frame.node, this.frame.tools, this.note),
+        element("div", {class: "with-legend"}, element("div", {class: "chart-place"}, this.frame.node, this.frame.tools, this.note,
+            this.trust_note),
             this.legend.node));
     state.listeners.add(() => this.draw());
   }
@@ -57,6 +61,17 @@ class ResponsePicture {
         .map(([lambda, loss]) => [lambda, scale * loss]);
   }
 
+  /** The loss around the best λ with its standard error, in the units of the picture: [λ, low, loss, high]. */
+  trust() {
+    const trust = this.response()?.trust;
+    if (!trust || !is_number(trust.minimum)) return null;
+    const scale = this.state.curve_scale();
+    const points = list(trust.curve).filter(([lambda, loss, error]) => is_number(lambda) && is_number(loss) && is_number(error) &&
+        (!this.state.response_log || loss > error))
+        .map(([lambda, loss, error]) => [lambda, scale * (loss - error), scale * loss, scale * (loss + error)]);
+    return points.length > 1 ? {...trust, points} : null;
+  }
+
   paths() {
     const {state} = this;
     return list(this.response()?.paths).filter(({row}) => state.rows[row] && state.is_visible(row))
@@ -65,7 +80,11 @@ class ResponsePicture {
 
   csv() {
     const {seed, curve, oracle} = this.response() ?? {};
+    const around = list(this.trust()?.points);
     const named = [{name: "trained to the end", points: this.shown(curve)},
+                   {name: "around the best", points: around.map(([lambda, , loss]) => [lambda, loss])},
+                   {name: "less one standard error", points: around.map(([lambda, low]) => [lambda, low])},
+                   {name: "plus one standard error", points: around.map(([lambda, , , high]) => [lambda, high])},
                    {name: "oracle", points: oracle ? this.shown([oracle]) : []},
                    ...this.paths().map(({row, points}) => ({name: String(this.state.rows[row].label), points}))];
     return [["path", "seed", "point", "lambda", this.state.curve_title()], ...d3.merge(named.map(({name, points}) =>
@@ -79,16 +98,19 @@ class ResponsePicture {
     const curve = this.shown(response?.curve);
     const paths = this.paths();
     const oracle = response?.oracle ? this.shown([response.oracle])[0] ?? null : null;
-    const scales = this.scales_for(curve, paths, oracle);
+    const trust = this.trust();
+    const scales = this.scales_for(curve, paths, oracle, trust);
     if (!scales) {
       this.finder.set_groups([]);
       frame.say_empty("Nothing to show for this seed.");
       return;
     }
+    this.trust_note.hidden = !trust;
     const {x, y} = scales;
     const place = (point) => [x(point[0]), y(point[1])];
     frame.draw_axes(x, y, ["λ, the logarithm of the penalty", state.curve_title()]);
     frame.plot.selectAll("*").remove();
+    if (trust) this.draw_trust(trust, x, y);
     frame.plot.append("path").attr("class", "exact").attr("d", d3.line()(curve.map(place)));
     for (const {row, points} of paths) this.draw_path(row, points.map(place));
     if (oracle) {
@@ -103,14 +125,16 @@ class ResponsePicture {
     this.finder.set_groups([
       ...paths.map(({row, points}) => [...marks(row, String(state.rows[row].label), points), ...left(row, points)]),
       marks(null, "trained to the end", curve),
+      marks(null, "around the best", list(trust?.points).map(([lambda, , loss]) => [lambda, loss])),
       oracle ? marks(null, "oracle", [oracle]) : [],
     ]);
   }
 
   /** Losses far above those of the start and of the curve leave the frame, and so do the λ they are at, and those beyond the bounds. */
-  scales_for(curve, paths, oracle) {
+  scales_for(curve, paths, oracle, trust) {
     const {frame, state} = this;
-    const known = [...curve, ...(oracle ? [oracle] : []), ...d3.merge(paths.map(({points}) => points))];
+    const around = d3.merge(list(trust?.points).map(([lambda, low, loss]) => [[lambda, low], [lambda, loss]]));
+    const known = [...curve, ...(oracle ? [oracle] : []), ...around, ...d3.merge(paths.map(({points}) => points))];
     const y_extent = extent_of(known.map((point) => point[1]), state.response_log);
     if (!y_extent) return null;
     const usual = d3.max([...curve.map((point) => point[1]), ...paths.map(({points}) => points[0][1])]) ?? y_extent[1];
@@ -124,6 +148,30 @@ class ResponsePicture {
       x: scale_over(false, frame.part_of("x", [x_extent[0] - margin, x_extent[1] + margin]), [frame.left, frame.right]),
       y: scale_over(state.response_log, frame.part_of("y", whole_y), [frame.bottom, frame.top]),
     };
+  }
+
+  /** A band of one standard error around the loss, the λ within one standard error of the least as a bar, and the λ of both rules. */
+  draw_trust(trust, x, y) {
+    const {frame} = this;
+    const group = frame.plot.append("g").attr("class", "trust");
+    group.append("path").attr("class", "trust-band")
+        .attr("d", d3.area().x((point) => x(point[0])).y0((point) => y(point[1])).y1((point) => y(point[3]))(trust.points));
+    group.append("path").attr("class", "trust-line").attr("d", d3.line()(trust.points.map((point) => [x(point[0]), y(point[2])])));
+    const bar = (interval, kind, height) => {
+      const [low, high] = list(interval).filter(is_number);
+      if (high === undefined) return;
+      group.append("rect").attr("class", kind).attr("x", x(low)).attr("width", Math.max(1, x(high) - x(low)))
+          .attr("y", frame.bottom - height).attr("height", height);
+    };
+    bar(trust.interval, "trust-interval", 6);
+    bar(trust.paired, "trust-paired", 6);
+    const rules = [["min", trust.minimum, "end"], ["1se", trust.one_standard_error, "start"]];
+    for (const [name, lambda, anchor] of rules.filter((rule) => is_number(rule[1]))) {
+      group.append("line").attr("class", "trust-rule").attr("x1", x(lambda)).attr("x2", x(lambda))
+          .attr("y1", frame.top).attr("y2", frame.bottom);
+      group.append("text").attr("class", "level-name").attr("x", x(lambda) + (anchor === "end" ? -4 : 4)).attr("y", frame.top + 12)
+          .attr("text-anchor", anchor).text(name);
+    }
   }
 
   draw_path(row, places) {
