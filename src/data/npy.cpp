@@ -120,9 +120,10 @@ class ArrayReader {
           rows_, [&](Index i) { return static_cast<double>(numbers.get()[i * cols_ + *target_]); });
     data.x = dense_view(numbers.get() + (target_ && *target_ == 0 ? 1 : 0), rows_, cols_ - (target_ ? 1 : 0),
                         cols_, numbers);
-    // Of several files each process checks its own. One file has the look that statistics of its columns begin with.
-    const bool is_doubtful = part_.is_one_of_several ? part_.is_own
-                                                     : !look_at(data.x)->is_finite() || !data.y.allFinite();
+    // Of several files each process checks its own. One file has the look that statistics of its columns
+    // begin with.
+    const bool is_doubtful =
+        part_.is_one_of_several ? part_.is_own : !look_at(data.x)->is_finite() || !data.y.allFinite();
     if (is_doubtful) check_all<Number>(0, {numbers.get(), static_cast<std::size_t>(size())});
     return true;
   }

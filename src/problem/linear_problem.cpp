@@ -313,8 +313,7 @@ Batches LinearProblem::batches(Index rows) const {
   const auto part = [&](const Dataset& data, Index batch, std::vector<double>& shares) {
     const Index first = batch % count(data) * rows;
     const Index size = std::min(rows, data.rows() - first);
-    if (batch < count(data))
-      shares.push_back(static_cast<double>(size) / static_cast<double>(data.rows()));
+    if (batch < count(data)) shares.push_back(static_cast<double>(size) / static_cast<double>(data.rows()));
     Dataset own;
     own.x = data.x.row_range(first, size);
     own.y = data.y.segment(first, size);

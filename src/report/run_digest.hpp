@@ -12,7 +12,7 @@
 #include "yosida/model/measures.hpp"
 #include "yosida/report/contents.hpp"
 #include "yosida/study/record.hpp"
-#include "yosida/tune/trust.hpp"
+#include "yosida/study/run_outcome.hpp"
 
 namespace yosida::report {
 

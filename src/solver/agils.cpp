@@ -15,7 +15,8 @@ constexpr std::int64_t kMostSteps = 10000;
 /// What is added to the curvature on w.
 constexpr double kSlack = 0.1;
 
-/// max(s_k, τ_k × an earlier res): what θ is trained to. s_1 where there is no earlier one, or that is larger.
+/// max(s_k, τ_k × an earlier res): what θ is trained to. s_1 where there is no earlier one, or that is
+/// larger.
 double tolerance_of(std::int64_t k, double earlier) {
   const auto s = [](double at) { return 5.0 / std::pow(at, 1.05); };
   const double tau = 10.0 / std::pow(static_cast<double>(k), 0.2);
@@ -29,8 +30,7 @@ double train_theta(const BilevelProblem& problem, double tolerance, Agils::State
   double residual = 0.0;
   for (std::int64_t t = 0; t < kMostSteps; ++t) {
     problem.smooth_gradient(state.theta, state.lambda, state.g);
-    state.next_theta =
-        state.theta - eta * (state.scale * state.g + (state.theta - state.w) / state.gamma);
+    state.next_theta = state.theta - eta * (state.scale * state.g + (state.theta - state.w) / state.gamma);
     problem.proximal_step(eta * state.scale, state.lambda, state.next_theta);
     residual = (state.next_theta - state.theta).norm();
     if (!(residual > tolerance)) break;
@@ -59,7 +59,8 @@ bool take_trained_weights(const BilevelProblem& problem, double t, Agils::State&
 
 }  // namespace
 
-// No code of the authors was found: the origin of most defaults is a third party's transcription of the paper.
+// No code of the authors was found: the origin of most defaults is a third party's transcription of the
+// paper.
 const std::vector<Setting<Agils::Settings>>& Agils::table() {
   static const std::vector<Setting<Settings>> rows = {
       settings::real("scale", &Settings::scale, LowerLimit::non_negative(),
@@ -115,9 +116,8 @@ void Agils::step(const BilevelProblem& problem, State& state) const {
   if (state.beta == 0.0) state.beta = default_lambda_step(scale * validation);
 
   // w ← prox_α(w − α [∇L_V(w)/p + ∇f(w, λ) − (w − θ)/γ]),  α = 1/(L_V's curvature/p + f's + 0.1)
-  const double alpha =
-      1.0 / (scale * state.curvatures.validation(problem, state.lambda) / state.p +
-             scale * state.curvatures.train(problem, state.lambda) + kSlack);
+  const double alpha = 1.0 / (scale * state.curvatures.validation(problem, state.lambda) / state.p +
+                              scale * state.curvatures.train(problem, state.lambda) + kSlack);
   problem.smooth_gradient(w, state.lambda, state.g);
   w -= alpha * (scale / state.p * state.validation_slope + scale * state.g - (w - state.theta) / state.gamma);
   problem.proximal_step(alpha * scale, state.lambda, w);
@@ -137,7 +137,8 @@ void Agils::step(const BilevelProblem& problem, State& state) const {
   state.previous_residual = std::exchange(state.residual, residual);
 
   // Where (w, λ) has come to rest: p grows, or w*(λ) is taken for w where that is better
-  const double move = std::hypot((w - state.previous_w).norm(), (state.lambda - state.previous_lambda).norm());
+  const double move =
+      std::hypot((w - state.previous_w).norm(), (state.lambda - state.previous_lambda).norm());
   const double t = violation(problem, settings.epsilon, state);
   const bool is_near = (w - state.theta).norm() <= settings.near * std::sqrt(d) * state.gamma / state.p;
   if (move < settings.rest * std::min(1.0 / state.p, t) &&

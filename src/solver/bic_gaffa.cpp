@@ -80,8 +80,8 @@ void BicGaffa::step(const BilevelProblem& problem, State& state) const {
   const double c = settings.c * std::pow(static_cast<double>(++state.k), settings.growth);
 
   // θ ← θ − η [∇L⁰(θ) + ∇P(θ)ᵀz + (θ − w)/γ₁]
-  const double eta = step_or_inverse(
-      settings.eta, state.curvatures.train(problem, state.lambda) + 1.0 / gamma);
+  const double eta =
+      step_or_inverse(settings.eta, state.curvatures.train(problem, state.lambda) + 1.0 / gamma);
   lagrangian_gradient(problem, theta, state.z, state.level, g);
   theta -= eta * (g + (theta - w) / gamma);
 
@@ -90,9 +90,9 @@ void BicGaffa::step(const BilevelProblem& problem, State& state) const {
   state.mu = (state.z + settings.gamma_dual * (state.terms - state.radius)).cwiseMax(0.0);
 
   // w ← w − α [∇L_V(w)/c + ∇L⁰(w) + ∇P(w)ᵀμ − (w − θ)/γ₁]
-  const double alpha = step_or_inverse(
-      settings.alpha, state.curvatures.train(problem, state.lambda) +
-                          state.curvatures.validation(problem, state.lambda) / c);
+  const double alpha =
+      step_or_inverse(settings.alpha, state.curvatures.train(problem, state.lambda) +
+                                          state.curvatures.validation(problem, state.lambda) / c);
   problem.validation_gradient(w, state.lambda, state.validation_slope);
   lagrangian_gradient(problem, w, state.mu, state.level, g);
   w -= alpha * (state.validation_slope / c + g - (w - theta) / gamma);

@@ -39,8 +39,7 @@ void Bome::step(const BilevelProblem& problem, State& state) const {
   auto& w = state.w;
   const double validation = problem.validation_gradient(w, state.lambda, state.validation_slope);
   if (state.beta == 0.0) state.beta = default_lambda_step(validation);
-  const double alpha =
-      step_or_inverse(settings.alpha, 2.0 * state.curvatures.train(problem, state.lambda));
+  const double alpha = step_or_inverse(settings.alpha, 2.0 * state.curvatures.train(problem, state.lambda));
 
   // w_T: T steps w_T ← w_T − α∇L_T(w_T, λ) from w; the first gradient is that of q, too
   problem.train_gradient(w, state.lambda, state.constraint_slope);

@@ -21,8 +21,7 @@ void outer_step(const F2sa::Settings& settings, const BilevelProblem& problem, F
   const double first = step_or_inverse(settings.alpha, train);
   // Deviation: neither step is longer than 1/(largest curvature). As published, the one on w is stable only
   // while a_k μ_k × curvature < 2, and a_k μ_k grows like k^{1/7}: it must diverge one day.
-  const double a =
-      std::min(first * shrunk(kDecayOfW), step_or_inverse(0.0, validation + state.mu * train));
+  const double a = std::min(first * shrunk(kDecayOfW), step_or_inverse(0.0, validation + state.mu * train));
   const double b = std::min(first * shrunk(kDecayOfZ), step_or_inverse(0.0, train));
 
   // w ← w − a_k [∇L_V(w) + μ∇L_T(w, λ)],  z ← z − b_k ∇L_T(z, λ),  a few times
@@ -59,9 +58,10 @@ const std::vector<Setting<F2sa::Settings>>& F2sa::table() {
       settings::real("beta", &Settings::beta, LowerLimit::non_negative(),
                      "first step size on λ; 0 takes 5/L_V at the start",
                      "ours: benchmark_bilevel's is 0.01 over its outer_ratio, 1"),
-      settings::real("mu", &Settings::mu, LowerLimit::positive(), "first weight μ of L_T", "benchmark_bilevel"),
-      settings::real("growth", &Settings::growth, LowerLimit::non_negative(),
-                     "first growth δ of μ in a step", "benchmark_bilevel"),
+      settings::real("mu", &Settings::mu, LowerLimit::positive(), "first weight μ of L_T",
+                     "benchmark_bilevel"),
+      settings::real("growth", &Settings::growth, LowerLimit::non_negative(), "first growth δ of μ in a step",
+                     "benchmark_bilevel"),
       settings::count_or("batch", &Settings::batch, "all",
                          "rows of a batch, of training and of validation rows", "benchmark_bilevel"),
       settings::count_or("steps", &Settings::steps, "epoch",

@@ -11,7 +11,8 @@ const std::vector<Setting<Meha::Settings>>& Meha::table() {
   static const std::vector<Setting<Settings>> rows = {
       settings::real("gamma", &Settings::gamma, LowerLimit::positive(), "γ of the envelope",
                      "the authors' R package, sparse group lasso"),
-      settings::real("c", &Settings::c, LowerLimit::positive(), "first weight c₀ of the constraint, c = c₀(k + 1)^p",
+      settings::real("c", &Settings::c, LowerLimit::positive(),
+                     "first weight c₀ of the constraint, c = c₀(k + 1)^p",
                      "the authors' R package, sparse group lasso"),
       settings::real("growth", &Settings::growth, LowerLimit::non_negative(), "its exponent p",
                      "the authors' R package; the paper asks for less than ½"),
@@ -40,8 +41,8 @@ Meha::State Meha::init(const BilevelProblem& problem, const Start& start) const 
   return state;
 }
 
-// Faults of the released code that are not copied: the one in PyTorch multiplies L_V by the growing c and does
-// not use the θ that it has thresholded; the R package's second variant thresholds by η²e^λ.
+// Faults of the released code that are not copied: the one in PyTorch multiplies L_V by the growing c and
+// does not use the θ that it has thresholded; the R package's second variant thresholds by η²e^λ.
 void Meha::step(const BilevelProblem& problem, State& state) const {
   auto& w = state.w;
   auto& theta = state.theta;

@@ -14,16 +14,16 @@ template <typename S>
 std::vector<Setting<S>> table() {
   return {
       settings::real<S>("alpha", &S::alpha, LowerLimit::non_negative(),
-                     "step size on w and u; 0 takes 1/(largest curvature) of all rows",
-                     "ours: the authors' is 0.1, absolute"),
+                        "step size on w and u; 0 takes 1/(largest curvature) of all rows",
+                        "ours: the authors' is 0.1, absolute"),
       settings::real<S>("beta", &S::beta, LowerLimit::non_negative(),
-                     "step size on λ; 0 takes 5/L_V at the start",
-                     "ours: the authors' is 0.1 over an outer_ratio that they tune"),
+                        "step size on λ; 0 takes 5/L_V at the start",
+                        "ours: the authors' is 0.1 over an outer_ratio that they tune"),
       settings::count_or<S>("batch", &S::batch, "all", "rows of a batch, of training and of validation rows",
-                         "the authors' code"),
+                            "the authors' code"),
       settings::count_or<S>("steps", &S::steps, "epoch",
-                         "steps in one iteration; epoch: as many as there are batches of training rows",
-                         "ours: the authors' code looks at its iterates every 128 steps"),
+                            "steps in one iteration; epoch: as many as there are batches of training rows",
+                            "ours: the authors' code looks at its iterates every 128 steps"),
   };
 }
 

@@ -25,7 +25,8 @@ void Soba::step(const BilevelProblem& problem, State& state) const {
     // ∇L_T, Hu, Cᵀu on a batch of training rows, ∇L_V and ∂L_V/∂λ on one of validation rows
     single_loop::directions(problem, state);
     // Deviation: steps shrink only where batches are drawn, for it is their noise that asks for it.
-    const double shrunk = state.draws.is_whole() ? 1.0 : std::pow(static_cast<double>(++state.k), -settings.decay);
+    const double shrunk =
+        state.draws.is_whole() ? 1.0 : std::pow(static_cast<double>(++state.k), -settings.decay);
     // w ← w − a∇L_T,  u ← u − a(Hu + ∇L_V),  λ ← P(λ − b(Cᵀu + ∂L_V/∂λ)),  all three from the old values
     single_loop::move(alpha * shrunk, state.beta * shrunk, state);
     if (state.status == SolverStatus::failed) return;

@@ -63,7 +63,8 @@ TEST(DirectTerm, JoinsUnrolledHypergradients) {
 class UsesTheDirectTerm : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Every, UsesTheDirectTerm,
                          testing::Values("my-hpo", "my-hpo-consensus", "my-hpo-1", "hoag", "reverse",
-                                         "forward", "penalty", "stn", "soba", "saba", "meha", "grid", "gp-ei"),
+                                         "forward", "penalty", "stn", "soba", "saba", "meha", "grid",
+                                         "gp-ei"),
                          [](const auto& each) {
                            std::string name = each.param;
                            std::replace(name.begin(), name.end(), '-', '_');

@@ -114,9 +114,9 @@ double certificate_scale_of(double kappa, double penalty);
 
 class BilevelProblem;
 
-/// A problem cut by its rows, for methods that look at a few of them at a time. Each batch is a problem of the
-/// same weights and λ, whose means are over its own rows: its training functions are meaningful for the first
-/// train_shares.size() batches, its validation functions for the first validation_shares.size().
+/// A problem cut by its rows, for methods that look at a few of them at a time. Each batch is a problem of
+/// the same weights and λ, whose means are over its own rows: its training functions are meaningful for the
+/// first train_shares.size() batches, its validation functions for the first validation_shares.size().
 struct Batches {
   std::vector<std::shared_ptr<const BilevelProblem>> problems = {};
   /// What part of all training rows each batch holds, and of all validation rows.

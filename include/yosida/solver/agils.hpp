@@ -13,9 +13,9 @@
 namespace YOSIDA_EXPORT yosida {
 
 /// AGILS (Bai, Zeng, Zhang and Zhang 2026): the constraint L_T(w, λ) − v(w, λ) ≤ ε with the Moreau envelope v
-/// of MEHA, whose θ is trained to a tolerance that shrinks; w and λ move by one step each, and the weight p of
-/// the constraint grows where they have come to rest. Penalties with kinks by proximal steps. Any number of
-/// hyperparameters. Its w is not w*(λ).
+/// of MEHA, whose θ is trained to a tolerance that shrinks; w and λ move by one step each, and the weight p
+/// of the constraint grows where they have come to rest. Penalties with kinks by proximal steps. Any number
+/// of hyperparameters. Its w is not w*(λ).
 struct Agils {
   static constexpr const char* name = "agils";
   struct Settings {

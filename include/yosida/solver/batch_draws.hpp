@@ -8,8 +8,8 @@
 
 namespace YOSIDA_EXPORT yosida {
 
-/// The batches of a run and the order in which they are drawn, those of training and of validation rows apart:
-/// first as they lie, then in a new order for each pass, as benchmark_bilevel does.
+/// The batches of a run and the order in which they are drawn, those of training and of validation rows
+/// apart: first as they lie, then in a new order for each pass, as benchmark_bilevel does.
 class BatchDraws {
  public:
   BatchDraws() = default;

@@ -13,8 +13,8 @@ namespace YOSIDA_EXPORT yosida {
 
 /// BOME (Ye, Liu, Wright, Stone and Liu 2022): the inner problem as the constraint
 /// q(w, λ) = L_T(w, λ) − L_T(w_T, λ) ≤ 0, w_T some gradient steps from w; (w, λ) follows ∇L_V + μ∇q with the
-/// least μ that makes q fall. Gradients alone. Any number of hyperparameters. Its w is not w*(λ), and its λ is
-/// biased.
+/// least μ that makes q fall. Gradients alone. Any number of hyperparameters. Its w is not w*(λ), and its λ
+/// is biased.
 struct Bome {
   static constexpr const char* name = "bome";
   struct Settings {

@@ -24,16 +24,16 @@ struct SingleLoop {
     Start range;
     std::int64_t k = 0;
     double beta = 0.0;
-    Vector u;                                        // → −H⁻¹∇L_V, the adjoint
-    Vector train, product, validation;               // ∇L_T, Hu, ∇L_V
-    Vector cross, direct;                            // Cᵀu, ∂L_V/∂λ
+    Vector u;                           // → −H⁻¹∇L_V, the adjoint
+    Vector train, product, validation;  // ∇L_T, Hu, ∇L_V
+    Vector cross, direct;               // Cᵀu, ∂L_V/∂λ
     BatchDraws draws;
     Curvatures curvatures;
   };
 };
 
-/// SOBA (Dagréou, Ablin, Vaiter and Moreau 2022): w, the adjoint u = −H⁻¹∇L_V and λ move side by side, each by
-/// one gradient step on a batch of rows. Any number of hyperparameters.
+/// SOBA (Dagréou, Ablin, Vaiter and Moreau 2022): w, the adjoint u = −H⁻¹∇L_V and λ move side by side, each
+/// by one gradient step on a batch of rows. Any number of hyperparameters.
 struct Soba {
   static constexpr const char* name = "soba";
   struct Settings : SingleLoop::Settings {
