@@ -42,7 +42,9 @@ GramOfAll::GramOfAll(const Design& all, const StopToken* stop) {
   const Vector share = Vector::Constant(all.rows(), 1.0 / static_cast<double>(all.rows()));
   stored.add_transposed(as_span(share), as_span(mean_));
   const Design centred = stored.mapped({.shift = mean_});
-  gram_ = weighted_gram(centred, {}, stop);
+  const Matrix gram = weighted_gram(centred, {}, stop);
+  lower_.resize(gram.rows() * (gram.rows() + 1) / 2);
+  for (Index i = 0; i < gram.rows(); ++i) lower_.segment(i * (i + 1) / 2, i + 1) = gram.row(i).head(i + 1);
   sum_ = multiplied_transposed(centred, Matrix::Ones(all.rows(), 1)).col(0);
 }
 
@@ -51,12 +53,11 @@ std::optional<Matrix> GramOfAll::of(const Design& rest, const Design& left_out, 
   constexpr Index kMostShare = 8;       // one column in so many may be taken from the rows
   const Design centred = Access::as_stored(left_out).mapped({.shift = mean_});
   Matrix gram = weighted_gram(centred, {}, stop);
-  gram = gram_ - gram;
   const Vector sum = sum_ - multiplied_transposed(centred, Matrix::Ones(left_out.rows(), 1)).col(0);
   const auto n = static_cast<double>(rest.rows());
   std::vector<Index> lost;
   for (Index j = 0; j < gram.cols(); ++j)
-    if (gram_(j, j) > 0.0 && !(gram(j, j) - sum[j] * sum[j] / n >= kLeastShare * gram_(j, j)))
+    if (at(j, j) > 0.0 && !(at(j, j) - gram(j, j) - sum[j] * sum[j] / n >= kLeastShare * at(j, j)))
       lost.push_back(j);
   if (std::ssize(lost) * kMostShare > gram.cols()) return {};
   // x = a v + z of a number v as it is stored, and a (v − mean) + b
@@ -64,8 +65,10 @@ std::optional<Matrix> GramOfAll::of(const Design& rest, const Design& left_out, 
   const Vector a = Vector::NullaryExpr(gram.cols(), [&](Index j) { return map.scaled(j, 1.0); });
   const Vector b = Vector::NullaryExpr(gram.cols(), [&](Index j) { return map.apply(j, mean_[j]); });
   for (Index i = 0; i < gram.rows(); ++i)
-    for (Index j = 0; j < gram.cols(); ++j)
-      gram(i, j) = a[i] * a[j] * gram(i, j) + (a[i] * sum[i] * b[j] + b[i] * a[j] * sum[j]) + n * b[i] * b[j];
+    for (Index j = 0; j <= i; ++j)
+      gram(i, j) = a[i] * a[j] * (at(i, j) - gram(i, j)) + (a[i] * sum[i] * b[j] + b[i] * a[j] * sum[j]) +
+                   n * b[i] * b[j];
+  gram.triangularView<Eigen::StrictlyUpper>() = gram.transpose();
   if (lost.empty()) return gram;
   const Matrix products = multiplied_transposed(rest, to_matrix(rest.with_columns(lost)));
   for (std::size_t k = 0; k < lost.size(); ++k) {

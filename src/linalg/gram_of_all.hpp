@@ -24,8 +24,11 @@ class GramOfAll {
   std::optional<Matrix> of(const Design& rest, const Design& left_out, const StopToken* stop = nullptr) const;
 
  private:
+  /// The entry (i, j) of the Gram matrix, j ≤ i.
+  double at(Index i, Index j) const { return lower_[i * (i + 1) / 2 + j]; }
+
   Vector mean_, sum_;  // the sum of the rows less their mean: what rounding leaves
-  Matrix gram_;
+  Vector lower_;       // the lower triangle of the Gram matrix, row by row
 };
 
 }  // namespace yosida

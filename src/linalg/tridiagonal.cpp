@@ -48,10 +48,13 @@ Tridiagonal::Tridiagonal(Matrix lower) {
   dsytrd_("U", &n, lower.data(), &n, diagonal_.data(), off_diagonal_.data(), scales_.data(), work.data(),
           &lwork, &info);
   check(info, "dsytrd");
-  // LAPACK's column j + 1 holds that of reflection j above the diagonals.
-  reflections_.resize(first_of(scales_.size()));
+  // LAPACK's column j + 1 holds that of reflection j above the diagonals. They are put together where they
+  // are, and the rest of the memory goes back: a copy would have both at once, and folds are reduced side by
+  // side.
   for (Index j = 0; j < scales_.size(); ++j)
-    std::copy_n(lower.row(j + 1).data(), j, reflections_.data() + first_of(j));
+    std::copy_n(lower.row(j + 1).data(), j, lower.data() + first_of(j));
+  lower.conservativeResize(first_of(scales_.size()) / n + 1, Eigen::NoChange);
+  reflections_ = std::move(lower);
 }
 
 Eigen::MatrixXd Tridiagonal::times(Eigen::MatrixXd a, bool transposed) const {
@@ -59,7 +62,7 @@ Eigen::MatrixXd Tridiagonal::times(Eigen::MatrixXd a, bool transposed) const {
   if (a.cols() < kColumnsForBlocks) {
     for (Index step = 0; step < count; ++step) {
       const Index j = transposed ? count - 1 - step : step;
-      const auto v = reflections_.segment(first_of(j), j);
+      const auto v = reflection(j);
       for (Index k = 0; k < a.cols(); ++k) {
         const double share = scales_[j] * (v.dot(a.col(k).head(j)) + a(j, k));
         a.col(k).head(j) -= share * v;
@@ -79,8 +82,7 @@ Eigen::MatrixXd Tridiagonal::times(Eigen::MatrixXd a, bool transposed) const {
     const int held = static_cast<int>(std::min<Index>(kBlock, count - first));
     const int rows = static_cast<int>(first) + held;
     block.setZero(rows, held);
-    for (Index k = 0; k < held; ++k)
-      block.col(k).head(first + k) = reflections_.segment(first_of(first + k), first + k);
+    for (Index k = 0; k < held; ++k) block.col(k).head(first + k) = reflection(first + k);
     int info = 0;
     dormql_("L", transposed ? "T" : "N", &rows, &columns, &held, block.data(), &rows, scales_.data() + first,
             a.data(), &stride, work.data(), &lwork, &info);

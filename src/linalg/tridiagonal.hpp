@@ -25,10 +25,12 @@ class Tridiagonal {
  private:
   /// Where the numbers of reflection j begin.
   static Index first_of(Index j) { return j * (j - 1) / 2; }
+  Eigen::Map<const Vector> reflection(Index j) const { return {reflections_.data() + first_of(j), j}; }
   Eigen::MatrixXd times(Eigen::MatrixXd a, bool transposed) const;
 
   // Q = H_{n−2} … H_0, H_j = I − scale_j v vᵀ, where v is j numbers, a 1 and zeros.
-  Vector reflections_, scales_;
+  Matrix reflections_;  // one behind the other, at the beginning of the memory of the matrix that was given
+  Vector scales_;
   Vector diagonal_, off_diagonal_;
 };
 

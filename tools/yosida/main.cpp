@@ -182,11 +182,19 @@ int run(int argc, char** argv) {
 
 namespace {
 
+/// A large matrix goes back to the system when it is freed. By itself the C library would take the next one
+/// from its heaps, and these keep the holes that it leaves.
+///
 /// Under a limit on memory threads cannot have heaps of their own: the C library would ask for one at every
 /// other allocation, in vain, and give back what it just got. One heap for all, which keeps what it has.
-void keep_one_heap_under_a_limit() {
+void set_up_the_heap() {
+  constexpr int kLarge = 4 << 20;
   rlimit limit{};
-  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
+    mallopt(M_MMAP_THRESHOLD, kLarge);
+    mallopt(M_TRIM_THRESHOLD, 2 * kLarge);  // as the C library has it: the first alone would leave it tiny
+    return;
+  }
   constexpr int kKept = 32 << 20;
   mallopt(M_ARENA_MAX, 1);
   mallopt(M_MMAP_THRESHOLD, kKept);
@@ -232,7 +240,7 @@ int run_and_explain(int argc, char** argv, std::string& message) {
 
 int main(int argc, char** argv) {
   using namespace yosida;
-  keep_one_heap_under_a_limit();
+  set_up_the_heap();
   use_fast_blas_kernels();
   std::string message;
   int code = cli::kOk;
