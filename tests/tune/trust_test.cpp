@@ -180,10 +180,14 @@ TEST(CurveAroundTheAnswer, HoldsTheIntervalAndItsEnds) {
   bool has_least = false;
   for (std::size_t i = 0; i < trust.curve.size(); ++i) {
     const CriterionPoint& point = trust.curve[i];
-    if (i > 0) EXPECT_GT(point.shift, trust.curve[i - 1].shift);
+    if (i > 0) {
+      EXPECT_GT(point.shift, trust.curve[i - 1].shift);
+    }
     EXPECT_GT(point.standard_error, 0.0);
     const bool is_inside = point.shift > trust.interval.low && point.shift < trust.interval.high;
-    if (is_inside) EXPECT_LE(point.value, trust.value + trust.standard_error);
+    if (is_inside) {
+      EXPECT_LE(point.value, trust.value + trust.standard_error);
+    }
     if (point.shift == 0.0) {
       has_least = true;
       EXPECT_DOUBLE_EQ(point.value, trust.value);
