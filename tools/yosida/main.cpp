@@ -123,10 +123,14 @@ void end_where_memory_is_out() {
   terminate_otherwise();
 }
 
+/// Before the static initialisers of other files, those of CLI11 above all, which allocate too.
+[[gnu::constructor(101)]] void handle_lack_of_memory() {
+  terminate_otherwise = std::set_terminate(end_where_memory_is_out);
+}
+
 int run(int argc, char** argv) {
   hold_standard_descriptors();
   fold_standard_output();
-  terminate_otherwise = std::set_terminate(end_where_memory_is_out);
   CLI::App app("Yosida: tune a model's regularisation by gradients that do not blow up.", "yosida");
   app.set_version_flag("--version", version());
   app.require_subcommand(1);
