@@ -102,9 +102,16 @@ def runs_of(problem, lambda0, count):
     # λ stays near its start have one.
     if problem.kinks:
         return
-    yield "bome", flags_of(**slow), field.bome(problem, lambda0, count, **slow)
-    yield "soba", [*flags_of(**slow), *ALL], field.soba(problem, lambda0, count, **slow)
-    yield "saba", [*flags_of(**slow), *ALL], field.soba(problem, lambda0, count, **slow)
+    # As ∇q falls, μ ~ 1/‖∇q‖ grows until α times μ times the curvature is over 2: from there on w jumps from side to
+    # side, and numpy differs from numpy with another order of sums. With α = 0.05 that is iteration 70; with this α
+    # it is not reached.
+    short = dict(alpha=0.01, beta=1.0)
+    yield "bome", flags_of(**short), field.bome(problem, lambda0, count, **short)
+    # With steps of 1 on λ the penalty of the group without a part in y grows until α times the curvature is over
+    # 2, where gradient steps on w and u blow rounding up.
+    stable = dict(alpha=0.05, beta=0.3)
+    yield "soba", [*flags_of(**stable), *ALL], field.soba(problem, lambda0, count, **stable)
+    yield "saba", [*flags_of(**stable), *ALL], field.soba(problem, lambda0, count, **stable)
     few = dict(alpha=0.01, beta=0.1)
     yield "f2sa", [*flags_of(**few), *ALL], field.f2sa(problem, lambda0, count, **few)
     steps = dict(alpha=0.01, beta=0.01, eta=0.1)
@@ -124,11 +131,14 @@ def check_trajectories(yosida, cases, folder):
     return failed
 
 
+# BOME with large steps on λ ends in a cycle of two λ; which of them is the last one is up to rounding.
+CYCLE = (-1.831, -1.816)
+
 # What a method reaches on diabetes from λ = 1 and λ = −6: its flags, iterations, both λ. The best λ is −1.958.
 ENDS = [
     ("soba", [*flags_of(alpha=0.1, beta=0.1), *ALL], 20000, -1.958, -1.958),
     ("bome", flags_of(alpha=0.1, beta=0.1), 20000, -1.819, -5.300),
-    ("bome", flags_of(alpha=0.1, beta=10.0), 20000, -1.831, -1.816),
+    ("bome", flags_of(alpha=0.1, beta=10.0), 20000, CYCLE, CYCLE),
     ("meha", flags_of(alpha=0.1, eta=0.1, beta=10.0), 20000, -1.972, -1.979),
     ("meha", flags_of(alpha=0.1, eta=0.1, beta=0.1), 20000, 0.007, -5.977),
     ("f2sa", [*flags_of(alpha=0.01, beta=0.01), *ALL], 5000, 0.962, -6.044),
@@ -142,10 +152,12 @@ def check_ends(yosida, data, folder):
         for lambda0, end in zip((1.0, -6.0), expected):
             ours, _, _ = trace(yosida, [*data.flags, "--method", method, "--lambda0", lambda0, *flags], iterations,
                                folder)
-            good = abs(ours[-1, 0] - end) < 1e-3
+            ends = np.atleast_1d(end)
+            reached = np.sort(ours[-len(ends):, 0])
+            good = np.all(np.abs(reached - ends) < 1e-3)
             failed += not good
             print(f"{'ok   ' if good else 'WRONG'} {method:10} {' '.join(flags):45} from {lambda0}: "
-                  f"{ours[-1, 0]:.4f}, expected {end}", flush=True)
+                  f"{' '.join(f'{each:.4f}' for each in reached)}, expected {end}", flush=True)
     return failed
 
 
