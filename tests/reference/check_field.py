@@ -102,9 +102,9 @@ def runs_of(problem, lambda0, count):
     # λ stays near its start have one.
     if problem.kinks:
         return
-    # As ∇q falls, μ ~ 1/‖∇q‖ grows until α times μ times the curvature is over 2: from there on w jumps from side to
-    # side, and numpy differs from numpy with another order of sums. With α = 0.05 that is iteration 70; with this α
-    # it is not reached.
+    # As ∇q falls, μ ~ 1/‖∇q‖ grows until α times μ times the curvature is over 2: from there on w jumps from side
+    # to side, and numpy differs from numpy with another order of sums. With α = 0.05 that is iteration 70; with
+    # this α it is not reached.
     short = dict(alpha=0.01, beta=1.0)
     yield "bome", flags_of(**short), field.bome(problem, lambda0, count, **short)
     # With steps of 1 on λ the penalty of the group without a part in y grows until α times the curvature is over
