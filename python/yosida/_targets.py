@@ -30,7 +30,7 @@ def is_table(y: Any) -> bool:
     """Whether y holds several targets."""
     shape = getattr(y, "shape", None)
     if shape is None:
-        shape = np.shape(y)
+        shape = np.asarray(y).shape
     return len(shape) == 2 and shape[1] > 1
 
 

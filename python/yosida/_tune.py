@@ -20,7 +20,7 @@ from ._arguments import (
 )
 from ._progress import Progress
 from ._results import Trace, Tuned, certificate_of
-from ._targets import TunedTargets, is_table, run_targets, table
+from ._targets import is_table, run_targets, table
 
 Watch = Callable[[int, Any, float, int, float], bool]
 Folds = Union[int, Sequence[float], Iterable[tuple[Any, Any]], Any]
@@ -117,7 +117,7 @@ def tune(
     verbose: Union[bool, int] = False,
     interrupt: str = "return",
     copy_bytes: Optional[float] = None,
-) -> Union[Tuned, TunedTargets]:
+) -> Any:
     """Find the penalty of a linear model: the same as ``yosida tune``, with the same defaults and the same bits.
 
     Parameters
@@ -125,7 +125,8 @@ def tune(
     X : array, DataFrame or scipy.sparse matrix of shape (rows, features)
         Only read, and where it lies if it can be; see :func:`last_copies`.
     y : array of shape (rows,), or (rows, targets)
-        Several targets, of ``ridge``, are tuned from one factorisation: see :class:`TunedTargets`. Numbers, or for ``logistic``, ``softmax`` and ``svm`` labels, which are numbers here.
+        Numbers, or for ``logistic``, ``softmax`` and ``svm`` labels, which are numbers here. Several targets of ``ridge``
+        are tuned from one factorisation: see :class:`TunedTargets`.
     model : str
         One of :func:`models`.
     sample_weight : array, optional

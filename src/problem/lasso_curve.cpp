@@ -220,7 +220,7 @@ void LassoCurves::grow(const Vector& score) {
   working_ = x_.with_columns(columns_);
   validation_ = split_.validation.x.with_columns(columns_);
   slope_ = all_slopes_(columns_);
-  if (x_.omits_zeros() || x_.rows() > kFewRows) {
+  if (x_.rows() > kFewRows) {
     gram_.set_all(weighted_gram(working_, as_span(weight_)));
     const auto size = static_cast<double>(columns_.size());
     flops_ += static_cast<double>(x_.rows()) * size * size;

@@ -23,10 +23,11 @@ constexpr std::array<Hue, 10> kHues = {{{"#0a62ad", "#6db5ff"},
 
 // The methods that are compared most often have a colour each, the others share one with what they are
 // compared with least.
-constexpr std::array<std::string_view, 20> kMethods = {
-    "my-hpo", "sho",      "hoag",        "tpe",     "grid",     "random",          "my-hpo-bt",
-    "gp-ei",  "my-hpo-c", "my-hpo-full", "reverse", "sho-code", "forward",         "hyperband",
-    "stn",    "penalty",  "tpe-2",       "",        "my-hpo-1", "my-hpo-consensus"};
+constexpr std::array<std::string_view, 27> kMethods = {
+    "my-hpo", "sho",      "hoag",        "tpe",     "grid",     "random",           "my-hpo-bt",
+    "gp-ei",  "my-hpo-c", "my-hpo-full", "reverse", "sho-code", "forward",          "hyperband",
+    "stn",    "penalty",  "tpe-2",       "",        "my-hpo-1", "my-hpo-consensus", "soba",
+    "saba",   "meha",     "agils",       "bome",    "f2sa",     "bic-gaffa"};
 
 }  // namespace
 
@@ -38,10 +39,10 @@ MethodColour colour_of(std::string_view method) {
     const auto index = static_cast<std::size_t>(found - kMethods.begin());
     return {.place = index % kHues.size(), .turn = index / kHues.size()};
   }
-  // Methods of others: by a hash (FNV-1a) of the name, in a third turn.
+  // Methods of others: by a hash (FNV-1a) of the name, in a fourth turn.
   std::uint64_t hash = 1469598103934665603U;
   for (const char c : method) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
-  return {.place = hash % kHues.size(), .turn = 2};
+  return {.place = hash % kHues.size(), .turn = 3};
 }
 
 }  // namespace yosida::report

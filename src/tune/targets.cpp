@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "linalg/gram.hpp"
+#include "linalg/row_numbers.hpp"
 #include "linalg/tasks.hpp"
 #include "solver/target_search.hpp"
 #include "tune/penalty_groups.hpp"
@@ -185,7 +186,8 @@ class TargetProblem {
   Matrix refit(const Vector& lambda) const {
     if (always_refits()) return FactoredRows(train_.numbers(), intercept_).weights(lambda);
     TargetRows both;
-    both.x = to_matrix(stack_rows(train_.rows.x, validation_.rows.x));
+    const Design all = stack_rows(train_.rows.x, validation_.rows.x);
+    both.x = to_matrix(all);
     both.y.resize(both.x.rows(), train_.y.cols());
     both.y << train_.y, validation_.y;
     const auto weight = [](const PreparedPart& part) {
@@ -193,7 +195,7 @@ class TargetProblem {
     };
     both.weight.resize(both.x.rows());
     both.weight << weight(train_), data_.validation_weight * weight(validation_);
-    both.weight /= both.weight.mean();
+    both.weight /= mean_of(all, both.weight);
     return FactoredRows(both, intercept_).weights(lambda);
   }
 

@@ -519,9 +519,14 @@ class FromOffices(Tables):
         text = text_of(self.columns())
         self.assert_read(text + b",,\n" * 4)
         lines = text.split(b"\n")
-        self.tune_table(b"\n".join([*lines[:20], b",,", *lines[20:]]), "price")
-        self.assertTrue(self.corrected)
-        self.assertIn("table.csv:21", self.message)
+        # Rows follow: it is a row without values, and the message says what can be done with one.
+        self.write("table.csv", b"\n".join([*lines[:20], b",,", *lines[20:]]))
+        command = [BINARY, "tune", "--train", "table.csv", "--target", "price"]
+        refused = self.run_command(command)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("table.csv:21", refused.stderr)
+        self.assertIn("--missing drop", refused.stderr)
+        self.assertEqual(self.run_command([*command, "--missing", "drop"]).returncode, 0)
 
     def test_utf16_without_a_mark(self):
         for encoding in ["utf-16-le", "utf-16-be"]:

@@ -40,10 +40,11 @@ TEST(Field, Numbers) {
                           ','),
             1234.0);
   EXPECT_EQ(field::number("1'234.5", '.'), 1234.5);
+  EXPECT_EQ(field::number("12,34,567", '.'), 1234567.0);  // as India groups digits
   EXPECT_EQ(field::number("3,14", ','), 3.14);
   EXPECT_EQ(field::number("+,5", ','), 0.5);
   for (const std::string_view text :
-       {"1,23", "1,2345", "12,34,567", "1,234 567", "", "-", ",", "1e", "a", "1,,234"})
+       {"1,23", "1,2345", "12,345,67", "1,234 567", "", "-", ",", "1e", "a", "1,,234"})
     EXPECT_FALSE(field::number(text, '.')) << text;
   EXPECT_FALSE(field::number("1.5", ','));
 }

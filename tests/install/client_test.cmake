@@ -55,7 +55,13 @@ if(EXISTS ${WORK}/moved/bin/yosida)
   endforeach()
   run(bash -n ${WORK}/moved/share/bash-completion/completions/yosida)
   run(bash -c "source '${WORK}/moved/share/bash-completion/completions/yosida'
-COMP_WORDS=(yosida tune --tar) COMP_CWORD=2; compopt() { :; }; $(complete -p yosida | sed 's/.*-F \\([^ ]*\\).*/\\1/'); echo \"\${COMPREPLY[*]}\"")
+compopt() {
+:
+}
+COMP_WORDS=(yosida tune --tar)
+COMP_CWORD=2
+$(complete -p yosida | sed 's/.*-F \\([^ ]*\\).*/\\1/')
+echo \"\${COMPREPLY[*]}\"")
   if(NOT output MATCHES "^--target")
     message(FATAL_ERROR "the installed completion of --tar is ${output}")
   endif()

@@ -91,6 +91,7 @@ struct ResponsePath {
 /// How sure the best λ of a seed is: the loss around it with its standard error, the λ within one standard
 /// error of the least loss, and what the two rules take.
 struct TrustBand {
+  /// The loss at a λ.
   struct Point {
     double lambda = 0.0, loss = 0.0, standard_error = 0.0;
   };

@@ -26,7 +26,9 @@ class BatchDraws {
   const BilevelProblem& at(const BilevelProblem& whole, Index batch) const {
     return batches_.problems.empty() ? whole : *batches_.problems[static_cast<std::size_t>(batch)];
   }
+  /// The share of all training rows that a batch has.
   double train_share(Index batch) const { return share(batches_.train_shares, batch); }
+  /// The same of validation rows.
   double validation_share(Index batch) const { return share(batches_.validation_shares, batch); }
 
  private:

@@ -61,11 +61,12 @@ void verify_files(const DataFiles& files, const ValidationOptions& validation);
 /// Reads them, for options.seed where built-in rows are drawn; before that, everything is verified that needs
 /// no rows. Throws InputError and MemoryError.
 Rows read_rows(const DataFiles& files, const TuneOptions& options);
-/// The same with several targets.
+/// Rows with several targets.
 struct RowsOfTargets {
   Rows rows;
   Targets targets;
 };
+/// As read_rows, where the files name several targets.
 RowsOfTargets read_rows_of_targets(const DataFiles& files, const TuneOptions& options);
 
 }  // namespace yosida
