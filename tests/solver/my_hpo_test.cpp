@@ -205,7 +205,7 @@ TEST(Progress, IsAShareOfTheSearchAndNotOfTheMostIterations) {
   ASSERT_GE(shares.size(), 4U);
   EXPECT_LT(shares.front(), 0.3);
   EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
-  EXPECT_GT(shares.back(), 0.8);
+  EXPECT_GT(shares.back(), 0.6);  // behind the scan
   EXPECT_LT(static_cast<double>(outcome.iterations) / MyHpo::default_iterations, 0.3);
 }
 
