@@ -10,8 +10,12 @@ inline bool is_exact(const BilevelProblem& problem) {
   return problem.traits().has_closed_form || problem.traits().factors_cheaply;
 }
 
-/// h has kinks of an ℓ₁ penalty. Problems with one state their bounds.
-inline bool has_l1_kinks(const BilevelProblem& problem) { return problem.traits().bounds.has_value(); }
+/// h has kinks of an ℓ₁ penalty. Problems with one state their bounds, and that h has narrow features. Bounds
+/// alone tell nothing: a network may have them as well, whose exact solves take thousands of gradients.
+inline bool has_l1_kinks(const BilevelProblem& problem) {
+  const ProblemTraits& traits = problem.traits();
+  return traits.bounds.has_value() && traits.feature_width < ProblemTraits::kSmoothWidth;
+}
 
 /// The scan of the search for one λ: how near its points are to each other, how exactly h is told at each,
 /// and when no more of them are needed.
