@@ -215,6 +215,7 @@ class CsvReader {
 
   // A comment, or the upper line of a header of two: a line below it has a name that the options ask for.
   bool is_above_names(const Record& record, Records below) const {
+    if (!asks_for_names()) return false;
     if (has_asked_name(record, delimiter_of(record.text, separator_))) return false;
     constexpr int kMostAbove = 10;
     for (int i = 0; i < kMostAbove; ++i) {
@@ -280,6 +281,17 @@ class CsvReader {
         if (at < first.size() && text == first[at]) comes_again[at] = true;
       });
     return 2 * std::count(comes_again.begin(), comes_again.end(), true) < layout_.columns;
+  }
+
+  // Whether options call a column by a name: a number is an index, and no name is looked for in the lines.
+  bool asks_for_names() const {
+    const auto is_name = [](const std::string& text) { return !text.empty() && !parse_number(text); };
+    const auto have_name = [&](const std::vector<std::string>& texts) {
+      return std::any_of(texts.begin(), texts.end(), is_name);
+    };
+    return is_name(options_.target) || is_name(options_.weight) || is_name(options_.fold) ||
+           is_name(options_.id) || have_name(options_.ignore) || have_name(options_.only) ||
+           have_name(options_.categorical) || have_name(options_.numeric) || !options_.like.columns.empty();
   }
 
   // Whether an option calls a column so.
