@@ -20,10 +20,12 @@ constexpr int kMaxBoundsTried = 4;
 /// A rise of L_V by so small a share is none: inner solves leave more.
 constexpr double kUnseen = 1e-11;
 
-/// Where a factorisation makes exact solves cheap, and where h has kinks: inexact solves do not tell on which
-/// side of one they are, and the certificate, which tolerances follow, does not fall there.
+/// Where a factorisation makes exact solves cheap, and beside the kinks of two λ, as of an elastic net:
+/// inexact solves do not tell on which side of one they are, and the certificate, which tolerances follow,
+/// does not fall there. Exact ones are held up by kinks on the way, too. Of two λ a search then looks along
+/// lines and descends once more; of more it does not, and coarse solves must lead past these kinks first.
 bool is_solved_exactly(const BilevelProblem& problem) {
-  return problem.traits().factors_cheaply || has_l1_kinks(problem);
+  return problem.traits().factors_cheaply || (has_l1_kinks(problem) && problem.hyperparameters() == 2);
 }
 
 }  // namespace

@@ -164,7 +164,7 @@ TEST(ElasticNetMyHpo, EndsNoHigherThanAGridOfCurves) {
 // rounding, or at the kink that it ends in. Folds add kinks of their own.
 TEST(ElasticNetMyHpo, EndsAtTheBottomToRounding) {
   int inside = 0;
-  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     std::vector<std::shared_ptr<const BilevelProblem>> one, other;
     for (std::uint64_t fold = 0; fold < 3; ++fold) {
       const Split split = test::random_split(30, 30, 0, 8, 100 * seed + fold, least_squares());
@@ -189,7 +189,7 @@ TEST(ElasticNetMyHpo, EndsAtTheBottomToRounding) {
         certify(problem, a.best, Start{.lambda = a.best.lambda, .low = a.low, .high = a.high});
     EXPECT_NE(certificate.verdict, Verdict::not_certified) << "seed " << seed << ": " << certificate.reason;
   }
-  EXPECT_GE(inside, 3);
+  EXPECT_GE(inside, 10);  // most data want only one of the two penalties
 }
 
 }  // namespace
