@@ -42,7 +42,7 @@ TableError refusal_of(std::vector<BadColumn> bad, const SourceLines& lines) {
   const auto [source, line] = lines.at(first.example.line);
   std::string message = refused_field(source, line, first.column->field, name_of(*first.column),
                                       first.example.text, first.rule);
-  const auto place_of = [&](std::uint64_t of_all) {
+  const auto place_of = [&lines, &source = source](std::uint64_t of_all) {
     const auto [file, number] = lines.at(of_all);
     return file == source ? fmt::format("line {}", number) : fmt::format("{}:{}", file, number);
   };
