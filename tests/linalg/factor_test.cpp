@@ -5,6 +5,7 @@
 #include <Eigen/Dense>
 
 #include "support/compare.hpp"
+#include "support/dense.hpp"
 #include "support/random_split.hpp"
 
 namespace yosida {
@@ -27,7 +28,7 @@ TEST(CholeskySolve, EqualsEigensLdlt) {
     const Matrix a = random_matrix(size + 3, size, random);
     Matrix h = a.transpose() * a + identity(size);
     Vector b = random_vector(size, random);
-    const Vector expected = Eigen::MatrixXd(h).ldlt().solve(b);
+    const Vector expected = test::symmetric_solution(h, b);
     ASSERT_TRUE(cholesky_solve(h, b));
     EXPECT_LE(relative_error(b, expected), kTolerance) << size;
   }
@@ -107,8 +108,7 @@ TEST(Svd, ReconstructsAndEqualsEigens) {
       EXPECT_LE(relative_error(f.u * f.s.asDiagonal() * f.v.leftCols(k).transpose(), a), kTolerance);
       EXPECT_LE(relative_error(f.u.transpose() * f.u, identity(k)), kTolerance);
       EXPECT_LE(relative_error(f.v.transpose() * f.v, identity(f.v.cols())), kTolerance);
-      const Eigen::JacobiSVD<Eigen::MatrixXd> eigens(a);
-      EXPECT_LE(relative_error(f.s, eigens.singularValues()), kTolerance);
+      EXPECT_LE(relative_error(f.s, test::singular_values(a).s), kTolerance);
     }
   }
 }
@@ -134,8 +134,7 @@ TEST(Qr, ReconstructsWithAnOrthonormalQAndATriangularR) {
     EXPECT_LE(relative_error(f.q.transpose() * f.q, identity(cols)), kTolerance);
     EXPECT_TRUE(Matrix(f.r.triangularView<Eigen::StrictlyLower>()).isZero(0.0));
     // R is unique up to the signs of its rows.
-    const Eigen::HouseholderQR<Eigen::MatrixXd> eigens(a);
-    const Matrix r = eigens.matrixQR().topRows(cols).triangularView<Eigen::Upper>();
+    const Eigen::MatrixXd r = test::orthogonal_factors(a).r;
     EXPECT_LE(relative_error(f.r.cwiseAbs(), r.cwiseAbs()), 1e-11);
   }
 }
@@ -196,7 +195,7 @@ struct LinearSystem {
     const Matrix a = random_matrix(2 * size, size, random) / std::sqrt(2.0 * static_cast<double>(size));
     h = a.transpose() * a + identity(size);
     b = random_vector(size, random);
-    solution = Eigen::MatrixXd(h).ldlt().solve(b);
+    solution = test::symmetric_solution(h, b);
   }
   void apply(const Vector& p, Vector& out) const { out = h * p; }
 };
@@ -218,8 +217,7 @@ TEST(ConjugateGradients, EqualEigensLdlt) {
 
 TEST(ConjugateGradients, TakeOneProductWhereThePreconditionerIsTheInverse) {
   const LinearSystem system(40);
-  const auto inverse = Eigen::MatrixXd(system.h).ldlt();
-  const auto precondition = [&](Vector& r) { r = inverse.solve(r).eval(); };
+  const auto precondition = [&](Vector& r) { r = test::symmetric_solution(system.h, r); };
   const auto largest = [](const Vector& r) { return r.cwiseAbs().maxCoeff(); };
   Vector x = Vector::Zero(40);
   const CgReport report =

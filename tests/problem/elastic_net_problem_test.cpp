@@ -7,6 +7,7 @@
 #include "problem/newton.hpp"
 #include "problem/plain_lasso.hpp"
 #include "support/compare.hpp"
+#include "support/dense.hpp"
 #include "yosida/data/spectra.hpp"
 #include "yosida/error.hpp"
 #include "yosida/problem/gradient_check.hpp"
@@ -313,7 +314,7 @@ TEST(ElasticNetProblem, HasBoundsOfItsOwn) {
   EXPECT_EQ((w.head(8).array() != 0.0).count(), 1);
   const Eigen::MatrixXd x = test::matrix_of(split.train.x);
   const Eigen::MatrixXd centred = x.rowwise() - x.colwise().mean();
-  const double curvature = std::pow(Eigen::JacobiSVD<Eigen::MatrixXd>(centred).singularValues()[0], 2) / 30.0;
+  const double curvature = std::pow(test::singular_values(centred).s[0], 2) / 30.0;
   EXPECT_NEAR(net.traits().bounds->high[1], std::log(10.0 * curvature), 0.2);
   // Further down by the ratio of the columns' curvatures, for an ℓ₁ penalty by that of their scales.
   const Eigen::VectorXd columns = centred.colwise().squaredNorm();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "problem/collapsed_least_squares.hpp"
+#include "support/dense.hpp"
 #include "support/random_split.hpp"
 #include "yosida/problem/k_fold_problem.hpp"
 
@@ -76,13 +77,12 @@ class KFoldRidgeCurve {
         mean = x.colwise().mean();
         y_mean = split.train.y.mean();
       }
-      const Eigen::BDCSVD<Eigen::MatrixXd> svd(x.rowwise() - mean.transpose(),
-                                               Eigen::ComputeThinU | Eigen::ComputeThinV);
+      const test::SingularValues svd = test::singular_values(x.rowwise() - mean.transpose());
       Fold fold;
       fold.rows = static_cast<double>(x.rows());
-      fold.d = svd.singularValues();
-      fold.dz = fold.d.cwiseProduct(svd.matrixU().transpose() * (split.train.y.array() - y_mean).matrix());
-      fold.valid = (x_valid.rowwise() - mean.transpose()) * svd.matrixV();
+      fold.d = svd.s;
+      fold.dz = fold.d.cwiseProduct(svd.u.transpose() * (split.train.y.array() - y_mean).matrix());
+      fold.valid = (x_valid.rowwise() - mean.transpose()) * svd.v;
       fold.y = split.validation.y.array() - y_mean;
       folds_.push_back(std::move(fold));
     }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "support/compare.hpp"
+#include "support/dense.hpp"
 #include "support/problem_case.hpp"
 #include "support/random_split.hpp"
 #include "support/threads_guard.hpp"
@@ -36,12 +37,12 @@ class PlainRidge {
       y.array() -= shift;
       z_.array() -= shift;
     }
-    svd_.compute(x, Eigen::ComputeThinU | Eigen::ComputeThinV);
-    right_ = svd_.matrixU().transpose() * y;
+    svd_ = test::singular_values(x);
+    right_ = svd_.u.transpose() * y;
   }
   Vector weights(double lambda) const {
-    const auto s = svd_.singularValues().array();
-    return svd_.matrixV() * (s * right_.array() / (s.square() + 2.0 * std::exp(lambda) * n_)).matrix();
+    const auto s = svd_.s.array();
+    return svd_.v * (s * right_.array() / (s.square() + 2.0 * std::exp(lambda) * n_)).matrix();
   }
   double h(double lambda) const {
     return 0.5 * (v_ * weights(lambda) - z_).squaredNorm() / static_cast<double>(z_.size());
@@ -51,7 +52,7 @@ class PlainRidge {
   Eigen::MatrixXd v_;
   Vector z_, right_;
   double n_ = 0.0;
-  Eigen::JacobiSVD<Eigen::MatrixXd> svd_;
+  test::SingularValues svd_;
 };
 
 /// Rows whose singular values fall geometrically from 1 to 1/condition, with columns that have means.
@@ -60,8 +61,7 @@ Split with_condition(Index n, Index m, Index d, double condition, double noise, 
   const Index rank = std::min(n, d);
   const auto orthonormal = [&](Index rows, Index cols) {
     const Eigen::MatrixXd a = random_matrix(rows, cols, random);
-    return Eigen::MatrixXd(Eigen::HouseholderQR<Eigen::MatrixXd>(a).householderQ() *
-                           Eigen::MatrixXd::Identity(rows, cols));
+    return test::orthogonal_factors(a).q;
   };
   const Eigen::MatrixXd v = orthonormal(d, rank);
   const Vector s = Vector::NullaryExpr(rank, [&](Index i) {

@@ -4,6 +4,7 @@
 
 #include "problem/newton.hpp"
 #include "support/compare.hpp"
+#include "support/dense.hpp"
 #include "support/problem_case.hpp"
 
 namespace yosida {
@@ -97,8 +98,8 @@ TEST_P(InnerSolve, CostsOneGradientFromItsOwnAnswer) {
 TEST_P(RidgeInnerSolve, EqualsTheClosedForm) {
   for (const double lambda : {-7.0, -1.0, 3.0}) {
     const Vector zero = Vector::Zero(built.basis.rows());
-    const Vector closed =
-        built.plain.train_hessian(zero, lambda).ldlt().solve(-built.plain.train_gradient(zero, lambda));
+    const Vector closed = test::symmetric_solution(built.plain.train_hessian(zero, lambda),
+                                                   -built.plain.train_gradient(zero, lambda));
     Vector w = Vector::Zero(size);
     problem.inner_solve(lambda_of(lambda), {}, w);
     EXPECT_LE(relative_error(built.basis * w, closed), kOptimal);

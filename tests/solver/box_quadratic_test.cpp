@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "support/dense.hpp"
 #include "support/random_split.hpp"
 
 namespace yosida {
@@ -27,7 +28,7 @@ struct Quadratic {
 /// `away`.
 Quadratic random_quadratic(Index p, double spread, bool away, Random& random) {
   Quadratic q;
-  Eigen::MatrixXd basis = random_matrix(p, p, random).householderQr().householderQ();
+  Eigen::MatrixXd basis = test::orthogonal_factors(random_matrix(p, p, random)).q;
   Vector values(p);
   for (double& each : values) each = std::pow(10.0, spread * (random.uniform() - 0.5));
   q.b = basis * values.asDiagonal() * basis.transpose();
@@ -62,7 +63,7 @@ double brute_force(const Quadratic& q) {
       const Vector slope = q.g + q.b * x;
       const Eigen::MatrixXd part = q.b(free, free);
       const Vector right = -slope(free);
-      x(free) = Vector(part.llt().solve(right));
+      x(free) = test::symmetric_solution(part, right);
     }
     if ((x - q.low).minCoeff() < -1e-12 || (q.high - x).minCoeff() < -1e-12) continue;
     best = std::min(best, q.value(x));
@@ -117,7 +118,7 @@ TEST(BoxQuadratic, IsTheNewtonStepWhereTheBoxIsWide) {
   q.low.setConstant(-1e6);
   q.high.setConstant(1e6);
   const Vector x = minimise_in_box(q.g, q.b, q.low, q.high);
-  EXPECT_LE((x + q.b.llt().solve(q.g)).norm(), 1e-10 * x.norm());
+  EXPECT_LE((x + test::symmetric_solution(q.b, q.g)).norm(), 1e-10 * x.norm());
 }
 
 TEST(BoxQuadratic, StaysWhereTheBoxIsAPoint) {

@@ -5,6 +5,7 @@
 #include <Eigen/Dense>
 
 #include "support/compare.hpp"
+#include "support/dense.hpp"
 #include "support/plain_problem.hpp"
 #include "support/problem_case.hpp"
 #include "yosida/solver/forward.hpp"
@@ -40,13 +41,13 @@ class HypergradientStep : public testing::TestWithParam<Case> {
   /// argmin L_T(·, λ), by Newton's method: the problem is small and starts near.
   Vector solved(double lambda, Vector w) const {
     for (int i = 0; i < 50; ++i)
-      w -= plain.train_hessian(w, lambda).ldlt().solve(plain.train_gradient(w, lambda));
+      w -= test::symmetric_solution(plain.train_hessian(w, lambda), plain.train_gradient(w, lambda));
     return w;
   }
   /// −Cᵀ H⁻¹ ∇L_V
   double hypergradient(double lambda, const Vector& w) const {
     return -plain.cross(w, lambda).dot(
-        plain.train_hessian(w, lambda).ldlt().solve(plain.validation_gradient(w)));
+        test::symmetric_solution(plain.train_hessian(w, lambda), plain.validation_gradient(w)));
   }
   Vector first() const {
     Vector w = Vector::Zero(problem.weights());

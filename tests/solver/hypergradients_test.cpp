@@ -5,6 +5,7 @@
 #include <Eigen/Dense>
 
 #include "support/compare.hpp"
+#include "support/dense.hpp"
 #include "support/problem_case.hpp"
 #include "yosida/solver/bounds.hpp"
 #include "yosida/solver/forward.hpp"
@@ -59,7 +60,7 @@ class RidgePerWeight final : public BilevelProblem {
     out = x_valid_.transpose() * (x_valid_ * p) / static_cast<double>(x_valid_.rows());
   }
   InnerReport inner_solve(const Vector& lambda, const InnerOptions&, Vector& w) const override {
-    w = hessian(lambda).ldlt().solve(x_.transpose() * y_ / static_cast<double>(x_.rows()));
+    w = test::symmetric_solution(hessian(lambda), x_.transpose() * y_ / static_cast<double>(x_.rows()));
     return {.converged = true, .work = {.train_gradients = 1}};
   }
   Losses losses(const Vector& w, const Vector& lambda) const override {

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "support/compare.hpp"
+#include "support/dense.hpp"
 #include "support/plain_problem.hpp"
 #include "support/problem_case.hpp"
 #include "yosida/solver/my_hpo_bt.hpp"
@@ -151,7 +152,7 @@ class MyHpoFullStep : public OneStep {
       const Vector g = plain.train_gradient(w, lambda) + weights_only(u + rho * (w - v));
       Eigen::MatrixXd h = plain.train_hessian(w, lambda);
       h.diagonal() += rho * plain.penalised;
-      w -= h.ldlt().solve(g);
+      w -= test::symmetric_solution(h, g);
     }
     return w;
   }

@@ -7,6 +7,7 @@
 
 #include "problem/forwarding_problem.hpp"
 #include "support/compare.hpp"
+#include "support/dense.hpp"
 #include "support/problem_case.hpp"
 #include "yosida/solver/bounds.hpp"
 
@@ -31,13 +32,12 @@ class RidgePath {
       x_mean_ = Vector::Zero(plain_.x_train.cols());
     }
     const Eigen::MatrixXd x = plain_.x_train.rowwise() - x_mean_.transpose();
-    eigen_.compute(x.transpose() * x / n);
-    rotated_ =
-        eigen_.eigenvectors().transpose() * (x.transpose() * (plain_.y_train.array() - y_mean_).matrix()) / n;
+    eigen_ = test::symmetric_eigen(x.transpose() * x / n);
+    rotated_ = eigen_.vectors.transpose() * (x.transpose() * (plain_.y_train.array() - y_mean_).matrix()) / n;
   }
   double operator()(double lambda) const {
-    const Vector d = eigen_.eigenvalues().cwiseMax(0.0).array() + 2.0 * std::exp(lambda);
-    const Vector w = eigen_.eigenvectors() * rotated_.cwiseQuotient(d);
+    const Vector d = eigen_.values.cwiseMax(0.0).array() + 2.0 * std::exp(lambda);
+    const Vector w = eigen_.vectors * rotated_.cwiseQuotient(d);
     const Vector m = (plain_.x_valid * w).array() + (y_mean_ - x_mean_.dot(w));
     return 0.5 * (plain_.y_valid - m).squaredNorm() / static_cast<double>(m.size());
   }
@@ -46,7 +46,7 @@ class RidgePath {
   PlainProblem plain_;
   Vector x_mean_;
   double y_mean_ = 0.0;
-  Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen_;
+  test::SymmetricEigen eigen_;
   Vector rotated_;
 };
 
@@ -167,7 +167,8 @@ TEST(Oracle, PolishesValleysThatOnlySeemHigher) {
 /// w*(λ) of a logistic problem by plain Newton steps from the w given.
 double logistic_validation(const PlainProblem& plain, double lambda, Vector& w) {
   for (int i = 0; i < 100; ++i) {
-    const Vector step = plain.train_hessian(w, lambda).ldlt().solve(plain.train_gradient(w, lambda));
+    const Vector step =
+        test::symmetric_solution(plain.train_hessian(w, lambda), plain.train_gradient(w, lambda));
     double t = 1.0;
     while (t > 1e-6 && plain.train_loss(w - t * step, lambda) > plain.train_loss(w, lambda)) t *= 0.5;
     w -= t * step;
@@ -211,7 +212,7 @@ TEST(DefaultBounds, SpanTheScaleOfTheData) {
   const BuiltProblem built(split, least_squares(), false, false);
   const Eigen::MatrixXd h =
       built.plain.data_hessian(built.plain.x_train, built.plain.y_train, Vector::Zero(120));
-  const double curvature = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(h).eigenvalues().maxCoeff();
+  const double curvature = test::symmetric_eigen(h).values.maxCoeff();
   const Interval bounds = default_bounds(*built.problem, -1.0);
   EXPECT_NEAR(bounds.low, std::log(1e-12 * h.diagonal().minCoeff()), 1e-6);
   EXPECT_NEAR(bounds.high, std::log(10.0 * curvature), 1e-6);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "support/dense.hpp"
 #include "support/random_split.hpp"
 #include "yosida/problem/cleaning_problem.hpp"
 #include "yosida/problem/linear_problem.hpp"
@@ -109,7 +110,7 @@ inline Vector dense_newton(const BilevelProblem& problem, const Vector& lambda, 
     g += (u + rho * (w - v)).cwiseProduct(part);
     Eigen::MatrixXd h = dense_hessian(problem, w, lambda);
     h.diagonal() += rho * part;
-    const Vector step = -h.completeOrthogonalDecomposition().solve(g);
+    const Vector step = -test::shortest_solution(h, g);
     double scale = 1.0;
     while (scale > 1e-6 && objective(w + scale * step) > objective(w) + 1e-4 * scale * g.dot(step) + 1e-15)
       scale *= 0.5;

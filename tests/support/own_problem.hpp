@@ -3,6 +3,7 @@
 #include <Eigen/Dense>
 #include <cmath>
 
+#include "support/dense.hpp"
 #include "yosida/problem/bilevel_problem.hpp"
 
 namespace yosida::test {
@@ -72,7 +73,7 @@ struct OwnProblem : BilevelProblem {
     for (int i = 0; i < 100; ++i) {
       train_gradient(w, lambda, g);
       if (g.norm() <= 1e-14) break;
-      w -= hessian(w, lambda).ldlt().solve(g);
+      w -= test::symmetric_solution(hessian(w, lambda), g);
     }
     return w;
   }
@@ -81,7 +82,8 @@ struct OwnProblem : BilevelProblem {
     const Vector w = trained(lambda);
     Vector g(a.size());
     validation_gradient(w, lambda, g);
-    return validation_direct(w, lambda) - cross(w, lambda).transpose() * hessian(w, lambda).ldlt().solve(g);
+    return validation_direct(w, lambda) -
+           cross(w, lambda).transpose() * test::symmetric_solution(hessian(w, lambda), g);
   }
 };
 

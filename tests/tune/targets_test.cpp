@@ -6,6 +6,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "support/dense.hpp"
 #include "yosida/error.hpp"
 #include "yosida/random.hpp"
 #include "yosida/tune/tune.hpp"
@@ -119,7 +120,7 @@ TEST(Targets, LeaveOneOutIsAllRefits) {
       }
       Eigen::MatrixXd h = others.transpose() * others / 39.0;
       h.diagonal().head(6).array() += 2.0 * std::exp(found.targets[static_cast<std::size_t>(t)].lambda[0]);
-      const Vector w = h.ldlt().solve(others.transpose() * y / 39.0);
+      const Vector w = test::symmetric_solution(h, others.transpose() * y / 39.0);
       const double e = all.targets.train(left, t) - x.row(left).dot(w.head(6)) - w[6];
       sum += 0.5 * e * e;
     }

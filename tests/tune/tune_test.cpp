@@ -5,6 +5,7 @@
 #include <Eigen/Dense>
 #include <cmath>
 
+#include "support/dense.hpp"
 #include "tune/tables.hpp"
 #include "yosida/error.hpp"
 
@@ -86,7 +87,7 @@ TEST(Tune, WeightsAreThoseOfTheNormalEquations) {
   const Vector y = parts.train.y.array() - y_mean;
   Matrix h = z.transpose() * z / n;
   h.diagonal().array() += 2.0 * std::exp(tuned.lambda()[0]);
-  const Vector w = h.llt().solve(z.transpose() * y / n);
+  const Vector w = test::symmetric_solution(h, z.transpose() * y / n);
   const Coefficients own = tuned.model->coefficients();
   EXPECT_EQ(own.names, table.feature_names);
   for (Index j = 0; j < 3; ++j)

@@ -46,4 +46,6 @@ class Table {
   bool has_emphasis_ = false, has_marks_ = false;
 };
 
+inline constexpr auto kLeft = Table::Align::left, kRight = Table::Align::right;
+
 }  // namespace yosida::cli

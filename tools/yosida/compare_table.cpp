@@ -74,7 +74,6 @@ void print_comparison(const Comparison& comparison, const std::vector<study::Rec
                                   : "; the best has a *");
   const bool has_gap =
       std::any_of(rows.begin(), rows.end(), [&](const MethodRow& row) { return gap_of(row).has_value(); });
-  constexpr auto kLeft = Table::Align::left, kRight = Table::Align::right;
   std::vector<Table::Column> columns = {
       {"method", kLeft}, {"train", kRight, 3}, {"validation", kRight}, {"test", kRight, 1}};
   if (has_gap) columns.push_back({"lambda gap", kRight, 2});

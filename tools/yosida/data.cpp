@@ -123,7 +123,6 @@ std::string state(const CatalogEntry& entry, const std::vector<std::filesystem::
 }
 
 int run_list(const CatalogFlags& flags) {
-  constexpr auto kLeft = Table::Align::left;
   Table table({{"name", kLeft}, {"state", kLeft}, {"shape", kLeft, 1}, {"what it is", kLeft, 2}});
   for (const CatalogEntry* entry : flags.entries())
     table.add({entry->name, state(*entry, flags.folders()), entry->shape, entry->title});

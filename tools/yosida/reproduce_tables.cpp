@@ -28,7 +28,6 @@ using study::Experiment;
 
 constexpr int kSummary = 2, kFull = 3;
 constexpr std::size_t kReadable = 110;  // columns of text that people like to read
-constexpr auto kLeft = Table::Align::left, kRight = Table::Align::right;
 
 // ---- cells ----
 

@@ -110,7 +110,6 @@ Table table_of(const std::vector<Record>& runs) {
     builds.push_back(study::build_in_words(words.spec.build));
     models.push_back(words.spec.options.model.empty() ? "-" : words.spec.options.model);
   }
-  constexpr auto kLeft = Table::Align::left, kRight = Table::Align::right;
   std::vector<Table::Column> columns = {{"key", kLeft},       {"method", kLeft},      {"seed", kRight},
                                         {"status", kLeft, 4}, {"validation", kRight}, {"lambda", kRight, 3},
                                         {"work", kRight, 5},  {"seconds", kRight, 6}, {"finished", kLeft, 7}};
