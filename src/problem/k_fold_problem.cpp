@@ -5,6 +5,7 @@
 #include <string>
 
 #include "linalg/tasks.hpp"
+#include "problem/following_memory.hpp"
 #include "problem/memory_archive.hpp"
 #include "problem/stoppable_memory.hpp"
 #include "yosida/error.hpp"
@@ -54,6 +55,12 @@ Work sum_of(std::span<const Work> works) {
 struct FoldMemories final : SolveMemory, StoppableMemory, ArchivedMemory {
   std::vector<std::unique_ptr<SolveMemory>> folds;
 
+  /// The folds use what is large in the memory of the first, where they can.
+  void share() {
+    for (std::size_t k = 1; k < folds.size(); ++k)
+      if (auto* const own = dynamic_cast<FollowingMemory*>(folds[k].get()); own != nullptr && folds[0])
+        own->follow(*folds[0]);
+  }
   void stop_by(const StopToken* stop) override {
     for (const auto& own : folds)
       if (auto* const stoppable = dynamic_cast<StoppableMemory*>(own.get())) stoppable->stop_by(stop);
@@ -159,18 +166,21 @@ void KFoldProblem::fill_in_traits() {
 }
 
 std::span<const KFoldProblem::Scratch> KFoldProblem::for_each_fold(
-    FunctionRef<void(const Fold&, Scratch&)> each) const {
+    FunctionRef<void(const Fold&, Scratch&)> each, bool first_leads) const {
   // One per fold: folds differ in size, and a vector that changes its size allocates.
   thread_local std::vector<Scratch> of_thread;
   std::vector<Scratch>& scratch = of_thread;
   if (scratch.size() < folds_.size()) scratch.resize(folds_.size());
-  linalg::run_side_by_side(folds(), operations_, [&](Index k) {
+  const auto run = [&](Index k) {
     Scratch& own = scratch[static_cast<std::size_t>(k)];
     const Index size = at(k).penalised + at(k).intercepts;
     for (Vector* vector : {&own.a, &own.b, &own.c}) vector->resize(size);
     own.of_lambda.resize(hyperparameters());
     each(at(k), own);
-  });
+  };
+  if (first_leads) run(0);
+  const Index first = first_leads ? 1 : 0;
+  linalg::run_side_by_side(folds() - first, operations_, [&](Index k) { run(first + k); });
   return {scratch.data(), folds_.size()};
 }
 
@@ -340,17 +350,21 @@ std::unique_ptr<SolveMemory> KFoldProblem::solve_memory() const {
   for (const Fold& fold : folds_) all->folds.push_back(fold.problem->solve_memory());
   const bool any =
       std::any_of(all->folds.begin(), all->folds.end(), [](const auto& own) { return own != nullptr; });
-  return any ? std::move(all) : nullptr;
+  if (!any) return nullptr;
+  all->share();
+  return all;
 }
 
 std::optional<double> KFoldProblem::largest_curvature(SolveMemory& memory, Work& work) const {
   std::vector<std::optional<double>> largest(folds_.size());  // H is made of a block per fold
   std::vector<Work> works(folds_.size());
-  for_each_fold([&](const Fold& fold, Scratch&) {
-    SolveMemory* const own = memory_of(fold, &memory);
-    if (own != nullptr)
-      largest[number_of(fold)] = fold.problem->largest_curvature(*own, works[number_of(fold)]);
-  });
+  for_each_fold(
+      [&](const Fold& fold, Scratch&) {
+        SolveMemory* const own = memory_of(fold, &memory);
+        if (own != nullptr)
+          largest[number_of(fold)] = fold.problem->largest_curvature(*own, works[number_of(fold)]);
+      },
+      true);
   const auto is_known = [](const std::optional<double>& each) { return each.has_value(); };
   if (!std::all_of(largest.begin(), largest.end(), is_known)) return {};
   work += mean_of(sum_of(works), folds());
@@ -365,19 +379,21 @@ SolveMemory* KFoldProblem::memory_of(const Fold& fold, SolveMemory* all) const {
 InnerReport KFoldProblem::inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const {
   require_sizes(*this, w, lambda);
   std::vector<InnerReport> reports(folds_.size());
-  for_each_fold([&](const Fold& fold, Scratch& own) {
-    InnerOptions part = options;
-    part.proximal.reset();
-    part.memory = memory_of(fold, options.memory);
-    gather(fold, w, own.a);
-    if (options.proximal) {
-      gather(fold, options.proximal->u, own.b);
-      gather(fold, options.proximal->v, own.c);
-      part.proximal.emplace(ProximalTerm{own.b, own.c, options.proximal->rho});
-    }
-    reports[number_of(fold)] = fold.problem->inner_solve(lambda, part, own.a);
-    scatter(fold, own.a, w);
-  });
+  for_each_fold(
+      [&](const Fold& fold, Scratch& own) {
+        InnerOptions part = options;
+        part.proximal.reset();
+        part.memory = memory_of(fold, options.memory);
+        gather(fold, w, own.a);
+        if (options.proximal) {
+          gather(fold, options.proximal->u, own.b);
+          gather(fold, options.proximal->v, own.c);
+          part.proximal.emplace(ProximalTerm{own.b, own.c, options.proximal->rho});
+        }
+        reports[number_of(fold)] = fold.problem->inner_solve(lambda, part, own.a);
+        scatter(fold, own.a, w);
+      },
+      options.memory != nullptr);
   InnerReport all;
   all.converged = true;
   double square = 0.0;
@@ -415,21 +431,23 @@ LinearReport KFoldProblem::hessian_solve(const Vector& w, const Vector& lambda, 
   require_weights(*this, b);
   require_weights(*this, x);
   std::vector<LinearReport> reports(folds_.size());
-  for_each_fold([&](const Fold& fold, Scratch& own) {
-    LinearReport& report = reports[number_of(fold)];
-    gather(fold, w, own.a);
-    gather(fold, b, own.b);
-    gather(fold, x, own.c);
-    if (own.b.isZero(0.0)) {  // no tolerance is relative to 0
-      own.c.setZero();
-      report.converged = true;
-    } else {
-      LinearOptions part = options;
-      part.memory = memory_of(fold, options.memory);
-      report = fold.problem->hessian_solve(own.a, lambda, own.b, part, own.c);
-    }
-    scatter(fold, own.c, x);
-  });
+  for_each_fold(
+      [&](const Fold& fold, Scratch& own) {
+        LinearReport& report = reports[number_of(fold)];
+        gather(fold, w, own.a);
+        gather(fold, b, own.b);
+        gather(fold, x, own.c);
+        if (own.b.isZero(0.0)) {  // no tolerance is relative to 0
+          own.c.setZero();
+          report.converged = true;
+        } else {
+          LinearOptions part = options;
+          part.memory = memory_of(fold, options.memory);
+          report = fold.problem->hessian_solve(own.a, lambda, own.b, part, own.c);
+        }
+        scatter(fold, own.c, x);
+      },
+      options.memory != nullptr);
   return joined(reports);
 }
 

@@ -126,6 +126,7 @@ class KeptHessian::Form {
  public:
   virtual ~Form() = default;
   virtual bool set_penalties(const Vector& c) = 0;
+  virtual bool has_penalties(const Vector& c) const = 0;
   virtual void solve(Vector& v) const = 0;
   virtual double largest_curvature() const = 0;
   virtual void exchange(Archive& archive) = 0;
@@ -141,7 +142,7 @@ class KeptHessian::Factored final : public Form {
   }
 
   bool set_penalties(const Vector& c) override {
-    if (c_.size() == c.size() && c_ == c) return true;
+    if (has_penalties(c)) return true;
     // What rounding has made indefinite is lifted a little: M need not be the Hessian to the last digit.
     for (double lift = kNone; lift < 1e-3; lift *= 100.0) {
       factor_ = hessian_;
@@ -154,6 +155,8 @@ class KeptHessian::Factored final : public Form {
     c_.resize(0);
     return false;
   }
+
+  bool has_penalties(const Vector& c) const override { return c_.size() == c.size() && c_ == c; }
 
   void solve(Vector& v) const override {
     solve_lower(factor_, v);
@@ -218,9 +221,12 @@ class KeptHessian::Kronecker final : public Form {
   }
 
   bool set_penalties(const Vector& c) override {
-    const auto penalties = c.head(features_ * outputs_);
-    c_ = penalties[0];
-    return q_.size() > 0 && (penalties.array() == c_).all();
+    c_ = c[0];
+    return has_penalties(c);
+  }
+
+  bool has_penalties(const Vector& c) const override {
+    return q_.size() > 0 && (c.head(features_ * outputs_).array() == c_).all();
   }
 
   void solve(Vector& v) const override {
@@ -286,6 +292,8 @@ void KeptHessian::compute(const DataTerm& data, const Vector& state, const Vecto
 }
 
 bool KeptHessian::set_penalties(const Vector& c) { return form_->set_penalties(c); }
+
+bool KeptHessian::has_penalties(const Vector& c) const { return form_ && form_->has_penalties(c); }
 
 void KeptHessian::solve(Vector& v) const { form_->solve(v); }
 

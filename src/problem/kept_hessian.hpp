@@ -33,6 +33,8 @@ class KeptHessian {
   bool is_empty() const { return form_ == nullptr; }
   /// Adds diag(c). False where the sum has no inverse of this form.
   bool set_penalties(const Vector& c);
+  /// Whether diag(c) is what was added last.
+  bool has_penalties(const Vector& c) const;
   /// v becomes M⁻¹v.
   void solve(Vector& v) const;
   /// The largest curvature of the data term with the intercepts refitted, as it is told here.

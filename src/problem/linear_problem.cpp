@@ -383,7 +383,7 @@ double LinearProblem::gradient_flops() const {
 std::unique_ptr<SolveMemory> LinearProblem::solve_memory() const {
   const bool suits = penalty_.is_shared() || loss_.outputs() == 1;
   if (traits_.factors_cheaply || !suits || !QuasiNewton::pays(train_term())) return nullptr;
-  return std::make_unique<QuasiNewton>();
+  return std::make_unique<QuasiNewton>(train_term());
 }
 
 std::optional<double> LinearProblem::largest_curvature(SolveMemory& memory, Work& work) const {

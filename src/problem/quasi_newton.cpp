@@ -46,6 +46,9 @@ constexpr double kUsualPasses = 300.0;
 /// The logarithm of the mean penalty.
 double logarithm_of(const Vector& c) { return std::log(c.mean()); }
 
+/// With so many rows for each column a fold has nearly the Hessian of another.
+constexpr double kRowsToFollow = 3.0;
+
 constexpr std::size_t kMaxPairs = 30;
 /// The most pairs that one linear solve adds.
 constexpr std::size_t kMaxPairsOfSolve = 8;
@@ -79,6 +82,42 @@ bool QuasiNewton::pays(const DataTerm& data) {
   return kUsualSolves * seconds.factor + kUsualHessians * seconds.hessian <= kUsualPasses * seconds.pass;
 }
 
+QuasiNewton::QuasiNewton(const DataTerm& data)
+    : may_follow_(static_cast<double>(data.design().rows()) >=
+                  kRowsToFollow * static_cast<double>(data.design().cols())) {}
+
+bool QuasiNewton::follow(SolveMemory& leader) {
+  auto* const own = dynamic_cast<QuasiNewton*>(&leader);
+  if (own == nullptr || !may_follow_ || !own->may_follow_) return false;
+  leader_ = own;
+  own->leads_ = true;
+  return true;
+}
+
+const KeptHessian* QuasiNewton::hessian() const {
+  const KeptHessian& used = follows() ? leader_->hessian_ : hessian_;
+  return used.is_empty() ? nullptr : &used;
+}
+
+bool QuasiNewton::set_penalties(const Vector& c) {
+  if (hessian() == nullptr) return false;
+  return follows() ? hessian()->has_penalties(c) : hessian_.set_penalties(c);
+}
+
+void QuasiNewton::begin_to_follow() {
+  if (!follows()) return;
+  if (leaders_hessians_ != leader_->hessians_) pairs_.clear();  // as after a Hessian of its own
+  leaders_hessians_ = leader_->hessians_;
+  wasted_passes_ = 0.0;
+}
+
+double QuasiNewton::end_to_lead(const DataTerm& data, const Vector& c, const StopToken* stop) {
+  if (!leads_ || stop_requested(stop) || point_.w.size() == 0) return 0.0;
+  const double flops = hessian_.is_empty() ? refresh(data, c, stop) : 0.0;
+  set_penalties(c);
+  return flops;
+}
+
 double QuasiNewton::passes_worth_a_hessian(const DataTerm& data) const {
   const Seconds seconds = predicted(data, rows_);
   const double worth = 2.0 + 0.8 * (seconds.hessian + seconds.factor) / seconds.pass;
@@ -90,9 +129,26 @@ std::optional<double> QuasiNewton::largest_curvature(const DataTerm& data, const
                                                      double flops_per_gradient, Work& work) {
   work.train_gradients += go_to(data, zero);
   keep_point();
+  if (leads_ || follows()) {
+    require_margins(data);
+    Vector state;
+    data.state_at(point_.margins, state);
+    data.hessian_diagonal_at(state, diagonal_);
+    work.factorisations += 0.5;
+  }
+  if (follows()) {
+    if (leader_->hessian_.is_empty()) return {};
+    // No column of a fold may be much steeper than in the leader's without this being seen.
+    double ratio = 1.0;
+    for (Index i = 0; i < diagonal_.size(); ++i)
+      if (leader_->diagonal_[i] > 0.0) ratio = std::max(ratio, diagonal_[i] / leader_->diagonal_[i]);
+    return std::max(ratio * leader_->largest_,
+                    diagonal_.head(data.design().cols() * data.outputs()).maxCoeff());
+  }
   work.factorisations += refresh(data, Vector::Ones(data.size()), stop_) / flops_per_gradient;
   if (hessian_.is_empty()) return {};
-  return hessian_.largest_curvature();
+  largest_ = hessian_.largest_curvature();
+  return largest_;
 }
 
 std::int64_t QuasiNewton::go_to(const DataTerm& data, const Vector& w) {
@@ -125,13 +181,15 @@ void QuasiNewton::exchange_hessians() {
 }
 
 void QuasiNewton::choose_hessian(const Vector& c) {
+  begin_to_follow();
   if (other_.is_empty()) return;
   const double penalty = logarithm_of(c);
   if (std::abs(penalty - other_penalty_) < std::abs(penalty - penalty_)) exchange_hessians();
 }
 
 double QuasiNewton::refresh(const DataTerm& data, const Vector& c, const StopToken* stop) {
-  if (!hessian_.is_empty() && wasted_passes_ <= passes_worth_a_hessian(data)) return 0.0;
+  if ((hessian() != nullptr || follows()) && wasted_passes_ <= passes_worth_a_hessian(data)) return 0.0;
+  is_alone_ = leader_ != nullptr;
   // One that is new and wastes passes all the same has missed what few rows tell: then all are taken.
   if (!hessian_.is_empty() && solves_ <= kSoon) rows_ = KeptHessian::Rows::all;
   require_margins(data);
@@ -165,7 +223,7 @@ void QuasiNewton::apply_inverse(const Vector& c, Vector& v) const {
     along[i] = pairs_[i].step.dot(v) / pairs_[i].step.dot(y);
     v -= along[i] * y;
   }
-  hessian_.solve(v);
+  hessian()->solve(v);
   for (std::size_t i = 0; i < pairs_.size(); ++i) {
     const Vector y = change(pairs_[i]);
     v += (along[i] - y.dot(v) / pairs_[i].step.dot(y)) * pairs_[i].step;
@@ -188,7 +246,7 @@ class QuasiNewton::Minimiser {
       if (report_.work.train_gradients >= std::min(p_.max_count, kMaxPasses) || stop_requested(p_.stop))
         break;
       report_.work.factorisations += memory_.refresh(p_.data, p_.c, p_.stop) / p_.flops_per_gradient;
-      if (memory_.hessian_.is_empty() || !memory_.hessian_.set_penalties(p_.c)) break;
+      if (!memory_.set_penalties(p_.c)) break;
       if (!step()) break;
       stalled = norm() <= kShrinks * least ? 0 : stalled + 1;
       least = std::min(least, norm());
@@ -215,8 +273,7 @@ class QuasiNewton::Minimiser {
   double blur() {
     Vector turn = p_.c.cwiseProduct(point().w);
     double ratio = norm() / std::max(gradient_norm(turn, p_.c, p_.curvatures), kSmallest);
-    if (ratio > p_.blur && p_.blur >= kCoarse && !memory_.hessian_.is_empty() &&
-        memory_.hessian_.set_penalties(p_.c)) {
+    if (ratio > p_.blur && p_.blur >= kCoarse && memory_.set_penalties(p_.c)) {
       Vector left = gradient_;
       const double pull = squared(turn);
       ratio = std::min(ratio, std::sqrt(squared(left) / std::max(pull, kSmallest)));
@@ -226,7 +283,7 @@ class QuasiNewton::Minimiser {
   /// vᵀM⁻¹v; v becomes M⁻¹v.
   double squared(Vector& v) const {
     const Vector before = v;
-    memory_.hessian_.solve(v);
+    memory_.hessian()->solve(v);
     return before.dot(v);
   }
 
@@ -243,7 +300,7 @@ class QuasiNewton::Minimiser {
     if (!(slope < 0.0) || !d.allFinite()) {  // rounding in the pairs
       memory_.pairs_.clear();
       d = -gradient_;
-      memory_.hessian_.solve(d);
+      memory_.hessian()->solve(d);
       slope = gradient_.dot(d);
       if (!(slope < 0.0) || !d.allFinite()) return false;
     }
@@ -326,19 +383,26 @@ void QuasiNewton::exchange(Archive& archive) {
   other_.exchange(archive);
   for (double* each : {&penalty_, &other_penalty_, &wasted_passes_, &other_wasted_passes_, &hessians_})
     archive.exchange(*each);
+  for (double* each : {&leaders_hessians_, &largest_}) archive.exchange(*each);
+  archive.exchange(diagonal_);
+  archive.exchange(is_alone_);
   archive.exchange(rows_);
   archive.exchange(solves_);
 }
 
 InnerReport QuasiNewton::minimise(const InnerProblem& problem, Vector& a) {
   ++solves_;
-  return Minimiser(*this, problem).run(a);
+  InnerReport report = Minimiser(*this, problem).run(a);
+  report.work.factorisations +=
+      end_to_lead(problem.data, problem.c, problem.stop) / problem.flops_per_gradient;
+  return report;
 }
 
 LinearReport QuasiNewton::solve(const DataTerm& data, const Vector& c, const Vector& w, const Vector& b,
                                 const LinearOptions& options, double flops_per_gradient,
                                 const Vector* curvatures, Vector& x) {
   ++solves_;
+  begin_to_follow();
   LinearReport report;
   report.work.factorisations += static_cast<double>(go_to(data, w));
   require_margins(data);
@@ -357,10 +421,10 @@ LinearReport QuasiNewton::solve(const DataTerm& data, const Vector& c, const Vec
   const std::int64_t needed = needed_passes(options.tolerance);
   while (!report.converged) {
     // What is kept is tried first: often a product or two are all that is wanted.
-    const bool is_first = report.work.hessian_products == 0 && !hessian_.is_empty();
+    const bool is_first = report.work.hessian_products == 0 && hessian() != nullptr;
     const double flops = is_first ? 0.0 : refresh(data, c, options.stop);
     report.work.factorisations += flops / flops_per_gradient;
-    if (hessian_.is_empty() || !hessian_.set_penalties(c)) break;
+    if (!set_penalties(c)) break;
     // No more than are worth another Hessian; with one of this very point, as many as it takes.
     std::int64_t products = std::min<std::int64_t>(options.max_count, most) - report.work.hessian_products;
     if (flops == 0.0)
@@ -380,6 +444,7 @@ LinearReport QuasiNewton::solve(const DataTerm& data, const Vector& c, const Vec
     report.converged = cg.residual_norm <= tolerance;
     if (cg.products < products) break;  // rounding
   }
+  report.work.factorisations += end_to_lead(data, c, options.stop) / flops_per_gradient;
   return report;
 }
 

@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "problem/following_memory.hpp"
 #include "problem/kept_hessian.hpp"
 #include "problem/memory_archive.hpp"
 #include "problem/newton.hpp"
@@ -15,11 +16,22 @@ namespace yosida {
 /// Inner problems are solved by limited-memory quasi-Newton steps that start from a kept Hessian plus the
 /// penalties of today. A change of λ needs no pass over the data: the data term's gradient at the last
 /// weights is kept, and so are the pairs of the limited memory, to which a penalty adds a known share.
-class QuasiNewton final : public SolveMemory, public StoppableMemory, public ArchivedMemory {
+///
+/// A follower uses the Hessian of its leader. That of another fold is nearly as good as its own where rows
+/// are many for each column, and takes neither memory nor time. A follower for which it is not takes its own.
+class QuasiNewton final : public SolveMemory,
+                          public StoppableMemory,
+                          public ArchivedMemory,
+                          public FollowingMemory {
  public:
+  /// One that neither leads nor follows.
+  QuasiNewton() = default;
+  explicit QuasiNewton(const DataTerm& data);
+
   /// Whether a search of many λ is predicted to take less time with a kept Hessian than without.
   static bool pays(const DataTerm& data);
 
+  bool follow(SolveMemory& leader) override;
   void stop_by(const StopToken* stop) override { stop_ = stop; }
   /// BilevelProblem::largest_curvature, at the weights `zero`: the first Hessian is the one that is needed.
   std::optional<double> largest_curvature(const DataTerm& data, const Vector& zero, double flops_per_gradient,
@@ -58,6 +70,14 @@ class QuasiNewton final : public SolveMemory, public StoppableMemory, public Arc
   /// Takes the Hessian anew where passes that it would have saved since the last time have taken longer than
   /// that will. Returns its operations.
   double refresh(const DataTerm& data, const Vector& c, const StopToken* stop);
+  /// The Hessian in use: its own or the leader's. Null where there is none.
+  const KeptHessian* hessian() const;
+  bool set_penalties(const Vector& c);
+  bool follows() const { return leader_ != nullptr && !is_alone_; }
+  /// What is to be done before a solve of a follower.
+  void begin_to_follow();
+  /// Has a Hessian with the penalties c for the followers. Returns the operations that this took.
+  double end_to_lead(const DataTerm& data, const Vector& c, const StopToken* stop);
   /// Takes the one of the two Hessians whose penalties are nearer to c.
   void choose_hessian(const Vector& c);
   void exchange_hessians();
@@ -65,6 +85,13 @@ class QuasiNewton final : public SolveMemory, public StoppableMemory, public Arc
   double passes_worth_a_hessian(const DataTerm& data) const;
 
   const StopToken* stop_ = nullptr;
+  bool may_follow_ = false;
+  bool leads_ = false;
+  const QuasiNewton* leader_ = nullptr;  // null where it has none
+  bool is_alone_ = false;                // a follower that has taken a Hessian of its own
+  double leaders_hessians_ = 0.0;        // that the leader had taken at the last solve of a follower
+  double largest_ = 0.0;                 // the largest curvature of a leader
+  Vector diagonal_;                      // of its Hessian there
   Point point_;
   Point last_;               // where a step has come from
   std::vector<Point> kept_;  // where solves have ended, without margins

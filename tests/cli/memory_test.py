@@ -25,6 +25,26 @@ def run(megabytes, *arguments, folder=None):
                           stderr=subprocess.PIPE, timeout=ENOUGH_SECONDS, encoding="utf-8", preexec_fn=limit)
 
 
+@unittest.skipIf("asan" in BINARY, "the address sanitizer has memory of its own")
+class Folds(Cli):
+    def peak(self, *arguments):
+        """The peak memory in bytes. Only this child is asked, since that of all children is the largest so far."""
+        with subprocess.Popen([BINARY, *arguments], cwd=self.folder, stdout=subprocess.DEVNULL) as process:
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(process.returncode, 0)
+        return usage.ru_maxrss * 1024
+
+    def test_ten_folds_share_one_hessian(self):
+        generator = np.random.default_rng(1)
+        x = generator.standard_normal((4000, 784))
+        y = np.where(x @ generator.standard_normal(784) / 28 + 0.5 * generator.standard_normal(4000) > 0, 1.0, -1.0)
+        np.save(os.path.join(self.folder, "x.npy"), x)
+        np.save(os.path.join(self.folder, "y.npy"), y)
+        run_of = ["tune", "--train", "x.npy", "--train-target", "y.npy", "--model", "logistic", "--quiet"]
+        self.assertLess(self.peak(*run_of, "--folds", "10"), 1.3 * self.peak(*run_of))
+
+
 @unittest.skipIf("asan" in BINARY, "the address sanitizer takes terabytes of address space")
 class Limited(Cli):
     def setUp(self):

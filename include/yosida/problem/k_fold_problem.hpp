@@ -99,7 +99,9 @@ class KFoldProblem final : public BilevelProblem {
   /// What a fold keeps, of a memory of solve_memory().
   SolveMemory* memory_of(const Fold& fold, SolveMemory* all) const;
   /// Calls `each` with every fold, no allocation once it has been called; gives what they have worked with.
-  std::span<const Scratch> for_each_fold(FunctionRef<void(const Fold&, Scratch&)> each) const;
+  /// With `first_leads` the first fold is done before the others begin.
+  std::span<const Scratch> for_each_fold(FunctionRef<void(const Fold&, Scratch&)> each,
+                                         bool first_leads = false) const;
   LinearReport joined(std::span<const LinearReport> reports) const;
   double sum_of_values(FunctionRef<void(const Fold&, Scratch&)> each) const;
   /// out = what `each` makes of the weights of every fold.
