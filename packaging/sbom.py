@@ -31,7 +31,7 @@ LOADED = {
     "libgcc-s1": "GPL-3.0-or-later WITH GCC-exception-3.1", "libgomp1": "GPL-3.0-or-later WITH GCC-exception-3.1",
     "libfmt9": "MIT", "zlib1g": "Zlib", "liblzma5": "0BSD", "libsqlite3-0": "blessing", "libssl3": "Apache-2.0",
     "libopenblas0-pthread": "BSD-3-Clause", "libopencv-core406": "Apache-2.0", "libopencv-imgproc406": "Apache-2.0",
-    "libopencv-objdetect406": "Apache-2.0", "libpq5": "PostgreSQL",
+    "libopencv-objdetect406": "Apache-2.0", "libpq5": "PostgreSQL", "libopenmpi3": "BSD-3-Clause",
 }
 
 
