@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "model/pointwise.hpp"
 
@@ -15,6 +17,23 @@ struct Logistic : Labelled {
   static double value(double m, double y) {
     const double z = -y * m;
     return z > 0.0 ? z + std::log1p(std::exp(-z)) : std::log1p(std::exp(z));
+  }
+  /// Σ log(1 + e^z) = Σ max(z, 0) + log Π (1 + e^{−|z|}), with one logarithm for some rows: q = Π (1 + e) − 1
+  /// is a sum of positive terms, so that small losses keep their digits.
+  static double sum(std::span<const double> m, std::span<const double> y) {
+    constexpr std::size_t kRows = 16;
+    double total = 0.0;
+    for (std::size_t first = 0; first < m.size(); first += kRows) {
+      double q = 0.0;
+      for (std::size_t i = first; i < std::min(first + kRows, m.size()); ++i) {
+        const double z = -y[i] * m[i];
+        const double e = std::exp(-std::abs(z));
+        total += z > 0.0 ? z : 0.0;
+        q += e + q * e;  // not a number where z is none
+      }
+      total += std::log1p(q);
+    }
+    return total;
   }
   /// −y σ(−ym) = −y / (1 + e^{ym})
   static double slope(double m, double y) {

@@ -10,7 +10,7 @@ namespace yosida {
 
 /// A Loss of one output from the formulas of one row: static functions value(m, y), slope(m, y), curvature(m,
 /// y), conjugate(u, y), accepts(y) and the constants name, link, quadratic, jumps,
-/// targets.
+/// targets. A sum(m, y) of theirs is taken where many values cost less together.
 template <typename Formulas>
 class Pointwise final : public Loss {
  public:
@@ -21,6 +21,7 @@ class Pointwise final : public Loss {
   bool accepts(double y) const override { return Formulas::accepts(y); }
   std::string targets() const override { return std::string(Formulas::targets); }
   double sum(std::span<const double> m, std::span<const double> y) const override {
+    if constexpr (requires { Formulas::sum(m, y); }) return Formulas::sum(m, y);
     double total = 0.0;
     for (std::size_t i = 0; i < m.size(); ++i) total += Formulas::value(m[i], y[i]);
     return total;

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "yosida/error.hpp"
@@ -206,6 +208,26 @@ TEST(Logistic, StaysFiniteAndExactAtExtremeMargins) {
     EXPECT_EQ(slope(logistic(), m, 1.0), 0.0);
     EXPECT_EQ(curvature(logistic(), m, 1.0), 0.0);
     EXPECT_EQ(curvature(logistic(), -m, 1.0), 0.0);
+  }
+}
+
+// One logarithm serves some rows at a time: small losses keep their digits, large ones do not overflow, and
+// what is no number stays none, in any place and for any number of rows.
+TEST(Logistic, SumsManyRowsAsOneByOne) {
+  for (const double offset : {-800.0, -30.0, 0.0, 30.0, 36.0, 600.0}) {
+    for (const std::size_t rows : {1U, 15U, 16U, 17U, 100U}) {
+      std::vector<double> m(rows), y(rows);
+      double total = 0.0;
+      for (std::size_t i = 0; i < rows; ++i) {
+        y[i] = i % 3 == 0 ? -1.0 : 1.0;
+        m[i] = y[i] * (offset + 5.0 * std::sin(static_cast<double>(i)));
+        const double z = -y[i] * m[i];
+        total += std::max(z, 0.0) + std::log1p(std::exp(-std::abs(z)));
+      }
+      EXPECT_NEAR(logistic().sum(m, y), total, 1e-13 * total) << offset << ' ' << rows;
+      m[rows / 2] = std::numeric_limits<double>::quiet_NaN();
+      EXPECT_TRUE(std::isnan(logistic().sum(m, y)));
+    }
   }
 }
 
