@@ -323,3 +323,17 @@ def test_parts_do_not_depend_on_units_and_precision(table):
     other = RidgeTuned(cv=5).fit(X[:, ::-1] * 0.3, y)
     np.testing.assert_allclose(other.coef_[::-1] * 0.3, one.coef_, rtol=1e-8)
     np.testing.assert_allclose(RidgeTuned(cv=5).fit(X.astype(np.float32), y).lambda_, one.lambda_, atol=1e-3)
+
+
+@pytest.mark.parametrize("y", [
+    np.array([3, -2, 3, -2]), np.array([7, 7]), np.array([], dtype=int), np.array([0, 2, 1, 2]),
+    np.array([0, 255, 255], dtype=np.uint8), np.array([-2**63, 2**63 - 1, -2**63]), np.array([1.0, 0.0]), np.array(["b", "a", "b"]),
+])
+def test_classes_are_those_of_numpy(y):
+    """Two whole numbers are told apart without np.unique; whatever y is, the answer is its."""
+    from yosida._estimator import _classes_and_places
+
+    classes, places = _classes_and_places(y)
+    expected, expected_places = np.unique(y, return_inverse=True)
+    assert classes.dtype == expected.dtype and np.array_equal(classes, expected)
+    assert np.array_equal(places.astype(float), expected_places.astype(float))

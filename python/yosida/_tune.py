@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Iterable, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Iterable, Literal, Mapping, Optional, Sequence, Union, overload
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from ._arguments import (
 )
 from ._progress import Progress
 from ._results import Trace, Tuned, certificate_of
-from ._targets import is_table, run_targets, table
+from ._targets import TunedTargets, is_table, run_targets, table
 
 Watch = Callable[[int, Any, float, int, float], bool]
 Folds = Union[int, Sequence[float], Iterable[tuple[Any, Any]], Any]
@@ -74,6 +74,55 @@ def run(
     )
 
 
+# What y is decides what comes back, and arrays have no number of dimensions that a checker of types could read: several
+# targets are told by penalty_per="target", which is their default.
+@overload
+def tune(X: Any, y: Any, *, penalty_per: Literal["target"], **options: Any) -> TunedTargets: ...
+@overload
+def tune(
+    X: Any,
+    y: Any,
+    *,
+    model: str = "ridge",
+    sample_weight: Any = None,
+    folds: Folds = None,
+    criterion: Optional[str] = None,
+    repeats: int = 1,
+    group_rows: Any = None,
+    validation: Any = None,
+    test: Any = None,
+    validation_fraction: Optional[float] = None,
+    test_fraction: Optional[float] = None,
+    pretreatment: str = "standardize",
+    target_pretreatment: Optional[str] = None,
+    intercept: bool = True,
+    fill_missing: bool = False,
+    class_weight: Any = None,
+    penalty: Optional[str] = None,
+    penalty_per: Optional[str] = None,
+    groups: Any = None,
+    group_scale: Optional[str] = None,
+    unpenalised: Any = None,
+    rule: str = "min",
+    trust: bool = False,
+    nested: Optional[int] = None,
+    shrink: Any = None,
+    method: str = "my-hpo",
+    settings: Optional[Mapping[str, Any]] = None,
+    budget: Any = None,
+    lambda0: Optional[float] = None,
+    bounds: Optional[tuple[float, float]] = None,
+    seed: int = 0,
+    refit: bool = False,
+    oracle: bool = False,
+    trace: Union[bool, str] = True,
+    any_order: bool = False,
+    feature_names: Optional[Sequence[str]] = None,
+    watch: Optional[Watch] = None,
+    verbose: Union[bool, int] = False,
+    interrupt: str = "return",
+    copy_bytes: Optional[float] = None,
+) -> Tuned: ...
 def tune(
     X: Any,
     y: Any,
@@ -206,6 +255,7 @@ def tune(
     Returns
     -------
     Tuned, or TunedTargets where y has several columns
+        A checker of types takes y for one target; ``penalty_per="target"`` tells it that there are several.
 
     Raises
     ------
