@@ -37,7 +37,9 @@ def run_in_clean_debian(folder, packages):
     for package in packages:
         shutil.copy(folder / "first" / package, root / "tmp")
     for command in ["apt-get update -q", "apt-get install -qy --no-install-recommends /tmp/*.deb", "yosida --version",
-                    "yosida tune --data spectra", "python3 -c 'import yosida; print(yosida.__version__)'"]:
+                    "yosida tune --data spectra", "apt-get install -qy --no-install-recommends openmpi-bin",
+                    "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -n 2 yosida tune --data spectra",
+                    "python3 -c 'import yosida; print(yosida.__version__)'"]:
         subprocess.run(["chroot", str(root), "sh", "-ec", command], check=True)
 
 

@@ -108,6 +108,10 @@ class Laws(Cli):
         self.under_all_looks(compare, self.exported, {"one job": (["--jobs", "1"], {}, False), "four jobs": (["--jobs", "4"], {}, False),
                                                       "another measure": (["--measure", "rmse"], {}, False)})
 
+    def test_reproduce(self):
+        reproduce = ["reproduce", "--problem", "spectra", "--seeds", "2", "--study", "a.study"]
+        self.under_all_looks(reproduce, self.exported, {"one job": (["--jobs", "1"], {}, False), "four jobs": (["--jobs", "4"], {}, False)})
+
     def test_commands_that_print(self):
         self.run_in(self.folder, ["tune", "--train", "classes.csv", "--target", "y", "--save", "model.json", "--quiet"])
         self.run_in(self.folder, ["compare", "--train", "train.csv", "--target", "y", "--methods", "hoag,random", "--seeds", "2",
