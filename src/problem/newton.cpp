@@ -86,7 +86,8 @@ class Newton {
 
   Vector newton_direction() {
     p_.data.state_at(margins_, state_);
-    const HessianSystem hessian{p_.data, p_.c, state_, p_.flops_per_gradient, p_.curvatures, p_.stop};
+    HessianSystem hessian{p_.data, p_.c, state_, p_.flops_per_gradient, p_.curvatures, p_.stop};
+    if (p_.data.loss().is_quadratic()) hessian.kept = &kept_;  // it is the same everywhere
     // Superlinear (Eisenstat and Walker): the nearer, the more exact.
     const double size = norm();
     // A quadratic is its own model.
@@ -127,6 +128,7 @@ class Newton {
   const InnerProblem& p_;
   Vector& a_;
   Vector margins_, move_, slopes_, state_, gradient_;
+  Matrix kept_;  // the Hessian of a quadratic
   double first_norm_ = 0.0;
   bool factored_ = false;  // the last direction came from a factorisation
   double value_ = 0.0;     // the objective before the last step
@@ -226,7 +228,9 @@ LinearReport HessianSystem::solve(const Vector& b, double tolerance, std::int64_
                                   Vector& x) const {
   LinearReport report;
   if (factors(exact ? std::numeric_limits<double>::infinity() : kCheapFactor)) {
-    const Matrix hessian = matrix();
+    Matrix own;
+    Matrix& hessian = kept != nullptr ? *kept : own;
+    if (hessian.size() == 0) hessian = matrix();
     if (stop_requested(stop)) return report;  // it may not be whole
     Eigen::MatrixXd solution = b;
     solve_factored(hessian, solution);

@@ -37,6 +37,7 @@ struct HessianSystem {
   double flops_per_gradient;
   const Vector* curvatures = nullptr;  // as in InnerProblem
   const StopToken* stop = nullptr;     // where it says stop, matrices and solutions are not whole
+  Matrix* kept = nullptr;              // H of an earlier solve of the same system, or empty and filled
 
   /// What forming and factoring H costs, in operations and in gradients.
   double factor_flops() const;

@@ -122,10 +122,7 @@ void TuneProblem::for_each_problem(FunctionRef<void(Index)> each) const {
 std::shared_ptr<const BilevelProblem> TuneProblem::joined(
     std::vector<std::shared_ptr<const BilevelProblem>> all) const {
   if (all.size() == 1) return all[0];
-  // A search by passes calls its folds thousands of times: on a busy machine threads that wait for each other
-  // cost it more than they save. Closed forms and exact curves are few calls, each a long one.
-  const bool is_called_rarely = !problems_[0].linear || all[0]->traits().has_closed_form;
-  const Index operations = is_called_rarely ? std::ssize(all) * numbers_ : 0;
+  const Index operations = std::ssize(all) * numbers_;
   return std::make_shared<const KFoldProblem>(std::move(all), data_.validation_share, operations);
 }
 
