@@ -99,7 +99,7 @@ class Newton {
     const LinearReport solved =
         hessian.solve(-gradient_, std::max(forcing * size, 0.3 * tolerance()), left, p_.exact, direction);
     report_.work += solved.work;
-    factored_ = solved.work.hessian_products == 0;
+    factored_ = solved.work.factorisations >= hessian.factor_work();
     return direction.isZero(0.0) ? Vector(-gradient_) : direction;
   }
 
@@ -169,7 +169,7 @@ double HessianSystem::factor_flops() const {
 
 bool HessianSystem::factors(double worth) const {
   if (data.penalisable() > kMaxCholesky) return false;
-  return factor_flops() <= kInstantFlops || (data.outputs() == 1 && factor_work() <= worth);
+  return factor_flops() <= kInstantFlops || factor_work() <= worth;
 }
 
 Matrix HessianSystem::matrix() const {
@@ -228,45 +228,65 @@ LinearReport HessianSystem::solve(const Vector& b, double tolerance, std::int64_
                                   Vector& x) const {
   LinearReport report;
   if (factors(exact ? std::numeric_limits<double>::infinity() : kCheapFactor)) {
-    Matrix own;
-    Matrix& hessian = kept != nullptr ? *kept : own;
-    if (hessian.size() == 0) hessian = matrix();
-    if (stop_requested(stop)) return report;  // it may not be whole
-    Eigen::MatrixXd solution = b;
-    solve_factored(hessian, solution);
-    x = solution;
-    report.work.factorisations = factor_work();
-    const Vector rest = b - hessian * x;
-    report.residual_norm = gradient_norm(rest, c, curvatures);
-    report.converged = is_rounding(rest.norm(), hessian, x.norm());
+    report = solve_by_factor(b, x);
   } else {
-    // The diagonal of H helps where penalties differ; under one penalty the features' own scales are nearly
-    // equal.
-    Vector diagonal;
-    const auto penalties = c.head(data.penalisable());
-    const bool differ = data.outputs() > 1 || penalties.minCoeff() != penalties.maxCoeff();
-    if (differ) {
-      data.hessian_diagonal_at(state, diagonal);
-      report.work.factorisations = 0.5;  // it reads the data once, as a product does
-    } else if (curvatures != nullptr) {
-      diagonal = *curvatures;
+    // Products that have cost as much as a factorisation would, to no end, are followed by one.
+    const double work = factor_work();
+    const bool may_factor = data.penalisable() <= kMaxCholesky && 2.0 * work < static_cast<double>(max_count);
+    const std::int64_t products = may_factor ? static_cast<std::int64_t>(std::ceil(work)) : max_count;
+    report = solve_by_products(b, tolerance, std::min<std::int64_t>(products, 10 * b.size()), x);
+    if (may_factor && !(report.residual_norm <= tolerance) && !stop_requested(stop)) {
+      const Work before = report.work;
+      report = solve_by_factor(b, x);
+      report.work += before;
     }
-    const bool precondition = diagonal.size() > 0;
-    if (precondition) diagonal += c;
-    const auto apply = [&](const Vector& p, Vector& out) {
-      data.hessian_product_at(state, p, out);
-      out += c.cwiseProduct(p);
-    };
-    const CgReport cg =
-        conjugate_gradients(apply, b, x, tolerance, std::min<std::int64_t>(max_count, 10 * b.size()),
-                            {.diagonal = precondition ? &diagonal : nullptr,
-                             .in_its_units = curvatures != nullptr,
-                             .stop = stop});
-    report.work.hessian_products = cg.products;
-    report.residual_norm = cg.residual_norm;
   }
   data.centre_free_weights(c, x);
   report.converged |= report.residual_norm <= tolerance;
+  return report;
+}
+
+LinearReport HessianSystem::solve_by_factor(const Vector& b, Vector& x) const {
+  LinearReport report;
+  Matrix own;
+  Matrix& hessian = kept != nullptr ? *kept : own;
+  if (hessian.size() == 0) hessian = matrix();
+  if (stop_requested(stop)) return report;  // it may not be whole
+  Eigen::MatrixXd solution = b;
+  solve_factored(hessian, solution);
+  x = solution;
+  report.work.factorisations = factor_work();
+  const Vector rest = b - hessian * x;
+  report.residual_norm = gradient_norm(rest, c, curvatures);
+  report.converged = is_rounding(rest.norm(), hessian, x.norm());
+  return report;
+}
+
+LinearReport HessianSystem::solve_by_products(const Vector& b, double tolerance, std::int64_t max_count,
+                                              Vector& x) const {
+  LinearReport report;
+  // The diagonal of H helps where penalties differ; under one penalty the features' own scales are nearly
+  // equal.
+  Vector diagonal;
+  const auto penalties = c.head(data.penalisable());
+  const bool differ = data.outputs() > 1 || penalties.minCoeff() != penalties.maxCoeff();
+  if (differ) {
+    data.hessian_diagonal_at(state, diagonal);
+    report.work.factorisations = 0.5;  // it reads the data once, as a product does
+  } else if (curvatures != nullptr) {
+    diagonal = *curvatures;
+  }
+  const bool precondition = diagonal.size() > 0;
+  if (precondition) diagonal += c;
+  const auto apply = [&](const Vector& p, Vector& out) {
+    data.hessian_product_at(state, p, out);
+    out += c.cwiseProduct(p);
+  };
+  const CgReport cg = conjugate_gradients(
+      apply, b, x, tolerance, max_count,
+      {.diagonal = precondition ? &diagonal : nullptr, .in_its_units = curvatures != nullptr, .stop = stop});
+  report.work.hessian_products = cg.products;
+  report.residual_norm = cg.residual_norm;
   return report;
 }
 

@@ -42,8 +42,7 @@ struct HessianSystem {
   /// What forming and factoring H costs, in operations and in gradients.
   double factor_flops() const;
   double factor_work() const { return factor_flops() / flops_per_gradient; }
-  /// True where one factorisation takes a few milliseconds or, with one output, costs no more gradients than
-  /// this.
+  /// True where one factorisation takes a few milliseconds or costs no more gradients than this.
   bool factors(double worth) const;
   /// H; where nothing determines a common shift of the outputs, with a multiple of 11ᵀ there, which leaves
   /// solves as they are.
@@ -56,8 +55,11 @@ struct HessianSystem {
   LinearReport solve_many(const Matrix& b, double tolerance, Matrix& x) const;
   /// By Cholesky where that is cheap, or where `exact` is asked for and the system is not large; elsewhere by
   /// conjugate gradients from the x given, preconditioned by the diagonal of H where penalties differ and by
-  /// `curvatures` where columns do. Stops at ‖b − Hx‖ ≤ tolerance, in the norm of gradient_norm().
+  /// `curvatures` where columns do. Stops at ‖b − Hx‖ ≤ tolerance, in the norm of gradient_norm(). Where
+  /// products have cost as much as a factorisation and have not got there, one is made after all.
   LinearReport solve(const Vector& b, double tolerance, std::int64_t max_count, bool exact, Vector& x) const;
+  LinearReport solve_by_factor(const Vector& b, Vector& x) const;
+  LinearReport solve_by_products(const Vector& b, double tolerance, std::int64_t max_count, Vector& x) const;
 };
 
 /// Damped Newton from the a given. The margins are kept, so an iteration costs one

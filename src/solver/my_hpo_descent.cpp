@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "solver/my_hpo_scan.hpp"
 #include "solver/stationarity.hpp"
@@ -11,12 +12,18 @@ namespace {
 
 /// Inner solves end at this share of the certificate reached.
 constexpr double kForcing = 0.03;
+/// Weights are those of a λ no further away than this: where small penalties alone hold them (separable
+/// classes), a gradient that is small beside that at 0 says nothing.
+constexpr double kMostBlur = 0.03;
 /// The certificate has improved where it is lower by this factor.
 constexpr double kImproved = 0.9;
 /// Iterations that rounding may keep from improving the certificate.
 constexpr int kMaxUnimproved = 4;
 /// Times that creeping λ are moved to their bounds.
 constexpr int kMaxBoundsTried = 4;
+/// A step that lowers h by so small a share brings it no nearer where the certificate does not improve,
+/// either.
+constexpr double kLittle = 1e-8;
 /// A rise of L_V by so small a share is none: inner solves leave more.
 constexpr double kUnseen = 1e-11;
 
@@ -53,7 +60,9 @@ void Descent::begin(Iterate& at, const std::optional<Vector>& rival) {
 }
 
 void Descent::step(Iterate& at) {
+  const double before = validation_;
   const bool has_moved = move(at);
+  fell_little_ = before - validation_ <= kLittle * std::abs(before);
   const double certificate =
       scaled_hypergradient(problem_, range_, at.w, at.lambda, hypergradient_, validation_);
   if (certificate <= settings_.tolerance) {
@@ -61,7 +70,7 @@ void Descent::step(Iterate& at) {
     return;
   }
   if (is_stuck(certificate, has_moved)) {
-    if (!reaches_bounds(at)) at.status = SolverStatus::stalled;
+    if (!reaches_bounds(at) && !sharpens(at)) at.status = SolverStatus::stalled;
     return;
   }
   tighten(std::clamp(kForcing * certificate, kLeastTolerance, tolerance_), has_moved);
@@ -77,7 +86,7 @@ bool Descent::is_stuck(double certificate, bool has_moved) {
   unimproved_ = certificate < kImproved * certificate_ ? 0 : unimproved_ + 1;
   certificate_ = std::min(certificate, certificate_);
   const bool is_at_finest = !has_moved && tolerance_ <= kLeastTolerance;
-  return is_at_finest || ((at_rounding_ || !has_moved) && unimproved_ >= kMaxUnimproved);
+  return is_at_finest || (fell_little_ && unimproved_ >= kMaxUnimproved);
 }
 
 /// h may fall towards a bound too slowly for steps to be seen: λ goes there.
@@ -92,14 +101,28 @@ bool Descent::reaches_bounds(Iterate& at) {
   return has_moved;
 }
 
+/// Weights that are not quite those of λ may be what the steps ended on: it goes on with exact ones.
+bool Descent::sharpens(Iterate& at) {
+  if (tolerance_ <= kLeastTolerance) return false;
+  tolerance_ = kLeastTolerance;
+  unimproved_ = 0;
+  certificate_ = std::numeric_limits<double>::infinity();
+  validation_ = evaluate(at.lambda, at.w, at);
+  respond(at);
+  return true;
+}
+
 double Descent::share_done() const {
   const double whole = std::log(first_certificate_ / settings_.tolerance);
   return whole > 0.0 ? std::clamp(1.0 - std::log(certificate_ / settings_.tolerance) / whole, 0.0, 1.0) : 0.0;
 }
 
 double Descent::evaluate(const Vector& lambda, Vector& w, Iterate& at) {
-  if (!problem_.inner_solve(lambda, {.proximal = {}, .tolerance = tolerance_}, w).converged)
-    ++at.inexact_solves;
+  InnerReport report = problem_.inner_solve(lambda, {.proximal = {}, .tolerance = tolerance_}, w);
+  const double most = std::min(kMostBlur, tolerance_);
+  if (report.blur > most && tolerance_ > kLeastTolerance)
+    report = problem_.inner_solve(lambda, {.proximal = {}, .tolerance = kLeastTolerance, .blur = most}, w);
+  if (!report.converged) ++at.inexact_solves;
   return problem_.validation_gradient(w, lambda, g_);
 }
 

@@ -54,7 +54,7 @@ class Descent {
   Vector hypergradient_;  // ∇h
   double validation_ = 0.0;
   double tolerance_;          // of inner solves
-  bool at_rounding_ = false;  // the last step promised less than rounding
+  bool fell_little_ = false;  // the last step lowered h by less than matters, or there was none
 
  private:
   /// Finds ∇h at the iterate from g_, with what else the next step needs.
@@ -67,6 +67,7 @@ class Descent {
   virtual void tighten(double wanted, bool has_moved) = 0;
   bool is_stuck(double certificate, bool has_moved);
   bool reaches_bounds(Iterate& at);
+  bool sharpens(Iterate& at);
 
   double first_certificate_ = 0.0;
   double certificate_ = std::numeric_limits<double>::infinity();  // the least so far

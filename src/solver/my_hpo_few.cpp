@@ -48,7 +48,8 @@ Eigen::MatrixXd convex(const Eigen::MatrixXd& matrix, const std::vector<Index>& 
 
 DescentOfFew::DescentOfFew(const BilevelProblem& problem, const MyHpo::Settings& settings, const Start& range)
     : Descent(problem, settings, range, kFirstTolerance),
-      phi1_(Matrix::Zero(problem.weights(), problem.hyperparameters())) {
+      phi1_(Matrix::Zero(problem.weights(), problem.hyperparameters())),
+      q_(Vector::Zero(problem.weights())) {
   if (const auto least = problem.least_curvatures(); least && least->allFinite() && least->minCoeff() > 0.0)
     kappa_ = *least;
 }
@@ -56,14 +57,30 @@ DescentOfFew::DescentOfFew(const BilevelProblem& problem, const MyHpo::Settings&
 /// Φ₁ = −H⁻¹C;  ∇h = Φ₁ᵀ∇L_V + ∂L_V/∂λ;  B = Φ₁ᵀ∇²L_VΦ₁, and what w* itself adds
 void DescentOfFew::respond(Iterate& at) {
   const Matrix negative_c = negative_cross_products(at);
-  if (!problem_.hessian_solve_many(at.w, at.lambda, negative_c, {.tolerance = tolerance_}, phi1_).converged)
-    ++at.inexact_solves;
+  solve_for_response(negative_c, at);
   hypergradient_ = phi1_.transpose() * g_;
   add_direct_term(problem_, at.w, at.lambda, hypergradient_);
   problem_.validation_curvature(at.w, at.lambda, phi1_, curvature_);
   if (kappa_.size() == 0) return;
   add_curvature_of_response(at);
   measure_shares(negative_c, at);
+}
+
+/// H [Φ₁ q] = [−C ∇L_V]: one factorisation serves both. q is wanted for the curvature of w* alone.
+void DescentOfFew::solve_for_response(const Matrix& negative_c, Iterate& at) {
+  const Index count = at.lambda.size();
+  const bool with_adjoint = kappa_.size() > 0;
+  Matrix right(problem_.weights(), count + (with_adjoint ? 1 : 0)), left(right.rows(), right.cols());
+  right.leftCols(count) = negative_c;
+  left.leftCols(count) = phi1_;
+  if (with_adjoint) {
+    right.col(count) = g_;
+    left.col(count) = q_;
+  }
+  if (!problem_.hessian_solve_many(at.w, at.lambda, right, {.tolerance = tolerance_}, left).converged)
+    ++at.inexact_solves;
+  phi1_ = left.leftCols(count);
+  if (with_adjoint) q_ = left.col(count);
 }
 
 /// −C, column by column.
@@ -83,12 +100,10 @@ Matrix DescentOfFew::negative_cross_products(const Iterate& at) const {
 ///   ∇L_Vᵀ ∂²w*/∂λ_i∂λ_j = −qᵀ(C'_i Φ_j + C'_j Φ_i) + δ_ij ∂h/∂λ_i,   H q = ∇L_V
 void DescentOfFew::add_curvature_of_response(const Iterate& at) {
   const Index count = at.lambda.size();
-  Vector q = Vector::Zero(problem_.weights());
-  problem_.hessian_solve(at.w, at.lambda, g_, {.tolerance = tolerance_}, q);
   Eigen::MatrixXd turning(count, count);  // qᵀC'_i Φ_j
   Vector along(count);
   for (Index j = 0; j < count; ++j) {
-    problem_.cross_product_transposed(phi1_.col(j), at.lambda, q, along);
+    problem_.cross_product_transposed(phi1_.col(j), at.lambda, q_, along);
     turning.col(j) = along;
   }
   curvature_ -= turning + turning.transpose();
@@ -191,7 +206,6 @@ double DescentOfFew::try_step(const Model& model, const Vector& move, double pre
   // Near the optimum both falls drown in rounding. Then the step is taken at its word, and the certificate
   // judges.
   const double slack = kRounding * std::abs(validation_);
-  at_rounding_ = predicted <= slack;
   const double ratio = (validation_ - validation + slack) / (predicted + slack);
   if (ratio > kAcceptedRatio) take(lambda, w, validation, at);
   return ratio;

@@ -31,6 +31,7 @@ class DescentOfFew final : public Descent {
   bool move_to_bounds(const Vector& scale, Iterate& at) override;
   void tighten(double wanted, bool has_moved) override;
 
+  void solve_for_response(const Matrix& negative_c, Iterate& at);
   Matrix negative_cross_products(const Iterate& at) const;
   void add_curvature_of_response(const Iterate& at);
   void measure_shares(const Matrix& negative_c, const Iterate& at);
@@ -40,6 +41,7 @@ class DescentOfFew final : public Descent {
   double try_step(const Model& model, const Vector& move, double predicted, Iterate& at);
 
   Matrix phi1_;                // Φ₁
+  Vector q_;                   // H q = ∇L_V, where least curvatures are known
   Eigen::MatrixXd curvature_;  // d²h/dλ², as far as it is known
   Vector kappa_;  // curvatures that penalties are measured by; empty where λ are no such penalties
   double rho_ = 0.0;
