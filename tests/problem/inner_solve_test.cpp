@@ -193,6 +193,36 @@ TEST_P(LargeInnerSolve, ByConjugateGradientsHoldsTheLimitOnItsWork) {
   }
 }
 
+// Neighbouring columns are nearly equal and penalties small: conjugate gradients would need thousands of
+// products.
+TEST(HessianSolve, FactorsWhereProductsHaveCostAsMuchToNoEnd) {
+  const SharedLoss classes = softmax(6);
+  Split split = test::smooth_split(500, 10, 0, 100, 5);
+  for (Index i = 0; i < split.train.rows(); ++i) split.train.y[i] = static_cast<double>(i % 6);
+  for (Index i = 0; i < split.validation.rows(); ++i) split.validation.y[i] = static_cast<double>(i % 6);
+  const LinearProblem problem(split, *classes, true);
+  const Vector lambda = lambda_of(-18.0);
+  Random random(11);
+  Vector b = random_vector(problem.weights(), random);
+  b.tail(6).array() -= b.tail(6).mean();  // a number added to all intercepts has no curvature
+  const Vector w = Vector::Zero(problem.weights());
+  Vector x = w;
+  constexpr double kTolerance = 1e-6;
+  const LinearReport report = problem.hessian_solve(w, lambda, b, {.tolerance = kTolerance}, x);
+  EXPECT_TRUE(report.converged);
+  EXPECT_GT(report.work.hessian_products, 0) << "products were not tried";
+  EXPECT_LE(report.work.hessian_products, report.work.factorisations + 1.0);
+  Vector product(problem.weights());
+  problem.hessian_product(w, lambda, x, product);
+  EXPECT_LE((product - b).norm(), 10.0 * kTolerance * b.norm());
+
+  // A budget that has no room for a factorisation gets none.
+  x = w;
+  const LinearReport short_of =
+      problem.hessian_solve(w, lambda, b, {.tolerance = kTolerance, .max_count = 30}, x);
+  EXPECT_LE(short_of.work.paper_count(), 30);
+}
+
 // min_b Σ log(1 + e^{−y b}) is at b = log(N₊/N₋). From 0 Newton's method lands where the slope is exactly 0.
 TEST(FitIntercept, IsTheLogOddsAtZeroWeights) {
   Split split = random_split(8, 5, 0, 3, 8, logistic());
