@@ -46,34 +46,44 @@ struct Logistic : Labelled {
       return std::max(-target * margin, 0.0) + std::log1p(e);
     });
   }
-  /// The same with one logarithm for some rows, log Π (1 + e): q = Π (1 + e) − 1 is a sum of positive terms, so
-  /// that small losses keep their digits. Each of eight q has an eighth of the rows.
-  static double sum(std::span<const double> m, std::span<const double> y) {
+  /// −y σ(−ym) = −y / (1 + e^{ym})
+  static double slope(double margin, double target, double e) {
+    return -target * (target * margin < 0.0 ? 1.0 : e) / (1.0 + e);
+  }
+  static void slopes(std::span<const double> m, std::span<const double> y, std::span<double> out) {
+    each_row(m, y, out, slope);
+  }
+  /// Σ of the values with one logarithm for some rows, log Π (1 + e): q = Π (1 + e) − 1 is a sum of positive
+  /// terms, so that small losses keep their digits. Each of eight q has an eighth of the rows.
+  static double sum_of(std::span<const double> m, std::span<const double> y, std::span<const double> e) {
     constexpr std::size_t kParts = 8;
+    double above[kParts] = {}, q[kParts] = {};
+    const auto add = [&](std::size_t i, std::size_t k) {
+      above[k] += std::max(-y[i] * m[i], 0.0);
+      q[k] += e[i] + q[k] * e[i];  // not a number where m is none
+    };
+    const std::size_t whole = m.size() / kParts * kParts;
+    for (std::size_t i = 0; i < whole; i += kParts)
+      for (std::size_t k = 0; k < kParts; ++k) add(i + k, k);
+    for (std::size_t i = whole; i < m.size(); ++i) add(i, i - whole);
+    for (std::size_t k = 1; k < kParts; ++k) {
+      above[0] += above[k];
+      q[0] += q[k] + q[0] * q[k];
+    }
+    return above[0] + std::log1p(q[0]);
+  }
+  static double sum(std::span<const double> m, std::span<const double> y) {
     double total = 0.0;
-    by_exponentials(m, y, {}, [&](auto part, auto targets, auto e, auto) {
-      double above[kParts] = {}, q[kParts] = {};
-      const auto add = [&](std::size_t i, std::size_t k) {
-        above[k] += std::max(-targets[i] * part[i], 0.0);
-        q[k] += e[i] + q[k] * e[i];  // not a number where m is none
-      };
-      const std::size_t whole = part.size() / kParts * kParts;
-      for (std::size_t i = 0; i < whole; i += kParts)
-        for (std::size_t k = 0; k < kParts; ++k) add(i + k, k);
-      for (std::size_t i = whole; i < part.size(); ++i) add(i, i - whole);
-      for (std::size_t k = 1; k < kParts; ++k) {
-        above[0] += above[k];
-        q[0] += q[k] + q[0] * q[k];
-      }
-      total += above[0] + std::log1p(q[0]);
-    });
+    by_exponentials(m, y, {}, [&](auto part, auto targets, auto e, auto) { total += sum_of(part, targets, e); });
     return total;
   }
-  /// −y σ(−ym) = −y / (1 + e^{ym})
-  static void slopes(std::span<const double> m, std::span<const double> y, std::span<double> out) {
-    each_row(m, y, out, [](double margin, double target, double e) {
-      return -target * (target * margin < 0.0 ? 1.0 : e) / (1.0 + e);
+  static double sum_and_slopes(std::span<const double> m, std::span<const double> y, std::span<double> out) {
+    double total = 0.0;
+    by_exponentials(m, y, out, [&](auto part, auto targets, auto e, auto place) {
+      total += sum_of(part, targets, e);
+      for (std::size_t i = 0; i < part.size(); ++i) place[i] = slope(part[i], targets[i], e[i]);
     });
+    return total;
   }
   /// σ(ym) σ(−ym), as e^{−|m|} / (1 + e^{−|m|})²
   static void curvatures(std::span<const double> m, std::span<const double> y, std::span<double> out) {

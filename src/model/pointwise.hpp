@@ -11,7 +11,7 @@ namespace yosida {
 /// A Loss of one output from the formulas of one row: static functions value(m, y), slope(m, y), curvature(m,
 /// y), conjugate(u, y), accepts(y) and the constants name, link, quadratic, jumps,
 /// targets. Where many rows cost less together, values(m, y, out), slopes, curvatures of many rows take the place
-/// of these, and a sum(m, y) may stand beside them.
+/// of these, and sum(m, y) and sum_and_slopes(m, y, out) may stand beside them.
 template <typename Formulas>
 class Pointwise final : public Loss {
  public:
@@ -42,6 +42,14 @@ class Pointwise final : public Loss {
       Formulas::slopes(m, y, out);
     } else {
       for (std::size_t i = 0; i < m.size(); ++i) out[i] = Formulas::slope(m[i], y[i]);
+    }
+  }
+  double sum_and_slopes(std::span<const double> m, std::span<const double> y,
+                        std::span<double> out) const override {
+    if constexpr (requires { Formulas::sum_and_slopes(m, y, out); }) {
+      return Formulas::sum_and_slopes(m, y, out);
+    } else {
+      return Loss::sum_and_slopes(m, y, out);
     }
   }
   void conjugates(std::span<const double> u, std::span<const double> y,
