@@ -5,9 +5,9 @@
 
 namespace yosida::linalg {
 
-/// e^x = mantissa · 2^k, k the whole number in the last bits of `shifted`, for |x| < 1e5. No branches, so that
-/// loops of it become vectors. The mantissa is e^f, |f| ≤ log(2)/2, by its Taylor polynomial, whose next term
-/// is below 1e-17.
+/// e^x = mantissa · 2^k, k the whole number in the last bits of `shifted`, for |x| < 1e5. No branches, so
+/// that loops of it become vectors. The mantissa is e^f, |f| ≤ log(2)/2, by its Taylor polynomial, whose next
+/// term is below 1e-17.
 struct Exponential {
   double mantissa, shifted;
 };
@@ -36,8 +36,7 @@ static inline Exponential exponential_of(double x) {
   odd = odd * square + 1.0 / 6.0;
   even = even * square + 0.5;
   odd = odd * square + 1.0;
-  even = even * square + 1.0;
-  return {odd * f + even, shifted};
+  return {1.0 + (odd * f + even * square), shifted};  // 1 last: what is rounded before is small
 }
 
 }  // namespace yosida::linalg

@@ -120,8 +120,7 @@ template <long V>
 void store(const Outputs<V>& from, double* to) {
   using O = Outputs<V>;
   for (long v = 0; v < O::kEights; ++v) *reinterpret_cast<Eight*>(to + 8 * v) = from.eights[v];
-  for (long v = 0; v < O::kFours; ++v)
-    *reinterpret_cast<Four*>(to + 8 * O::kEights + 4 * v) = from.fours[v];
+  for (long v = 0; v < O::kFours; ++v) *reinterpret_cast<Four*>(to + 8 * O::kEights + 4 * v) = from.fours[v];
 }
 /// sum += number · w
 template <long V>
@@ -192,7 +191,9 @@ void many_products_of(const Number* const* x, long rows, long cols, const double
         [&](long i, const double* const* tile) {
           tile_products<kRowsOfTile, V>(tile, begin, end, w, out + 4 * V * i);
         },
-        [&](long i, const double* const* tile) { tile_products<1, V>(tile, begin, end, w, out + 4 * V * i); });
+        [&](long i, const double* const* tile) {
+          tile_products<1, V>(tile, begin, end, w, out + 4 * V * i);
+        });
   }
 }
 

@@ -9,11 +9,11 @@ namespace {
 /// 2^k from the bits of k + 1023.
 inline double power(unsigned long long biased) { return __builtin_bit_cast(double, biased << 52); }
 
-/// e^x for any x. Beyond these bounds it is 0 or ∞, and it may be subnormal between them, so 2^k is multiplied
-/// in two halves.
+/// e^x for any x. Beyond these bounds it is 0 or ∞, and it may be subnormal between them, so 2^k is
+/// multiplied in two halves.
 inline double exponential(double x) {
   constexpr double kLeast = -746.0, kMost = 710.0;
-  constexpr unsigned long long kEven = 4096;  // keeps k above 0 while it is halved
+  constexpr unsigned long long kEven = 4096;                          // keeps k above 0 while it is halved
   const double inside = x < kLeast ? kLeast : x > kMost ? kMost : x;  // a NaN stays one
   const linalg::Exponential e = linalg::exponential_of(inside);
   const unsigned long long k = __builtin_bit_cast(unsigned long long, e.shifted) -

@@ -74,7 +74,8 @@ struct Logistic : Labelled {
   }
   static double sum(std::span<const double> m, std::span<const double> y) {
     double total = 0.0;
-    by_exponentials(m, y, {}, [&](auto part, auto targets, auto e, auto) { total += sum_of(part, targets, e); });
+    by_exponentials(m, y, {},
+                    [&](auto part, auto targets, auto e, auto) { total += sum_of(part, targets, e); });
     return total;
   }
   static double sum_and_slopes(std::span<const double> m, std::span<const double> y, std::span<double> out) {

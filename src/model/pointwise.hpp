@@ -10,8 +10,8 @@ namespace yosida {
 
 /// A Loss of one output from the formulas of one row: static functions value(m, y), slope(m, y), curvature(m,
 /// y), conjugate(u, y), accepts(y) and the constants name, link, quadratic, jumps,
-/// targets. Where many rows cost less together, values(m, y, out), slopes, curvatures of many rows take the place
-/// of these, and sum(m, y) and sum_and_slopes(m, y, out) may stand beside them.
+/// targets. Where many rows cost less together, values(m, y, out), slopes, curvatures of many rows take the
+/// place of these, and sum(m, y) and sum_and_slopes(m, y, out) may stand beside them.
 template <typename Formulas>
 class Pointwise final : public Loss {
  public:

@@ -75,11 +75,7 @@ double DataTerm::value(const Vector& w) const {
 double DataTerm::gradient(const Vector& w, Vector& g) const {
   g.setZero();
   const double total = x_.fused_pass(
-      as_span(w),
-      [&](Index first, std::span<double> m) {
-        return sum_and_slopes(first, m);
-      },
-      as_span(g), k_);
+      as_span(w), [&](Index first, std::span<double> m) { return sum_and_slopes(first, m); }, as_span(g), k_);
   g /= rows();
   return total / rows();
 }

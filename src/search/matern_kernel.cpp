@@ -1,6 +1,5 @@
-#include "search/matern.hpp"
-
 #include "linalg/exponential.hpp"
+#include "search/matern.hpp"
 
 // Built once per instruction set, with YOSIDA_KERNELS the name of the function it defines.
 
