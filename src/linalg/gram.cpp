@@ -6,6 +6,7 @@
 #include "linalg/blas.hpp"
 #include "linalg/chosen_columns.hpp"
 #include "linalg/factor.hpp"
+#include "linalg/kernels.hpp"
 #include "linalg/ranks.hpp"
 #include "linalg/rows.hpp"
 #include "linalg/tasks.hpp"
@@ -68,15 +69,56 @@ void copy_weighted(const Design& x, std::span<const double> weight, Index begin,
     Eigen::Map<Vector>(out + i * d, d) *= std::sqrt(weight[static_cast<std::size_t>(begin + i)]);
 }
 
-/// The same, rounded.
-void copy_weighted(const Design& x, std::span<const double> weight, Index begin, Index count, float* out) {
-  const Index d = x.cols();
-  Vector row(d);
-  for (Index i = 0; i < count; ++i) {
-    copy_weighted(x, weight, begin + i, 1, row.data());
-    Eigen::Map<Eigen::VectorXf>(out + i * d, d) = row.cast<float>();
+/// x ↦ factor (x − shift) of each column, where steps are no more than that.
+struct OwnSteps {
+  Vector shift, factor;
+};
+OwnSteps own_steps(const Design& x) {
+  const ColumnMap map = Access::map(x);
+  OwnSteps own{Vector(x.cols()), Vector(x.cols())};
+  for (Index j = 0; j < x.cols(); ++j) {
+    own.factor[j] = map.scaled(j, 1.0);
+    own.shift[j] = -map.apply(j, 0.0) / own.factor[j];
   }
+  return own;
 }
+
+const linalg::RowKernels<double>& kernels_of(const double*) { return linalg::kernels().doubles; }
+const linalg::RowKernels<float>& kernels_of(const float*) { return linalg::kernels().singles; }
+
+/// The rows of copy_weighted, rounded.
+class RoundedRows {
+ public:
+  RoundedRows(const Design& x, std::span<const double> weight) : x_(x), weight_(weight) {
+    is_plain_ = !Access::storage(x).is_sparse && Access::map(x).is_diagonal();
+    if (is_plain_) steps_ = own_steps(x);
+  }
+  void copy(Index begin, Index count, float* out) const {
+    const Index d = x_.cols();
+    if (!is_plain_) {
+      Vector row(d);
+      for (Index i = 0; i < count; ++i) {
+        copy_weighted(x_, weight_, begin + i, 1, row.data());
+        Eigen::Map<Eigen::VectorXf>(out + i * d, d) = row.cast<float>();
+      }
+      return;
+    }
+    linalg::visit_dense_rows(x_, [&](const auto& rows) {
+      for (Index i = 0; i < count; ++i) {
+        const auto* const row = rows.row(begin + i);
+        const double weight = weight_.empty() ? 1.0 : weight_[static_cast<std::size_t>(begin + i)];
+        kernels_of(row).rounded_row(row, d, steps_.shift.data(), steps_.factor.data(), std::sqrt(weight),
+                                    out + i * d);
+      }
+    });
+  }
+
+ private:
+  const Design& x_;
+  std::span<const double> weight_;
+  bool is_plain_;
+  OwnSteps steps_;
+};
 
 /// Rows that are written one behind the other where they are wanted.
 template <typename Number>
@@ -153,11 +195,17 @@ Matrix dense_gram(const Design& x, std::span<const double> weight, const StopTok
   const bool is_narrow = x.cols() <= kNarrow;
   std::vector<double> place;
   if (!is_narrow) weight = linalg::gathered(x.rows(), weight, place);
-  const auto copy = [&](Index begin, Index count, Number* out) {
-    copy_weighted(x, weight, begin, count, out);
+  const auto gram_of = [&](const auto& copy) {
+    const CopiedRows<Number> rows{x.rows(), x.cols(), copy};
+    return is_narrow ? narrow_gram(rows, stop) : wide_gram(rows, stop);
   };
-  const CopiedRows<Number> rows{x.rows(), x.cols(), copy};
-  return is_narrow ? narrow_gram(rows, stop) : wide_gram(rows, stop);
+  if constexpr (std::is_same_v<Number, float>) {
+    const RoundedRows rounded(x, weight);
+    return gram_of([&](Index begin, Index count, float* out) { rounded.copy(begin, count, out); });
+  } else {
+    return gram_of(
+        [&](Index begin, Index count, double* out) { copy_weighted(x, weight, begin, count, out); });
+  }
 }
 
 /// Of dense rows: a column of ones and one of y stand behind theirs.

@@ -88,63 +88,135 @@ void add_rows(const Number* const* x, long rows, long cols, const double* r, dou
 /// Columns that are worked on at a time: their weights stay in the first-level cache for all rows of a block.
 constexpr long kTile = 128;
 
+/// The outputs of a row as vectors: eights where registers hold as many numbers, and a four for the rest.
+#ifdef __AVX512F__
+using Eight = double __attribute__((vector_size(64), aligned(8), may_alias));
+constexpr long kRowsOfTile = 8;
+template <long V>
+struct Outputs {
+  static constexpr long kEights = V / 2, kFours = V % 2;
+  Eight eights[V / 2 + (V == 1)];
+  Four fours[1];
+};
+#else
+using Eight = Four;
+constexpr long kRowsOfTile = 4;
+template <long V>
+struct Outputs {
+  static constexpr long kEights = 0, kFours = V;
+  Eight eights[1];
+  Four fours[V];
+};
+#endif
+
+template <long V>
+void load(const double* from, Outputs<V>& to) {
+  using O = Outputs<V>;
+  for (long v = 0; v < O::kEights; ++v) to.eights[v] = *reinterpret_cast<const Eight*>(from + 8 * v);
+  for (long v = 0; v < O::kFours; ++v)
+    to.fours[v] = *reinterpret_cast<const Four*>(from + 8 * O::kEights + 4 * v);
+}
+template <long V>
+void store(const Outputs<V>& from, double* to) {
+  using O = Outputs<V>;
+  for (long v = 0; v < O::kEights; ++v) *reinterpret_cast<Eight*>(to + 8 * v) = from.eights[v];
+  for (long v = 0; v < O::kFours; ++v) *reinterpret_cast<Four*>(to + 8 * O::kEights + 4 * v) = from.fours[v];
+}
+/// sum += number · w
+template <long V>
+void add_times(double number, const Outputs<V>& w, Outputs<V>& sum) {
+  using O = Outputs<V>;
+  for (long v = 0; v < O::kEights; ++v) sum.eights[v] += number * w.eights[v];
+  for (long v = 0; v < O::kFours; ++v) sum.fours[v] += number * w.fours[v];
+}
+
 /// Products of R rows with 4V outputs: each load of w serves R rows.
-template <long R, long V, typename Number>
-void tile_products(const Number* const* x, long begin, long end, const Four* w, Four* out) {
-  Four sum[R][V];
-  for (long i = 0; i < R; ++i)
-    for (long v = 0; v < V; ++v) sum[i][v] = out[i * V + v];
-  for (long j = begin; j < end; ++j)
-    for (long i = 0; i < R; ++i) {
-      const double number = static_cast<double>(x[i][j]);
-      for (long v = 0; v < V; ++v) sum[i][v] += number * w[j * V + v];
-    }
-  for (long i = 0; i < R; ++i)
-    for (long v = 0; v < V; ++v) out[i * V + v] = sum[i][v];
+template <long R, long V>
+void tile_products(const double* const* x, long begin, long end, const double* w, double* out) {
+  Outputs<V> sum[R];
+  for (long i = 0; i < R; ++i) load(out + 4 * V * i, sum[i]);
+  for (long j = begin; j < end; ++j) {
+    Outputs<V> weights;
+    load(w + 4 * V * j, weights);
+    for (long i = 0; i < R; ++i) add_times(x[i][j], weights, sum[i]);
+  }
+  for (long i = 0; i < R; ++i) store(sum[i], out + 4 * V * i);
 }
 
 /// Each load and store of out serves R rows.
-template <long R, long V, typename Number>
-void tile_sums(const Number* const* x, long begin, long end, const Four* r, Four* out) {
-  Four weights[R * V];
-  for (long i = 0; i < R * V; ++i) weights[i] = r[i];
+template <long R, long V>
+void tile_sums(const double* const* x, long begin, long end, const double* r, double* out) {
+  Outputs<V> weights[R];
+  for (long i = 0; i < R; ++i) load(r + 4 * V * i, weights[i]);
   for (long j = begin; j < end; ++j) {
-    Four sum[V];
-    for (long v = 0; v < V; ++v) sum[v] = out[j * V + v];
-    for (long i = 0; i < R; ++i) {
-      const double number = static_cast<double>(x[i][j]);
-      for (long v = 0; v < V; ++v) sum[v] += number * weights[i * V + v];
-    }
-    for (long v = 0; v < V; ++v) out[j * V + v] = sum[v];
+    Outputs<V> sum;
+    load(out + 4 * V * j, sum);
+    for (long i = 0; i < R; ++i) add_times(x[i][j], weights[i], sum);
+    store(sum, out + 4 * V * j);
   }
+}
+
+/// Rows as those of doubles: columns [begin, end) of single ones are copied to `place`.
+const double* const* as_doubles(const double* const* x, long, long, long, double*, const double**) {
+  return x;
+}
+const double* const* as_doubles(const float* const* x, long rows, long begin, long end, double* place,
+                                const double** pointers) {
+  for (long i = 0; i < rows; ++i) {
+    double* const row = place + i * kTile;
+    for (long j = begin; j < end; ++j) row[j - begin] = static_cast<double>(x[i][j]);
+    pointers[i] = row - begin;
+  }
+  return pointers;
+}
+
+/// Calls tile(R, i, rows) for all rows, R at a time.
+template <typename Number, typename Many, typename One>
+void by_tiles(const Number* const* x, long rows, long begin, long end, const Many& many, const One& one) {
+  double place[sizeof(Number) == sizeof(double) ? 1 : kRowsOfTile * kTile];
+  const double* pointers[kRowsOfTile];
+  long i = 0;
+  for (; i + kRowsOfTile <= rows; i += kRowsOfTile)
+    many(i, as_doubles(x + i, kRowsOfTile, begin, end, place, pointers));
+  for (; i < rows; ++i) one(i, as_doubles(x + i, 1, begin, end, place, pointers));
 }
 
 template <long V, typename Number>
 void many_products_of(const Number* const* x, long rows, long cols, const double* w, double* out) {
-  constexpr long kRows = V < 4 ? 4 : 2;  // what the registers hold
-  const Four* const weights = reinterpret_cast<const Four*>(w);
-  Four* const products = reinterpret_cast<Four*>(out);
-  for (long i = 0; i < rows * V; ++i) products[i] = Four{};
+  for (long i = 0; i < 4 * V * rows; ++i) out[i] = 0.0;
   for (long begin = 0; begin < cols; begin += kTile) {
     const long end = begin + kTile < cols ? begin + kTile : cols;
-    long i = 0;
-    for (; i + kRows <= rows; i += kRows)
-      tile_products<kRows, V>(x + i, begin, end, weights, products + i * V);
-    for (; i < rows; ++i) tile_products<1, V>(x + i, begin, end, weights, products + i * V);
+    by_tiles(
+        x, rows, begin, end,
+        [&](long i, const double* const* tile) {
+          tile_products<kRowsOfTile, V>(tile, begin, end, w, out + 4 * V * i);
+        },
+        [&](long i, const double* const* tile) {
+          tile_products<1, V>(tile, begin, end, w, out + 4 * V * i);
+        });
   }
 }
 
 template <long V, typename Number>
 void add_many_of(const Number* const* x, long rows, long cols, const double* r, double* out) {
-  constexpr long kRows = V < 4 ? 4 : 2;
-  const Four* const weights = reinterpret_cast<const Four*>(r);
-  Four* const sums = reinterpret_cast<Four*>(out);
   for (long begin = 0; begin < cols; begin += kTile) {
     const long end = begin + kTile < cols ? begin + kTile : cols;
-    long i = 0;
-    for (; i + kRows <= rows; i += kRows) tile_sums<kRows, V>(x + i, begin, end, weights + i * V, sums);
-    for (; i < rows; ++i) tile_sums<1, V>(x + i, begin, end, weights + i * V, sums);
+    by_tiles(
+        x, rows, begin, end,
+        [&](long i, const double* const* tile) {
+          tile_sums<kRowsOfTile, V>(tile, begin, end, r + 4 * V * i, out);
+        },
+        [&](long i, const double* const* tile) { tile_sums<1, V>(tile, begin, end, r + 4 * V * i, out); });
   }
+}
+
+/// out = weight · factor ∘ (x − shift), rounded
+template <typename Number>
+void rounded_row(const Number* x, long cols, const double* shift, const double* factor, double weight,
+                 float* out) {
+#pragma omp simd
+  for (long j = 0; j < cols; ++j)
+    out[j] = static_cast<float>(weight * factor[j] * (static_cast<double>(x[j]) - shift[j]));
 }
 
 template <typename Number>
@@ -166,7 +238,7 @@ void add_many(const Number* const* x, long rows, long cols, long fours, const do
 }  // namespace
 
 extern const Kernels YOSIDA_KERNELS;
-const Kernels YOSIDA_KERNELS = {{row_products, add_rows, many_products, add_many},
-                                {row_products, add_rows, many_products, add_many}};
+const Kernels YOSIDA_KERNELS = {{row_products, add_rows, many_products, add_many, rounded_row},
+                                {row_products, add_rows, many_products, add_many, rounded_row}};
 
 }  // namespace yosida::linalg

@@ -25,6 +25,10 @@ struct RowKernels {
                         double* out);
   /// out[j] += Σ_i r[i] x[i][j]
   void (*add_many)(const Number* const* x, long rows, long cols, long fours, const double* r, double* out);
+
+  /// out[j] = weight factor[j] (x[j] − shift[j]) of one row, rounded
+  void (*rounded_row)(const Number* x, long cols, const double* shift, const double* factor, double weight,
+                      float* out);
 };
 
 struct Kernels {

@@ -7,6 +7,13 @@
 
 namespace yosida {
 
+double Loss::sum_and_slopes(std::span<const double> m, std::span<const double> y,
+                            std::span<double> out) const {
+  const double total = sum(m, y);
+  slopes(m, y, out);
+  return total;
+}
+
 void Loss::conjugates(std::span<const double>, std::span<const double>, std::span<double> out) const {
   std::fill(out.begin(), out.end(), std::numeric_limits<double>::quiet_NaN());
 }

@@ -10,7 +10,8 @@ namespace yosida {
 
 /// A Loss of one output from the formulas of one row: static functions value(m, y), slope(m, y), curvature(m,
 /// y), conjugate(u, y), accepts(y) and the constants name, link, quadratic, jumps,
-/// targets. A sum(m, y) of theirs is taken where many values cost less together.
+/// targets. Where many rows cost less together, values(m, y, out), slopes, curvatures of many rows take the
+/// place of these, and sum(m, y) and sum_and_slopes(m, y, out) may stand beside them.
 template <typename Formulas>
 class Pointwise final : public Loss {
  public:
@@ -21,16 +22,35 @@ class Pointwise final : public Loss {
   bool accepts(double y) const override { return Formulas::accepts(y); }
   std::string targets() const override { return std::string(Formulas::targets); }
   double sum(std::span<const double> m, std::span<const double> y) const override {
-    if constexpr (requires { Formulas::sum(m, y); }) return Formulas::sum(m, y);
-    double total = 0.0;
-    for (std::size_t i = 0; i < m.size(); ++i) total += Formulas::value(m[i], y[i]);
-    return total;
+    if constexpr (requires { Formulas::sum(m, y); }) {
+      return Formulas::sum(m, y);
+    } else {
+      double total = 0.0;
+      for (std::size_t i = 0; i < m.size(); ++i) total += Formulas::value(m[i], y[i]);
+      return total;
+    }
   }
   void values(std::span<const double> m, std::span<const double> y, std::span<double> out) const override {
-    for (std::size_t i = 0; i < m.size(); ++i) out[i] = Formulas::value(m[i], y[i]);
+    if constexpr (requires { Formulas::values(m, y, out); }) {
+      Formulas::values(m, y, out);
+    } else {
+      for (std::size_t i = 0; i < m.size(); ++i) out[i] = Formulas::value(m[i], y[i]);
+    }
   }
   void slopes(std::span<const double> m, std::span<const double> y, std::span<double> out) const override {
-    for (std::size_t i = 0; i < m.size(); ++i) out[i] = Formulas::slope(m[i], y[i]);
+    if constexpr (requires { Formulas::slopes(m, y, out); }) {
+      Formulas::slopes(m, y, out);
+    } else {
+      for (std::size_t i = 0; i < m.size(); ++i) out[i] = Formulas::slope(m[i], y[i]);
+    }
+  }
+  double sum_and_slopes(std::span<const double> m, std::span<const double> y,
+                        std::span<double> out) const override {
+    if constexpr (requires { Formulas::sum_and_slopes(m, y, out); }) {
+      return Formulas::sum_and_slopes(m, y, out);
+    } else {
+      return Loss::sum_and_slopes(m, y, out);
+    }
   }
   void conjugates(std::span<const double> u, std::span<const double> y,
                   std::span<double> out) const override {
@@ -38,7 +58,11 @@ class Pointwise final : public Loss {
   }
   void curvatures(std::span<const double> m, std::span<const double> y,
                   std::span<double> out) const override {
-    for (std::size_t i = 0; i < m.size(); ++i) out[i] = Formulas::curvature(m[i], y[i]);
+    if constexpr (requires { Formulas::curvatures(m, y, out); }) {
+      Formulas::curvatures(m, y, out);
+    } else {
+      for (std::size_t i = 0; i < m.size(); ++i) out[i] = Formulas::curvature(m[i], y[i]);
+    }
   }
   void apply_curvatures(std::span<const double> state, std::span<const double> dm,
                         std::span<double> out) const override {

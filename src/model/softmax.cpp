@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <vector>
 
+#include "model/exponentials.hpp"
 #include "model/pointwise.hpp"
 #include "yosida/error.hpp"
 #include "yosida/model/loss.hpp"
@@ -25,23 +27,23 @@ class Softmax final : public Loss {
 
   double sum(std::span<const double> m, std::span<const double> y) const override {
     double total = 0.0;
-    for (std::size_t i = 0; i < y.size(); ++i) total += value(m.data() + i * k_, y[i]);
+    by_exponentials(m, y, [&](const Row& row) { total += value(row); });
     return total;
   }
   void values(std::span<const double> m, std::span<const double> y, std::span<double> out) const override {
-    for (std::size_t i = 0; i < y.size(); ++i) out[i] = value(m.data() + i * k_, y[i]);
+    by_exponentials(m, y, [&](const Row& row) { out[row.i] = value(row); });
   }
-  /// p − e_y. At k = y that is −Σ of the other p: no cancellation where the class is nearly certain.
   void slopes(std::span<const double> m, std::span<const double> y, std::span<double> out) const override {
-    for (std::size_t i = 0; i < y.size(); ++i) {
-      double* row = out.data() + i * k_;
-      probabilities(m.data() + i * k_, row);
-      const auto label = static_cast<std::size_t>(y[i]);
-      row[label] = 0.0;
-      double others = 0.0;
-      for (std::size_t k = 0; k < k_; ++k) others += row[k];
-      row[label] = -others;
-    }
+    by_exponentials(m, y, [&](const Row& row) { take_slopes(row, out.data() + row.i * k_); });
+  }
+  double sum_and_slopes(std::span<const double> m, std::span<const double> y,
+                        std::span<double> out) const override {
+    double total = 0.0;
+    by_exponentials(m, y, [&](const Row& row) {
+      total += value(row);
+      take_slopes(row, out.data() + row.i * k_);
+    });
+    return total;
   }
   /// Σ t log t of the probabilities t = u + e_y.
   void conjugates(std::span<const double> u, std::span<const double> y,
@@ -54,7 +56,7 @@ class Softmax final : public Loss {
   }
   void curvatures(std::span<const double> m, std::span<const double> y,
                   std::span<double> out) const override {
-    for (std::size_t i = 0; i < y.size(); ++i) probabilities(m.data() + i * k_, out.data() + i * k_);
+    by_exponentials(m, y, [&](const Row& row) { take_probabilities(row, out.data() + row.i * k_); });
   }
   /// (diag p − p pᵀ) dm = p ∘ (dm − pᵀdm)
   void apply_curvatures(std::span<const double> state, std::span<const double> dm,
@@ -81,22 +83,56 @@ class Softmax final : public Loss {
   }
 
  private:
-  /// The largest margin is taken out of the logarithm: nothing overflows, and small losses keep their digits.
-  double value(const double* m, double y) const {
-    const double* largest = std::max_element(m, m + k_);
-    double others = 0.0;
-    for (const double* each = m; each != m + k_; ++each)
-      if (each != largest) others += std::exp(*each - *largest);
-    return std::log1p(others) + (*largest - m[static_cast<std::size_t>(y)]);
-  }
-  void probabilities(const double* m, double* out) const {
-    const double largest = *std::max_element(m, m + k_);
-    double sum = 0.0;
-    for (std::size_t k = 0; k < k_; ++k) {
-      out[k] = std::exp(m[k] - largest);
-      sum += out[k];
+  /// Row i: its margins, the first largest of them, and e^{m_k − largest}.
+  struct Row {
+    std::size_t i, label, largest;
+    const double* m;
+    const double* e;
+  };
+  /// Calls each(row) for all rows. What it writes may take the place of the row's margins.
+  template <typename Each>
+  void by_exponentials(std::span<const double> m, std::span<const double> y, const Each& each) const {
+    constexpr std::size_t kNumbers = 512;
+    thread_local std::vector<double> e;
+    thread_local std::vector<std::size_t> largest;
+    const std::size_t rows = std::max<std::size_t>(kNumbers / k_, 1);
+    e.resize(rows * k_);
+    largest.resize(rows);
+    for (std::size_t first = 0; first < y.size(); first += rows) {
+      const std::size_t count = std::min(rows, y.size() - first);
+      for (std::size_t i = 0; i < count; ++i) {
+        const double* row = m.data() + (first + i) * k_;
+        largest[i] = static_cast<std::size_t>(std::max_element(row, row + k_) - row);
+        for (std::size_t k = 0; k < k_; ++k) e[i * k_ + k] = row[k] - row[largest[i]];
+      }
+      exponentials(e.data(), static_cast<long>(count * k_), e.data());
+      for (std::size_t i = 0; i < count; ++i)
+        each(Row{.i = first + i,
+                 .label = static_cast<std::size_t>(y[first + i]),
+                 .largest = largest[i],
+                 .m = m.data() + (first + i) * k_,
+                 .e = e.data() + i * k_});
     }
-    for (std::size_t k = 0; k < k_; ++k) out[k] /= sum;
+  }
+  /// The largest margin is taken out of the logarithm: nothing overflows, and small losses keep their digits.
+  double value(const Row& row) const {
+    double others = 0.0;
+    for (std::size_t k = 0; k < k_; ++k)
+      if (k != row.largest) others += row.e[k];
+    return std::log1p(others) + (row.m[row.largest] - row.m[row.label]);
+  }
+  void take_probabilities(const Row& row, double* out) const {
+    double sum = 0.0;
+    for (std::size_t k = 0; k < k_; ++k) sum += row.e[k];
+    for (std::size_t k = 0; k < k_; ++k) out[k] = row.e[k] / sum;
+  }
+  /// p − e_y. At k = y that is −Σ of the other p: no cancellation where the class is nearly certain.
+  void take_slopes(const Row& row, double* out) const {
+    take_probabilities(row, out);
+    out[row.label] = 0.0;
+    double others = 0.0;
+    for (std::size_t k = 0; k < k_; ++k) others += out[k];
+    out[row.label] = -others;
   }
 
   std::size_t k_;

@@ -59,6 +59,13 @@ void DataTerm::slopes(Index first, std::span<double> m) const {
   weigh(first, m);
 }
 
+double DataTerm::sum_and_slopes(Index first, std::span<double> m) const {
+  if (s_.size() == 0) return loss_.sum_and_slopes(m, targets(first, m.size()), m);
+  const double total = sum(first, m);
+  slopes(first, m);
+  return total;
+}
+
 double DataTerm::value(const Vector& w) const {
   return x_.product_pass(
              as_span(w), [&](Index first, std::span<double> m) { return sum(first, m); }, k_) /
@@ -68,13 +75,7 @@ double DataTerm::value(const Vector& w) const {
 double DataTerm::gradient(const Vector& w, Vector& g) const {
   g.setZero();
   const double total = x_.fused_pass(
-      as_span(w),
-      [&](Index first, std::span<double> m) {
-        const double loss_of_rows = sum(first, m);
-        slopes(first, m);
-        return loss_of_rows;
-      },
-      as_span(g), k_);
+      as_span(w), [&](Index first, std::span<double> m) { return sum_and_slopes(first, m); }, as_span(g), k_);
   g /= rows();
   return total / rows();
 }
@@ -86,9 +87,7 @@ double DataTerm::gradient(const Vector& w, Vector& m, Vector& g) const {
       as_span(w),
       [&](Index first, std::span<double> own) {
         std::copy(own.begin(), own.end(), m.data() + first * k_);
-        const double loss_of_rows = sum(first, own);
-        slopes(first, own);
-        return loss_of_rows;
+        return sum_and_slopes(first, own);
       },
       as_span(g), k_);
   g /= rows();

@@ -93,6 +93,7 @@ class DataTerm {
   /// r_i ← s_i r_i
   void weigh(Index first, std::span<double> r) const;
   void slopes(Index first, std::span<double> m) const;
+  double sum_and_slopes(Index first, std::span<double> m) const;
   double square_of(const Vector& state, Index first, std::span<const double> dm) const;
   void fit_one_intercept(Vector& w) const;
   void fit_several_intercepts(Vector& w) const;

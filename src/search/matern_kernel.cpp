@@ -1,3 +1,4 @@
+#include "linalg/exponential.hpp"
 #include "search/matern.hpp"
 
 // Built once per instruction set, with YOSIDA_KERNELS the name of the function it defines.
@@ -5,31 +6,11 @@
 namespace yosida::search {
 namespace {
 
-/// e^(−t) for 0 ≤ t ≤ 200, without branches: 2^k e^f with k whole and |f| ≤ log(2)/2, e^f by its Taylor
-/// polynomial, whose next term is below 1e-17.
+/// e^(−t) for 0 ≤ t ≤ 200, without branches.
 inline double exp_minus(double t) {
-  constexpr double kShift = 0x1.8p52;                 // adding it leaves the whole number in the last bits
-  constexpr double kLog2High = 0x1.62e42fee00000p-1;  // 21 trailing zeros: its products with k are exact
-  constexpr double kLog2Low = 0x1.a39ef35793c76p-33;
-  const double shifted = t * -1.4426950408889634 + kShift;
-  const double k = shifted - kShift;
-  const double f = (-t - k * kLog2High) - k * kLog2Low;
-  double sum = 1.0 / 6227020800.0;
-  sum = sum * f + 1.0 / 479001600.0;
-  sum = sum * f + 1.0 / 39916800.0;
-  sum = sum * f + 1.0 / 3628800.0;
-  sum = sum * f + 1.0 / 362880.0;
-  sum = sum * f + 1.0 / 40320.0;
-  sum = sum * f + 1.0 / 5040.0;
-  sum = sum * f + 1.0 / 720.0;
-  sum = sum * f + 1.0 / 120.0;
-  sum = sum * f + 1.0 / 24.0;
-  sum = sum * f + 1.0 / 6.0;
-  sum = sum * f + 0.5;
-  sum = sum * f + 1.0;
-  sum = sum * f + 1.0;
-  const auto exponent = __builtin_bit_cast(unsigned long long, shifted) << 52;
-  return sum * __builtin_bit_cast(double, exponent + __builtin_bit_cast(unsigned long long, 1.0));
+  const linalg::Exponential e = linalg::exponential_of(-t);
+  const auto exponent = __builtin_bit_cast(unsigned long long, e.shifted) << 52;
+  return e.mantissa * __builtin_bit_cast(double, exponent + __builtin_bit_cast(unsigned long long, 1.0));
 }
 
 }  // namespace

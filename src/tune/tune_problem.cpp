@@ -24,6 +24,8 @@ namespace {
 constexpr double kManyIterations = std::numeric_limits<double>::infinity();
 /// What one exact inner solve may take.
 constexpr double kOneSolve = 100.0;
+/// What is left to the exact steps of a refit.
+constexpr double kNearlyRefitted = 1e-6;
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 /// All rows train. A problem has validation rows; nothing is asked of them.
@@ -276,7 +278,11 @@ Vector TuneProblem::refit(const Dataset& rows, const Vector& lambda, const StopT
   const auto problem = make_problem(all_training(rows), data_, penalty_, intercept_)
                            .cheapest(kOneSolve, Coordinates::any, stop);
   Vector w = starting_weights(*problem);
-  stoppable(*problem, stop).inner_solve(lambda, {}, w);
+  const auto watched = stoppable(*problem, stop);
+  // An exact solve takes a Hessian of all rows for each step, so it begins where a kept one has come to.
+  if (const auto memory = problem->solve_memory())
+    watched.inner_solve(lambda, {.proximal = {}, .tolerance = kNearlyRefitted, .memory = memory.get()}, w);
+  watched.inner_solve(lambda, {}, w);
   return problem->expand(w);
 }
 

@@ -99,6 +99,22 @@ TEST_P(Losses, SlopesAndCurvaturesAreDerivatives) {
     }
 }
 
+// More rows than are worked on at a time, and in place, as problems call it.
+TEST_P(Losses, SumAndSlopesTogetherAreThoseApart) {
+  Margins m;
+  std::vector<double> y;
+  for (int i = 0; i < 333; ++i) {
+    const Margins row = margins(20.0 * std::sin(static_cast<double>(i)));
+    m.insert(m.end(), row.begin(), row.end());
+    y.push_back(targets()[static_cast<std::size_t>(i) % targets().size()]);
+  }
+  Margins expected(m.size());
+  loss.slopes(m, y, expected);
+  const double sum = loss.sum(m, y);
+  EXPECT_EQ(loss.sum_and_slopes(m, y, m), sum);
+  EXPECT_EQ(m, expected);
+}
+
 TEST_P(Losses, SumAndValuesOverRows) {
   Margins m;
   std::vector<double> y;

@@ -52,6 +52,9 @@ class Loss {
   virtual void values(std::span<const double> m, std::span<const double> y, std::span<double> out) const = 0;
   /// out = ∂ℓ/∂m, as many as margins; `out` may be `m`.
   virtual void slopes(std::span<const double> m, std::span<const double> y, std::span<double> out) const = 0;
+  /// Both at once, where they have much in common: returns Σ ℓ and sets the slopes; `out` may be `m`.
+  virtual double sum_and_slopes(std::span<const double> m, std::span<const double> y,
+                                std::span<double> out) const;
   /// out_i = ℓ*(u_i) = sup_m uᵀm − ℓ(m, y_i), one per row, ∞ outside its domain: what duality gaps need. NaN
   /// where a loss does not know it, as by default.
   virtual void conjugates(std::span<const double> u, std::span<const double> y, std::span<double> out) const;
