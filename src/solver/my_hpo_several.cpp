@@ -11,7 +11,8 @@ namespace yosida {
 namespace {
 
 /// With at most so many hyperparameters the response Φ₁ is a matrix, one linear solve a column; with more
-/// where one small factorisation serves all of these.
+/// where one small factorisation serves all of these and h is smooth. Beside kinks a step is short whatever it
+/// knows of curvatures.
 constexpr Index kMaxFew = 64;
 constexpr Index kMaxFewFactored = 300;
 /// How often the answer of an elastic net is looked at along one of its penalties, by turns, and the share of
@@ -25,7 +26,8 @@ constexpr double kBelow = 1.0;
 
 std::unique_ptr<Descent> descent_of(const BilevelProblem& problem, const MyHpo::Settings& settings,
                                     const Start& range) {
-  const Index most = problem.traits().factors_cheaply ? kMaxFewFactored : kMaxFew;
+  const bool is_cheap = problem.traits().factors_cheaply && !has_l1_kinks(problem);
+  const Index most = is_cheap ? kMaxFewFactored : kMaxFew;
   if (problem.hyperparameters() <= most) return std::make_unique<DescentOfFew>(problem, settings, range);
   return std::make_unique<DescentOfMany>(problem, settings, range);
 }

@@ -40,7 +40,7 @@ Experiment of_suite(const char* suite, std::string name, std::string title, cons
 // ---- LassoBench (Šehić, Gramfort, Salmon, Nardi 2022): one λ per feature of a lasso, on five folds ----
 
 /// Iterations of my-hpo and hoag that stay within 60 evaluations of the K-fold objective.
-constexpr std::int64_t kWithin60 = 45, kOneEach = 60;
+constexpr std::int64_t kWithin60 = 30, kOneEach = 60;
 
 Experiment lassobench(const char* name, const char* what, const char* data,
                       const std::vector<double>& published) {

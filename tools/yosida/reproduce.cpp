@@ -202,6 +202,23 @@ std::vector<std::unique_ptr<Arena>> open_arenas(const std::vector<Experiment>& c
   return arenas;
 }
 
+/// With folds no run has one model: it is trained here, on the rows of all of them.
+std::optional<double> test_loss_of_refit(const std::vector<std::unique_ptr<Arena>>& arenas,
+                                         const study::RunSpec& spec, const std::vector<double>& lambda) {
+  const auto arena = std::find_if(arenas.begin(), arenas.end(), [&](const auto& each) {
+    return each->experiment.name == spec.experiment;
+  });
+  if (arena == arenas.end()) return {};
+  const auto problems = (*arena)->problems.find(spec.options.penalty.lambda_per);
+  if (problems == (*arena)->problems.end()) return {};
+  const auto data = problems->second.of(spec.options.seed);
+  const TuneProblem& problem = data->problem;
+  if (!problem.has_folds() || std::ssize(lambda) != problem.hyperparameters()) return {};
+  const Vector at = Eigen::Map<const Vector>(lambda.data(), std::ssize(lambda));
+  const Report report = problem.report(problem.refit(problem.split().train, at));
+  return report.test ? (*report.test)[kLoss] : std::nullopt;
+}
+
 int run_reproduce(const ReproduceFlags& flags) {
   flags.verify();
   if (flags.x) parse_x_steps(*flags.x);
@@ -224,7 +241,10 @@ int run_reproduce(const ReproduceFlags& flags) {
                            flags.accepts_builds ? report::Builds::any : report::Builds::this_one);
     view.refresh();
     print_tables(view.contents(), chosen, flags.tables);
-    print_suites(result.records, chosen, factors);
+    print_suites(result.records, chosen, factors,
+                 [&](const study::RunSpec& spec, const std::vector<double>& lambda) {
+                   return test_loss_of_refit(arenas, spec, lambda);
+                 });
     print_done(flags, result);
     fmt::print("The page with all of it: yosida report {}\n", shell_word(study::shown_place(flags.study)));
   }

@@ -58,7 +58,8 @@ bool is_of(const study::RunSpec& spec, const Experiment& experiment, const Conte
          spec.options.settings == method(contestant.method).all_settings(contestant.settings);
 }
 
-void add(Row& row, const study::Record& record, double factor) {
+void add(Row& row, const study::Record& record, const study::RunSpec& spec, double factor,
+         const TestLoss& test_loss) {
   const study::RunOutcome outcome = study::outcome_from_json(record.outcome);
   const Report& report = outcome.best.report;
   if (!report.validation || !(*report.validation)[kLoss]) {
@@ -66,8 +67,8 @@ void add(Row& row, const study::Record& record, double factor) {
     return;
   }
   row.objective.add(factor * *(*report.validation)[kLoss]);
-  if (report.test)
-    if (const auto loss = (*report.test)[kLoss]) row.test.add(*loss);
+  const auto refitted = test_loss(spec, outcome.best.lambda);
+  if (const auto loss = refitted || !report.test ? refitted : (*report.test)[kLoss]) row.test.add(*loss);
   row.evaluations.add(static_cast<double>(outcome.work.inner_solves));
   if (outcome.gradient_equivalents) row.work.add(*outcome.gradient_equivalents);
   row.seconds.add(record.seconds);
@@ -91,13 +92,13 @@ std::string lower_in(const Numbers& ours, const Numbers& theirs) {
 }
 
 void print_suite(const std::vector<study::Record>& records, const Experiment& experiment,
-                 const std::map<std::uint64_t, double>& factors) {
+                 const std::map<std::uint64_t, double>& factors, const TestLoss& test_loss) {
   std::vector<Row> rows(experiment.contestants.size());
   for (const study::Record& record : records) {
     const study::RunSpec spec = spec_of(record.spec);
     const auto factor = factors.find(record.spec.seed);
     for (std::size_t i = 0; i < rows.size() && factor != factors.end(); ++i)
-      if (is_of(spec, experiment, experiment.contestants[i])) add(rows[i], record, factor->second);
+      if (is_of(spec, experiment, experiment.contestants[i])) add(rows[i], record, spec, factor->second, test_loss);
   }
   const auto own = std::find_if(experiment.contestants.begin(), experiment.contestants.end(),
                                 [](const Contestant& each) { return each.lambda_per.empty(); });
@@ -127,10 +128,10 @@ void print_suite(const std::vector<study::Record>& records, const Experiment& ex
 }  // namespace
 
 void print_suites(const std::vector<study::Record>& records, const std::vector<Experiment>& experiments,
-                  const SuiteFactors& factors) {
+                  const SuiteFactors& factors, const TestLoss& test_loss) {
   for (const Experiment& experiment : experiments)
     if (const auto known = factors.find(experiment.name); known != factors.end())
-      print_suite(records, experiment, known->second);
+      print_suite(records, experiment, known->second, test_loss);
 }
 
 }  // namespace yosida::cli
