@@ -120,7 +120,8 @@ std::vector<CatalogEntry> build() {
        .licence = "UCI: CC BY 4.0",
        .origin = Origin::by_hand,
        .package = "",
-       .advice = fmt::format("Get breast-cancer_scale from the LIBSVM data page and pack it with xz. {}", kPutIt),
+       .advice =
+           fmt::format("Get breast-cancer_scale from the LIBSVM data page and pack it with xz. {}", kPutIt),
        .folder = "",
        .files = {{"breast-cancer_scale.txt.xz", 6088,
                   "70bc45e093544e020b94ea34bef8c2b909ee3175d2b373308702056836efe051"}}},

@@ -11,8 +11,8 @@ namespace yosida {
 namespace {
 
 /// With at most so many hyperparameters the response Φ₁ is a matrix, one linear solve a column; with more
-/// where one small factorisation serves all of these and h is smooth. Beside kinks a step is short whatever it
-/// knows of curvatures.
+/// where one small factorisation serves all of these and h is smooth. Beside kinks a step is short whatever
+/// it knows of curvatures.
 constexpr Index kMaxFew = 64;
 constexpr Index kMaxFewFactored = 300;
 /// How often the answer of an elastic net is looked at along one of its penalties, by turns, and the share of
@@ -106,8 +106,8 @@ void SearchForSeveral::begin_descent(Iterate& at) {
 }
 
 /// The λ of weights that are 0 have no slope, so a descent never brings them in. At the best λ for all most
-/// weights are 0, and what is near is what it finds. A little below it more of them take part, h is higher, and
-/// the descent sorts them out.
+/// weights are 0, and what is near is what it finds. A little below it more of them take part, h is higher,
+/// and the descent sorts them out.
 void SearchForSeveral::begin_below(Iterate& at) {
   if (shared_ || at.lambda.size() <= 2 || !has_l1_kinks(problem_)) return;
   shared_ = Answer{.validation = problem_.validation_loss(at.w, at.lambda),

@@ -31,7 +31,8 @@ Parted train_test_split(const std::vector<Index>& rows, double share, NumpyRando
   const auto tests = static_cast<Index>(std::ceil(share * static_cast<double>(count)));
   Parted parts;
   for (const Index place : random.permutation(count))
-    (std::ssize(parts.test) < tests ? parts.test : parts.train).push_back(rows[static_cast<std::size_t>(place)]);
+    (std::ssize(parts.test) < tests ? parts.test : parts.train)
+        .push_back(rows[static_cast<std::size_t>(place)]);
   return parts;
 }
 
@@ -75,10 +76,8 @@ Made lassobench_rows(Index rows, Index features, Index support, double signal_ov
 
 Made lassobench_rows(const Experiment& experiment, NumpyRandom& random) {
   const double ratio = experiment.name.ends_with("_10") ? 10.0 : 3.0;
-  if (experiment.name.find("simple") != std::string::npos)
-    return lassobench_rows(30, 60, 3, ratio, random);
-  if (experiment.name.find("medium") != std::string::npos)
-    return lassobench_rows(50, 100, 5, ratio, random);
+  if (experiment.name.find("simple") != std::string::npos) return lassobench_rows(30, 60, 3, ratio, random);
+  if (experiment.name.find("medium") != std::string::npos) return lassobench_rows(50, 100, 5, ratio, random);
   return lassobench_rows(150, 300, 15, ratio, random);
 }
 
@@ -106,7 +105,9 @@ Drawn draw_lassobench(const Experiment& experiment, const Dataset& of_files, std
   }
   NumpyRandom splits(theirs);
   const Parted parts = train_test_split(all_of(all.rows()), 0.15, splits);
-  Drawn drawn{.rows = {.train = select_rows(all, parts.train), .validation = {}, .test = select_rows(all, parts.test)}};
+  Drawn drawn{.rows = {.train = select_rows(all, parts.train),
+                       .validation = {},
+                       .test = select_rows(all, parts.test)}};
   Dataset& train = drawn.rows.train;
   train.fold = five_folds(train.rows(), NumpyRandom(theirs));
   const Matrix x = to_matrix(train.x);

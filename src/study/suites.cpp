@@ -44,8 +44,8 @@ constexpr std::int64_t kWithin60 = 30, kOneEach = 60;
 
 Experiment lassobench(const char* name, const char* what, const char* data,
                       const std::vector<double>& published) {
-  constexpr const char* kMethods[] = {"LassoCV",  "adaptive LassoCV", "random", "Sparse-HO",
-                                      "HeSBO",    "Hyperband",        "TuRBO",  "CMA-ES"};
+  constexpr const char* kMethods[] = {"LassoCV", "adaptive LassoCV", "random", "Sparse-HO",
+                                      "HeSBO",   "Hyperband",        "TuRBO",  "CMA-ES"};
   Experiment own =
       of_suite(kLassoBench, fmt::format("lassobench_{}", name), fmt::format("LassoBench: {}", what), "ridge");
   own.data = data;
@@ -63,22 +63,22 @@ Experiment lassobench(const char* name, const char* what, const char* data,
 
 std::vector<Experiment> all_of_lassobench() {
   // The least means in the result files of its repository.
-  return {lassobench("breast_cancer", "breast cancer, 683 x 10", "breast-cancer-scale",
-                     {0.2618, 0.2623, 0.296, 0.2722, 0.2618, 0.2627, 0.2614, 0.2609}),
-          lassobench("diabetes", "diabetes, 768 x 8", "diabetes-scale",
-                     {0.6590, 0.6666, 0.6677, 0.6518, 0.6600, 0.6500, 0.6492, 0.6487}),
-          lassobench("dna", "DNA, 2000 x 180", "dna",
-                     {0.306, 0.311, 0.387, 0.314, 0.3065, 0.353, 0.292, 0.335}),
-          lassobench("simple_10", "simple, 30 x 60, signal over noise 10", "", {}),
-          lassobench("simple_3", "simple, 30 x 60, signal over noise 3", "", {}),
-          lassobench("medium_10", "medium, 50 x 100, signal over noise 10", "",
-                     {1.676, 1.521, 60.7, 1.232, 1.746, 4.53, 0.958, 1.078}),
-          lassobench("medium_3", "medium, 50 x 100, signal over noise 3", "",
-                     {1.659, 2.487, 7.94, 0.731, 1.748, 1.95, 0.556, 0.490}),
-          lassobench("high_10", "high, 150 x 300, signal over noise 10", "",
-                     {2.487, 1.183, 69.4, 1.113, 2.663, 5.38, 0.904, 0.970}),
-          lassobench("high_3", "high, 150 x 300, signal over noise 3", "",
-                     {2.488, 1.326, 8.83, 0.768, 2.828, 2.50, 0.592, 0.643})};
+  return {
+      lassobench("breast_cancer", "breast cancer, 683 x 10", "breast-cancer-scale",
+                 {0.2618, 0.2623, 0.296, 0.2722, 0.2618, 0.2627, 0.2614, 0.2609}),
+      lassobench("diabetes", "diabetes, 768 x 8", "diabetes-scale",
+                 {0.6590, 0.6666, 0.6677, 0.6518, 0.6600, 0.6500, 0.6492, 0.6487}),
+      lassobench("dna", "DNA, 2000 x 180", "dna", {0.306, 0.311, 0.387, 0.314, 0.3065, 0.353, 0.292, 0.335}),
+      lassobench("simple_10", "simple, 30 x 60, signal over noise 10", "", {}),
+      lassobench("simple_3", "simple, 30 x 60, signal over noise 3", "", {}),
+      lassobench("medium_10", "medium, 50 x 100, signal over noise 10", "",
+                 {1.676, 1.521, 60.7, 1.232, 1.746, 4.53, 0.958, 1.078}),
+      lassobench("medium_3", "medium, 50 x 100, signal over noise 3", "",
+                 {1.659, 2.487, 7.94, 0.731, 1.748, 1.95, 0.556, 0.490}),
+      lassobench("high_10", "high, 150 x 300, signal over noise 10", "",
+                 {2.487, 1.183, 69.4, 1.113, 2.663, 5.38, 0.904, 0.970}),
+      lassobench("high_3", "high, 150 x 300, signal over noise 3", "",
+                 {2.488, 1.326, 8.83, 0.768, 2.828, 2.50, 0.592, 0.643})};
 }
 
 // ---- benchmark_bilevel (Dagréou and others), with its authors' tuned settings ----
@@ -110,10 +110,8 @@ Experiment covtype(const char* name, const char* title, const char* data) {
   own.penalty.lambda_per = "class";
   own.lambda0 = -2.0 - std::numbers::ln2;  // theirs is -2 of a penalty with a half before it
   own.seeds = 1;
-  own.contestants = {entry("my-hpo"),
-                     entry("hoag"),
-                     entry("soba", {{"alpha", "1"}, {"beta", "100"}}, kPasses),
-                     entry("soba", {}, kPasses),
+  own.contestants = {entry("my-hpo"), entry("hoag"),
+                     entry("soba", {{"alpha", "1"}, {"beta", "100"}}, kPasses), entry("soba", {}, kPasses),
                      entry("saba", {}, kPasses)};
   return own;
 }
@@ -121,8 +119,8 @@ Experiment covtype(const char* name, const char* title, const char* data) {
 // ---- VF-iDCA's generators (Gao, Ye, Yin, Zeng, Zhang 2022), with baselines that reach λ_max ----
 
 Experiment elastic_net() {
-  Experiment own = of_suite(kGroups, "groups_elastic_net", "VF-iDCA: elastic net, 100/20/250 rows x 250",
-                            "elastic-net");
+  Experiment own =
+      of_suite(kGroups, "groups_elastic_net", "VF-iDCA: elastic net, 100/20/250 rows x 250", "elastic-net");
   own.y = "raw";
   own.objective = "half the mean squared error on validation rows";
   own.penalty.kind = "elastic-net";

@@ -118,7 +118,8 @@ TEST(NumpyRandom, DrawsWhatNumpyDraws) {
   NumpyRandom random(42);
   for (const double each : {0.4967141530112327, -0.13826430117118466, 0.6476885381006925, 1.5230298564080254})
     EXPECT_DOUBLE_EQ(random.normal(), each);
-  for (const double each : {0.15601864044243652, 0.15599452033620265}) EXPECT_DOUBLE_EQ(random.uniform(), each);
+  for (const double each : {0.15601864044243652, 0.15599452033620265})
+    EXPECT_DOUBLE_EQ(random.uniform(), each);
 }
 
 TEST(Suites, LassoBenchIsDrawnAsItsGeneratorDraws) {

@@ -43,8 +43,8 @@ void verify_choice(const ReproduceFlags& flags) {
     entry_by_name(study::experiments(), name, "problem", "see: yosida reproduce --help");
   for (const std::string& name : flags.suites)
     if (std::find(study::suites().begin(), study::suites().end(), name) == study::suites().end())
-      throw InputError(fmt::format("suite = {}: no such suite; there are {}", name,
-                                   fmt::join(study::suites(), ", ")));
+      throw InputError(
+          fmt::format("suite = {}: no such suite; there are {}", name, fmt::join(study::suites(), ", ")));
   for (const int table : flags.tables)
     if (table < 2 || table > 7)
       throw InputError(fmt::format("table = {}: must be from 2 to 7 (table 1 lists the data sets)", table));
@@ -96,10 +96,9 @@ struct Arena {
       const TuneOptions options = options_of(each, experiment.bounds);
       problems.try_emplace(
           options.penalty.lambda_per,
-          SeedProblems::Options{
-              .make = [this, options](std::uint64_t seed) { return make(seed, options); },
-              .oracle = has_oracle() ? std::optional(options) : std::nullopt,
-              .kept = kept});
+          SeedProblems::Options{.make = [this, options](std::uint64_t seed) { return make(seed, options); },
+                                .oracle = has_oracle() ? std::optional(options) : std::nullopt,
+                                .kept = kept});
     }
     if (experiment.data.empty()) return;
     const CatalogEntry& entry = catalog_entry(experiment.data);
@@ -205,9 +204,8 @@ std::vector<std::unique_ptr<Arena>> open_arenas(const std::vector<Experiment>& c
 /// With folds no run has one model: it is trained here, on the rows of all of them.
 std::optional<double> test_loss_of_refit(const std::vector<std::unique_ptr<Arena>>& arenas,
                                          const study::RunSpec& spec, const std::vector<double>& lambda) {
-  const auto arena = std::find_if(arenas.begin(), arenas.end(), [&](const auto& each) {
-    return each->experiment.name == spec.experiment;
-  });
+  const auto arena = std::find_if(arenas.begin(), arenas.end(),
+                                  [&](const auto& each) { return each->experiment.name == spec.experiment; });
   if (arena == arenas.end()) return {};
   const auto problems = (*arena)->problems.find(spec.options.penalty.lambda_per);
   if (problems == (*arena)->problems.end()) return {};
@@ -254,8 +252,8 @@ int run_reproduce(const ReproduceFlags& flags) {
 }  // namespace
 
 void add_reproduce(CLI::App& app, int& exit_code) {
-  auto* command =
-      app.add_subcommand("reproduce", "the paper's experiments and the field's benchmarks, with their figures beside ours");
+  auto* command = app.add_subcommand(
+      "reproduce", "the paper's experiments and the field's benchmarks, with their figures beside ours");
   auto flags = std::make_shared<ReproduceFlags>();
   std::string known;
   for (const Experiment& each : study::experiments()) known += (known.empty() ? "" : ", ") + each.name;

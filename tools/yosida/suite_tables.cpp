@@ -10,8 +10,8 @@
 #include "table.hpp"
 #include "yosida/number_text.hpp"
 #include "yosida/report/palette.hpp"
-#include "yosida/solver/methods.hpp"
 #include "yosida/study/run_outcome.hpp"
+#include "yosida/tune/method_text.hpp"
 
 namespace yosida::cli {
 namespace {
@@ -98,7 +98,8 @@ void print_suite(const std::vector<study::Record>& records, const Experiment& ex
     const study::RunSpec spec = spec_of(record.spec);
     const auto factor = factors.find(record.spec.seed);
     for (std::size_t i = 0; i < rows.size() && factor != factors.end(); ++i)
-      if (is_of(spec, experiment, experiment.contestants[i])) add(rows[i], record, spec, factor->second, test_loss);
+      if (is_of(spec, experiment, experiment.contestants[i]))
+        add(rows[i], record, spec, factor->second, test_loss);
   }
   const auto own = std::find_if(experiment.contestants.begin(), experiment.contestants.end(),
                                 [](const Contestant& each) { return each.lambda_per.empty(); });
@@ -113,14 +114,16 @@ void print_suite(const std::vector<study::Record>& records, const Experiment& ex
                {"certified", kRight, 2}});
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Row& row = rows[i];
-    table.add({label(experiment.contestants[i]) + (row.failed > 0 ? fmt::format(", {} failed", row.failed) : ""),
-               row.objective.text(5), lower_in(ours.objective, row.objective), row.test.text(4),
-               row.evaluations.mean_text(4), row.work.mean_text(4), row.seconds.mean_text(2),
-               fmt::format("{} of {}", row.certified, row.objective.all().size())});
+    table.add(
+        {label(experiment.contestants[i]) + (row.failed > 0 ? fmt::format(", {} failed", row.failed) : ""),
+         row.objective.text(5), lower_in(ours.objective, row.objective), row.test.text(4),
+         row.evaluations.mean_text(4), row.work.mean_text(4), row.seconds.mean_text(2),
+         fmt::format("{} of {}", row.certified, row.objective.all().size())});
     table.mark(i, report::hues()[report::colour_of(experiment.contestants[i].method).place].light);
   }
   for (const study::Published& each : experiment.published)
-    table.add({fmt::format("  published: {}", each.method), number_text(each.objective, 4), "", "", "", "", "", ""});
+    table.add({fmt::format("  published: {}", each.method), number_text(each.objective, 4), "", "", "", "",
+               "", ""});
   fmt::print("\n{}\nobjective: {}\n\n", printable(experiment.title), experiment.objective);
   table.print("  ");
 }

@@ -37,8 +37,8 @@ struct Published {
   double objective;
 };
 
-/// An experiment of the paper, of ours in its form, or a problem of one of the field's benchmarks: a data set,
-/// its pretreatment, and who competes.
+/// An experiment of the paper, of ours in its form, or a problem of one of the field's benchmarks: a data
+/// set, its pretreatment, and who competes.
 struct Experiment {
   std::string name;
   std::string title;
