@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "problem/shared_curve.hpp"
 #include "problem/stoppable_memory.hpp"
 
 namespace yosida {
@@ -225,7 +226,10 @@ std::shared_ptr<const ExactCurve> CountedProblem::exact_curve(const Vector& lamb
                                                               const StopToken*) const {
   require_going_on();
   Vector others = lambda;
-  others[j] = 0.0;
+  if (j == kAllTogether)
+    others.setZero();
+  else
+    others[j] = 0.0;
   if (curve_ && j == curve_along_ && others == curve_lambda_) return curve_;
   auto curve = problem_.exact_curve(lambda, j, &stop_);
   require_going_on();

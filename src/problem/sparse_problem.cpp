@@ -10,6 +10,7 @@
 #include "problem/newton.hpp"
 #include "problem/penalty_range.hpp"
 #include "problem/row_space_system.hpp"
+#include "problem/shared_curve.hpp"
 #include "problem/sparse_kinks.hpp"
 #include "problem/sparse_newton.hpp"
 #include "yosida/error.hpp"
@@ -50,6 +51,14 @@ SharedLoss of_any_shift(SharedLoss loss, const SparsePenalty& penalty) {
 
 DataTerm train_term(const LinearProblem& linear) {
   return {linear.split().train, linear.loss(), linear.intercepts() > 0};
+}
+
+/// Nothing but ℓ₁ terms, on every weight: with equal λ it is a lasso.
+bool is_l1_of_all(const SparsePenalty& penalty) {
+  if (!penalty.l1() || penalty.groups() || penalty.l2()) return false;
+  for (Index j = 0; j < penalty.weights(); ++j)
+    if (penalty.l1()->group(j) == Penalty::kNone) return false;
+  return true;
 }
 
 }  // namespace
@@ -357,7 +366,9 @@ bool SparseProblem::one_sided_slopes(const Vector& w, const Vector& lambda, cons
 std::shared_ptr<const ExactCurve> SparseProblem::exact_curve(const Vector& lambda, Index j,
                                                              const StopToken* stop) const {
   require_lambda(*this, lambda);
-  if (!curves_ || j != 0 || !penalty_.is_plain()) return nullptr;
+  if (!curves_) return nullptr;
+  if (j == kAllTogether) return is_l1_of_all(penalty_) ? curves_->curve(0.0, stop) : nullptr;
+  if (j != 0 || !penalty_.is_plain()) return nullptr;
   return curves_->curve(penalty_.l2() ? 2.0 * std::exp(lambda[1]) : 0.0, stop);
 }
 

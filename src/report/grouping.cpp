@@ -176,7 +176,8 @@ ProblemContents described_problem(const RunDigest& run, const std::string& name)
     contents.title = experiment->title;
     contents.paper_tables = experiment->tables;
     contents.paper_figure = experiment->figure;
-    contents.name = study::variant_name(*experiment, options.x, options.y.value_or(""));
+    contents.name =
+        study::variant_name(*experiment, options.x, options.y.value_or(""), options.penalty.lambda_per);
     if (contents.name != experiment->name) contents.title += fmt::format(" ({})", contents.name);
   } else {
     contents.title = options.model.empty() ? name : fmt::format("{} on {}", options.model, name);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "problem/forwarding_problem.hpp"
+#include "problem/shared_curve.hpp"
 
 namespace yosida {
 
@@ -91,9 +92,11 @@ class AlongLine final : public ForwardingProblem {
                         Vector& slopes) const override {
     return problem_.one_sided_slopes(w, at(t[0]), direction_ * directions, reach, slopes);
   }
-  /// Along one of the λ it is that of the problem.
+  /// Along one of the λ, or along all of them together, it is that of the problem.
   std::shared_ptr<const ExactCurve> exact_curve(const Vector&, Index, const StopToken* stop) const override {
     Index j = 0;
+    if (direction_.size() > 1 && origin_.isZero(0.0) && (direction_.array() == 1.0).all())
+      return problem_.exact_curve(origin_, kAllTogether, stop);
     direction_.maxCoeff(&j);
     if (origin_[j] != 0.0 || direction_ != Vector::Unit(direction_.size(), j)) return nullptr;
     return problem_.exact_curve(origin_, j, stop);

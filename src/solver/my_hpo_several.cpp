@@ -1,14 +1,18 @@
 #include "solver/my_hpo_several.hpp"
 
+#include <limits>
+
 #include "solver/my_hpo_few.hpp"
 #include "solver/my_hpo_many.hpp"
+#include "solver/my_hpo_scan.hpp"
 #include "yosida/solver/bounds.hpp"
 
 namespace yosida {
 namespace {
 
 /// With at most so many hyperparameters the response Φ₁ is a matrix, one linear solve a column; with more
-/// where one small factorisation serves all of these.
+/// where one small factorisation serves all of these and h is smooth. Beside kinks a step is short whatever
+/// it knows of curvatures.
 constexpr Index kMaxFew = 64;
 constexpr Index kMaxFewFactored = 300;
 /// How often the answer of an elastic net is looked at along one of its penalties, by turns, and the share of
@@ -17,10 +21,13 @@ constexpr int kMaxLooks = 4;
 /// How much of a search its first lines are, as it mostly is.
 constexpr double kShareOfLines = 0.5;
 constexpr double kWorthwhile = 1e-6;
+/// How far below the best λ for all a descent begins where λ have kinks.
+constexpr double kBelow = 1.0;
 
 std::unique_ptr<Descent> descent_of(const BilevelProblem& problem, const MyHpo::Settings& settings,
                                     const Start& range) {
-  const Index most = problem.traits().factors_cheaply ? kMaxFewFactored : kMaxFew;
+  const bool is_cheap = problem.traits().factors_cheaply && !has_l1_kinks(problem);
+  const Index most = is_cheap ? kMaxFewFactored : kMaxFew;
   if (problem.hyperparameters() <= most) return std::make_unique<DescentOfFew>(problem, settings, range);
   return std::make_unique<DescentOfMany>(problem, settings, range);
 }
@@ -61,7 +68,9 @@ void SearchForSeveral::advance(Iterate& at) {
     if (at.status == SolverStatus::running) return;
   }
   // A descent has ended. Is there anything lower?
-  if (looks_along_line(at)) {
+  if (is_above_shared(at)) {
+    begin_descent(at);
+  } else if (looks_along_line(at)) {
     at.status = SolverStatus::running;
   } else if (problem_.traits().bounds && !knows_curves_ && at.lambda.size() == 2) {
     compare_descents(at);
@@ -90,9 +99,33 @@ void SearchForSeveral::begin_descent(Iterate& at) {
     range_.high = range_.high.cwiseMax(at.lambda);
   }
   range_.clamp(at.lambda);
+  begin_below(at);
   descent_ = descent_of(problem_, settings_, range_);
   descent_->begin(at, rival_);
   rival_.reset();
+}
+
+/// The λ of weights that are 0 have no slope, so a descent never brings them in. At the best λ for all most
+/// weights are 0, and what is near is what it finds. A little below it more of them take part, h is higher,
+/// and the descent sorts them out.
+void SearchForSeveral::begin_below(Iterate& at) {
+  if (shared_ || at.lambda.size() <= 2 || !has_l1_kinks(problem_)) return;
+  shared_ = Answer{.validation = problem_.validation_loss(at.w, at.lambda),
+                   .lambda = at.lambda,
+                   .w = at.w,
+                   .status = at.status};
+  at.lambda.array() -= kBelow;
+  range_.clamp(at.lambda);
+}
+
+/// Where the descent from below ends above the λ that it began below, another one begins at that.
+bool SearchForSeveral::is_above_shared(Iterate& at) {
+  if (!shared_ || !(descent_->validation() > shared_->validation)) return false;
+  at.lambda = shared_->lambda;
+  at.w = shared_->w;
+  at.status = SolverStatus::running;
+  shared_->validation = std::numeric_limits<double>::infinity();  // once
+  return true;
 }
 
 /// Begins a search along a penalty of an elastic net, through the answer.

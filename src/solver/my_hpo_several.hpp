@@ -10,7 +10,8 @@ namespace yosida {
 /// given, and descends: by proximal steps where the response fits in a matrix (DescentOfFew), else by
 /// limited-memory steps (DescentOfMany). An elastic net has narrow valleys. Where it knows exact curves,
 /// these lead to the answer (ExactLines). Elsewhere the answer is looked at once more along lines, and a
-/// second descent begins at the start given.
+/// second descent begins at the start given. Where more λ have kinks, a descent begins below the best λ for
+/// all, see begin_below().
 class SearchForSeveral final : public MyHpo::Search {
  public:
   SearchForSeveral(const BilevelProblem& problem, const MyHpo::Settings& settings, const Start& start);
@@ -30,6 +31,8 @@ class SearchForSeveral final : public MyHpo::Search {
   void begin_descent(Iterate& at);
   bool looks_along_line(const Iterate& at);
   void compare_descents(Iterate& at);
+  void begin_below(Iterate& at);
+  bool is_above_shared(Iterate& at);
 
   const BilevelProblem& problem_;
   MyHpo::Settings settings_;
@@ -43,6 +46,7 @@ class SearchForSeveral final : public MyHpo::Search {
   SolverStatus ended_ = SolverStatus::running;  // how the last descent has, while lines are searched
   int looks_ = 0;                               // along lines through an answer
   std::optional<Answer> first_;                 // of two descents
+  std::optional<Answer> shared_;                // the best λ for all, while a descent has begun below it
 };
 
 }  // namespace yosida

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "study/suites.hpp"
 #include "yosida/data/catalog.hpp"
 #include "yosida/data/gtsrb.hpp"
 #include "yosida/data/reader.hpp"
@@ -39,10 +40,12 @@ Dataset mnist_rows(const std::vector<std::filesystem::path>& files) {
 
 Dataset rows_of(const Experiment& experiment, const std::vector<std::filesystem::path>& folders,
                 const std::function<void(const std::string&)>& tell) {
+  if (experiment.data.empty()) return {};
   const CatalogEntry& entry = catalog_entry(experiment.data);
   if (entry.origin == Origin::built_in) return {};
   if (experiment.data == "gtsrb") return gtsrb_features(folders, {}, tell).data;
   const std::vector<std::filesystem::path> files = require_data(entry, folders);
+  if (!experiment.suite.empty()) return suite_rows(experiment, files);
   return experiment.data == "mnist" ? mnist_rows(files) : cookie_rows(files);
 }
 
@@ -71,6 +74,14 @@ Split partition(const Experiment& experiment, const Dataset& rows, std::uint64_t
   }
   const auto all = static_cast<Index>(groups.size());
   return split_rows(rows, order, all * train, all * validation);
+}
+
+Drawn draw(const Experiment& experiment, const Dataset& rows, std::uint64_t seed) {
+  if (!experiment.suite.empty()) return draw_suite(experiment, rows, seed);
+  Split parts = partition(experiment, rows, seed);
+  return {.rows = {.train = std::move(parts.train),
+                   .validation = std::move(parts.validation),
+                   .test = std::move(parts.test)}};
 }
 
 }  // namespace yosida::study

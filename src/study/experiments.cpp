@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "study/suites.hpp"
+
 namespace yosida::study {
 namespace {
 
@@ -187,8 +189,11 @@ Experiment spectra() {
 }  // namespace
 
 const std::vector<Experiment>& experiments() {
-  static const std::vector<Experiment> all = {cookie(), mnist_regression(), mnist_classification(), gtsrb(),
-                                              spectra()};
+  static const std::vector<Experiment> all = [] {
+    std::vector<Experiment> own = {cookie(), mnist_regression(), mnist_classification(), gtsrb(), spectra()};
+    for (Experiment& each : suite_experiments()) own.push_back(std::move(each));
+    return own;
+  }();
   return all;
 }
 
@@ -198,9 +203,13 @@ const Experiment* find_experiment(const std::string& name) {
   return nullptr;
 }
 
-std::string variant_name(const Experiment& experiment, const std::string& x, const std::string& y) {
-  if (x == experiment.x && y == experiment.y) return experiment.name;
-  return fmt::format("{}, {}{}", experiment.name, x, y.empty() ? "" : " and y " + y);
+std::string variant_name(const Experiment& experiment, const std::string& x, const std::string& y,
+                         const std::string& lambda_per) {
+  std::string name = experiment.name;
+  if (x != experiment.x || y != experiment.y)
+    name += fmt::format(", {}{}", x, y.empty() ? "" : " and y " + y);
+  if (lambda_per != experiment.penalty.lambda_per) name += fmt::format(", lambda {}", lambda_per);
+  return name;
 }
 
 }  // namespace yosida::study

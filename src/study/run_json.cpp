@@ -157,19 +157,22 @@ SortedJson spec_json(const RunSpec& spec) {
   if (!spec.build.empty()) root[kBuild] = spec.build;
   if (!spec.experiment.empty()) {
     root[kProblem] = spec.experiment;
+    if (!options.penalty.lambda_per.empty()) model["lambda_per"] = options.penalty.lambda_per;
+    if (!options.penalty.groups.empty()) model["groups"] = options.penalty.groups;
+    if (options.lambda0) run["lambda0"] = *options.lambda0;
   } else {
     model.update({{"lambda_per", options.penalty.lambda_per},
                   {"groups", options.penalty.groups},
                   {"unpenalised", options.penalty.unpenalised}});
-    // Runs without these keep the keys they had.
-    if (!options.penalty.kind.empty()) model["penalty"] = options.penalty.kind;
     if (!options.penalty.group_scale.empty()) model["group_scale"] = options.penalty.group_scale;
     run["time_limit"] = or_null(options.limits.seconds);
     run["lambda0"] = or_null(options.lambda0);
     run["bounds"] = nullptr;
     if (options.trust.report) run["trust"] = true;
-    if (options.bounds) run["bounds"] = {options.bounds->low, options.bounds->high};
   }
+  // Runs without these keep the keys they had.
+  if (!options.penalty.kind.empty()) model["penalty"] = options.penalty.kind;
+  if (options.bounds) run["bounds"] = {options.bounds->low, options.bounds->high};
   root[kModel] = std::move(model);
   root[kRun] = std::move(run);
   return root;

@@ -192,6 +192,13 @@ DataFiles with_catalog(DataFiles files) {
         files.ignore.emplace_back(other);
     return files;
   }
+  if (entry.name == "breast-cancer-scale" || entry.name == "diabetes-scale" || entry.name == "dna")
+    throw InputError(
+        fmt::format("--data {}: is for yosida reproduce --suite lassobench; to tune on it, copy "
+                    "{} under a name that ends in .libsvm.xz and name that by --train",
+                    entry.name, paths.front().string()));
+  if (entry.name.starts_with("covtype") && files.target.empty()) files.target = "-1";
+  if (paths.size() == 1) return files;
   // Rows and targets of one part after the other, or files that hold both.
   const bool has_targets = paths.size() == 4;
   if (has_targets) {

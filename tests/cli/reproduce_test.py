@@ -86,6 +86,54 @@ class BuiltIn(ReproduceCase):
         self.assertEqual(models, {("minmax", "center"), ("standardize", "standardize")})
 
 
+class Suites(ReproduceCase):
+    """The field's benchmarks, in short forms that need no file."""
+
+    def test_groups(self):
+        text = self.yosida("reproduce", "--suite", "groups", "--seeds", "2", "--study", "g.study").stdout
+        runs = self.runs("g.study")
+        self.assertEqual({run["spec"]["problem"] for run in runs}, {"groups_elastic_net", "groups_sparse"})
+        loss = {}
+        for run in runs:
+            if run["spec"]["problem"] == "groups_sparse":
+                self.assertEqual(len(run["outcome"]["best"]["lambda"]), 2 if run["method"].startswith("grid") else 31)
+                loss.setdefault(run["seed"], {})[run["method"].split(":")[0]] = run["outcome"]["best"]["loss"]["validation"]
+        for seed, methods in loss.items():
+            self.assertEqual(min(methods, key=methods.get), "my-hpo", f"seed {seed}: {methods}")
+        self.assertRegex(text, r"my-hpo +[0-9.]+ ± [0-9.]+")
+        self.assertRegex(text, r"random trials=100 .*2 of 2")
+
+    def test_lassobench_beside_what_is_published(self):
+        text = self.yosida("reproduce", "--suite", "lassobench", "--problem", "lassobench_medium_10", "--study", "l.study").stdout
+        published = [float(value) for value in re.findall(r"published: .*?  +([0-9.]+)", text)]
+        self.assertEqual(len(published), 8)
+        ours = re.search(r"my-hpo, 30 iterations +([0-9.]+) .*? ([0-9]+) +[0-9.]+ +[0-9.]+ +\d of \d", text)
+        self.assertLess(float(ours[1]), min(published))
+        self.assertLessEqual(int(ours[2]), 60)
+        penalties = {run["spec"]["model"]["lambda_per"] for run in self.runs("l.study")}
+        self.assertEqual(penalties, {"feature", "shared"})
+        again = self.yosida("reproduce", "--suite", "lassobench", "--problem", "lassobench_medium_10", "--study", "l.study").stdout
+        self.assertRegex(again, "5 runs were there, 0 runs were done now")
+        self.yosida("report", "l.study", "--out", "l.html")
+        self.assertIn("LassoBench", (self.folder / "l.html").read_text())
+
+    def test_missing_data_is_named_and_the_rest_runs(self):
+        said = self.without_data("reproduce", "--suite", "bilevel", "--seeds", "1", code=2).stderr
+        for name in ["bilevel_ijcnn1 is left out", "bilevel_covtype_part is left out", "bilevel_covtype is left out",
+                     "none of these problems is there"]:
+            self.assertIn(name, said)
+
+    def test_refusals(self):
+        for arguments, names in [(["--suite", "lassobnch"], ["lassobnch", "lassobench, bilevel, groups"]),
+                                 (["--suite", "groups", "--table", "2"], ["--table", "--suite"]),
+                                 (["--suite", "groups", "--problem", "spectra"], ["spectra", "groups"]),
+                                 (["--suite", "groups", "--x", "center"], ["--x", "groups_elastic_net"]),
+                                 (["--suite", "lassobench", "--y", "center"], ["--y"]),
+                                 (["--suite", "groups", "--seeds", "0"], ["seeds = 0"])]:
+            with self.subTest(arguments):
+                self.refused("reproduce", *arguments, names=names)
+
+
 class MissingData(ReproduceCase):
     def test_is_named_and_the_rest_runs(self):
         done = self.without_data("reproduce", "--seeds", "1")

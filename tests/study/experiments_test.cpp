@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 #include <set>
 
+#include "study/numpy_random.hpp"
 #include "yosida/data/catalog.hpp"
 #include "yosida/error.hpp"
 #include "yosida/report/paper.hpp"
@@ -59,11 +61,15 @@ TEST(Experiments, EveryRowOfThePaperHasItsContestant) {
 
 TEST(Experiments, ContestantsAreMethodsAndDiffer) {
   for (const Experiment& experiment : experiments()) {
-    std::set<std::pair<std::string, SettingValues>> all;
+    std::set<std::tuple<std::string, SettingValues, std::string, std::optional<std::int64_t>>> all;
     for (const Contestant& each : experiment.contestants)
-      EXPECT_TRUE(all.emplace(each.method, method(each.method).all_settings(each.settings)).second)
+      EXPECT_TRUE(all.emplace(each.method, method(each.method).all_settings(each.settings), each.lambda_per,
+                              each.iterations)
+                      .second)
           << experiment.name << " " << each.method;
-    EXPECT_NO_THROW(catalog_entry(experiment.data));
+    if (!experiment.data.empty()) {
+      EXPECT_NO_THROW(catalog_entry(experiment.data));
+    }
     EXPECT_EQ(find_experiment(experiment.name), &experiment);
   }
   EXPECT_EQ(find_experiment("cookies"), nullptr);
@@ -104,6 +110,47 @@ TEST(Experiments, PartsHaveEqualNumbersOfEachClass) {
 TEST(Experiments, TooFewRowsAreRefused) {
   const Experiment& experiment = *find_experiment("cookie");
   EXPECT_THROW(partition(experiment, numbered_rows(std::vector<double>(69, 1.0)), 0), InputError);
+}
+
+TEST(NumpyRandom, DrawsWhatNumpyDraws) {
+  // numpy.random.RandomState(42): permutation(10); randn(4), random_sample(2)
+  EXPECT_EQ(NumpyRandom(42).permutation(10), (std::vector<Index>{8, 1, 5, 0, 7, 2, 9, 4, 3, 6}));
+  NumpyRandom random(42);
+  for (const double each : {0.4967141530112327, -0.13826430117118466, 0.6476885381006925, 1.5230298564080254})
+    EXPECT_DOUBLE_EQ(random.normal(), each);
+  for (const double each : {0.15601864044243652, 0.15599452033620265})
+    EXPECT_DOUBLE_EQ(random.uniform(), each);
+}
+
+TEST(Suites, LassoBenchIsDrawnAsItsGeneratorDraws) {
+  // bench/peers/lassobench.py, made(50, 100, 5, 3.0) and its parts
+  const Drawn drawn = draw(*find_experiment("lassobench_medium_3"), {}, 0);
+  EXPECT_EQ(drawn.rows.train.rows(), 42);
+  EXPECT_EQ(drawn.rows.test->rows(), 8);
+  EXPECT_NEAR(drawn.rows.train.y.sum(), -27.24044448427805, 1e-10);
+  EXPECT_NEAR(drawn.rows.train.fold.dot(drawn.rows.train.y), -50.38584765931603, 1e-10);
+  EXPECT_NEAR(drawn.bounds->high, 0.47802983245193215, 1e-12);
+  EXPECT_NEAR(drawn.bounds->low, drawn.bounds->high - std::log(100.0), 1e-12);
+  EXPECT_NEAR(2.0 / drawn.factor, 0.6494651594919935, 1e-10);
+}
+
+TEST(Suites, SparseGroupsAreThoseOfTheScript) {
+  const Drawn drawn = draw(*find_experiment("groups_sparse"), {}, 3);
+  EXPECT_EQ(drawn.rows.validation->rows(), 100);
+  EXPECT_NEAR(drawn.rows.train.y.sum(), -166.4381400177187, 1e-9);
+  EXPECT_NEAR(drawn.rows.test->y.sum(), -138.17710681406928, 1e-9);
+}
+
+TEST(Suites, CovtypeIsParted) {
+  Experiment experiment = *find_experiment("bilevel_covtype_part");
+  const Drawn drawn = draw(experiment, numbered_rows(std::vector<double>(1000, 1.0)), 0);
+  EXPECT_EQ(drawn.rows.test->rows(), 200);
+  EXPECT_EQ(drawn.rows.validation->rows(), 160);
+  EXPECT_EQ(numbers(drawn.rows.train)[0], 711);
+  std::set<Index> all;
+  for (const Dataset* part : {&drawn.rows.train, &*drawn.rows.validation, &*drawn.rows.test})
+    for (const Index row : numbers(*part)) EXPECT_TRUE(all.insert(row).second) << row;
+  EXPECT_EQ(all.size(), 1000U);
 }
 
 }  // namespace

@@ -241,6 +241,7 @@ void print_tables(const report::StudyContents& study, const std::vector<Experime
   };
   std::vector<const ProblemContents*> shown, summary, full;
   for (const Experiment& experiment : experiments) {
+    if (!experiment.suite.empty()) continue;  // print_suites has these
     const ProblemContents* problem = contents_of(experiment);
     if (problem == nullptr) continue;
     shown.push_back(problem);
