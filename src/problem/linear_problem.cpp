@@ -10,6 +10,7 @@
 #include "linalg/factor.hpp"
 #include "linalg/rates.hpp"
 #include "linalg/row_numbers.hpp"
+#include "linalg/ranks.hpp"
 #include "problem/newton.hpp"
 #include "problem/quasi_newton.hpp"
 #include "yosida/error.hpp"
@@ -593,6 +594,7 @@ Vector margins(const Dataset& data, bool intercept, const Vector& w, Index outpu
   const Index used = (data.features() + (intercept ? 1 : 0)) * outputs;
   require_size(w, used);
   data.x.multiply({w.data(), static_cast<std::size_t>(used)}, as_span(m), outputs);
+  linalg::gather_rows(data.rows(), outputs, m.data());
   return m;
 }
 

@@ -84,16 +84,46 @@ class Ranks(Cli):
 
 @unittest.skipUnless(MPIRUN, "there is no mpirun")
 class Shared(Ranks):
-    def test_same_bits_on_any_number(self):
-        self.write_rows(46_000, 3)  # 34 500 to train on: from 32 768 on rows are shared
-        x = ["--train", "x.npy", "--train-target", "x-y.npy"]
-        for more, numbers in ((["--model", "logistic", "--method", "hoag", "--max-iterations", 5], [1, 2, 3, 4, 7]),
-                              (["--model", "logistic"], [3]), (["--model", "ridge", "--folds", 3], [2]),
-                              (["--model", "lasso", "--max-iterations", 2], [3]),
-                              (["--model", "softmax", "--max-iterations", 2], [2])):
-            alone = self.answer(0, *x, *more)
+    # Every model, and every way to judge, weigh and penalise: what follows --model, and on how many it runs. Most of the rows judge
+    # where they are 0.75 of all: those are shared then.
+    OF_CLASSES = [("logistic --method hoag --max-iterations 5", [1, 2, 3, 4, 7]),
+                  ("logistic --x minmax --penalty group-lasso --group one=0,1 --group two=2 --max-iterations 2", [4]),
+                  ("logistic --x center --lambda-per feature --max-iterations 2 --no-intercept", [7]),
+                  ("logistic --criterion loo --max-iterations 2", [2]), ("logistic --valid-fraction 0.75 --trust --max-iterations 2", [3]),
+                  ("svm --x raw --penalty l1 --max-iterations 2", [3])]
+    OF_THREE = [("softmax --max-iterations 2 --class-weights balanced", [2]),
+                ("softmax --penalty elastic-net --lambda-per class --max-iterations 1", [3])]
+    OF_NUMBERS = [("ridge --folds 4 --rule 1se --trust", [2]), ("ridge --criterion loo", [3]), ("ridge --criterion gcv --x difference", [2]),
+                  ("ridge --folds 5 --repeats 2 --y standardize --float", [4]), ("ridge --valid-fraction 0.75 --trust", [7]),
+                  ("lasso --max-iterations 2", [3]), ("elastic-net --max-iterations 2", [2]),
+                  ("huber --y standardize --max-iterations 2 --unpenalised 1", [4]),
+                  ("ridge --test-fraction 0.1 --refit --method random --max-iterations 3", [7])]
+
+    def holds(self, data, settings):
+        for setting, numbers in settings:
+            run = [*data, "--model", *setting.split()]
+            alone = self.answer(0, *run)
             for ranks in numbers:
-                self.assertEqual(self.answer(ranks, *x, *more), alone, f"{ranks} ranks, {more}")
+                self.assertEqual(self.answer(ranks, *run), alone, f"{ranks} ranks, {setting}")
+
+    def test_same_bits_on_any_number(self):
+        x, y = self.write_rows(46_000, 3)  # 34 500 to train on: from 32 768 on rows are shared
+        for name, target, settings in (
+                ("classes", y, self.OF_CLASSES), ("three", y + (x[:, 0] > 0), self.OF_THREE),
+                ("numbers", x @ [1.0, 0.0, -1.0] + y, self.OF_NUMBERS),
+                ("counts", np.floor(np.exp(0.3 * x[:, 0]) + y), [("poisson --max-iterations 2", [2])])):
+            np.save(self.folder / f"{name}.npy", target)
+            self.holds(["--train", "x.npy", "--train-target", f"{name}.npy"], settings)
+        np.save(self.folder / "several.npy", np.column_stack([x[:, 0] + y, x[:, 1] - y]))
+        self.holds(["--train", "x.npy", "--targets", "several.npy"], [("ridge --folds 4", [3]), ("ridge --lambda-per target", [2])])
+
+    def test_same_bits_with_columns_beside_the_features(self):
+        x, y = self.write_rows(46_000, 2)
+        rows = np.column_stack([x, y, np.arange(len(x)) % 4, np.arange(len(x)) // 3, 0.5 + (x[:, 0] > 0)])
+        np.savetxt(self.folder / "rows.csv", rows, delimiter=",", fmt="%.6g", header="a,b,y,part,of,weight", comments="")
+        data = ["--train", "rows.csv", "--target", "y"]
+        self.holds([*data, "--ignore", "of", "--fold-column", "part", "--weights", "weight"], [("logistic --max-iterations 2", [3])])
+        self.holds([*data, "--ignore", "part", "--group-rows", "of", "--weights", "weight"], [("logistic --max-iterations 2", [2])])
 
     def write_text(self, rows, target):
         """A CSV and a LIBSVM file of these rows."""
