@@ -67,7 +67,7 @@ def show(name, scratch, worst):
           f"{summary['branch_percent']:.1f} % of {summary['branch_total']} branches", flush=True)
     lines = {file["file"]: file["lines"] for file in json.loads((scratch / f"{name}-lines.json").read_text())["files"]}
     for file in sorted(summary["files"], key=lambda file: file["line_covered"] - file["line_total"])[:worst]:
-        missed = sorted({line["line_number"] for line in lines[file["filename"]] if line["count"] == 0})
+        missed = sorted({line["line_number"] for line in lines[file["filename"]] if not line["count"] and not line["gcovr/noncode"]})
         if missed:
             print(f"  {file['filename']}: {len(missed)} of {file['line_total']} lines missed: {' '.join(map(str, missed))}", flush=True)
 
