@@ -1,4 +1,3 @@
-#include "linalg/ranks.hpp"
 #include "problem/left_out.hpp"
 
 #include <Eigen/Dense>
@@ -6,6 +5,7 @@
 #include <cmath>
 
 #include "linalg/factor.hpp"
+#include "linalg/ranks.hpp"
 #include "linalg/tasks.hpp"
 #include "model/third_derivatives.hpp"
 #include "problem/newton.hpp"

@@ -8,9 +8,9 @@
 
 #include "linalg/columns.hpp"
 #include "linalg/factor.hpp"
+#include "linalg/ranks.hpp"
 #include "linalg/rates.hpp"
 #include "linalg/row_numbers.hpp"
-#include "linalg/ranks.hpp"
 #include "problem/newton.hpp"
 #include "problem/quasi_newton.hpp"
 #include "yosida/error.hpp"
