@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -35,6 +36,21 @@ void require_order(const Dataset& data, const std::vector<Index>& order) {
       throw InputError(fmt::format("{}: row {} is in two parts of a split", data.source, row));
     taken[static_cast<std::size_t>(row)] = true;
   }
+}
+
+/// Makes rows rise in each part, in one look at all rows.
+void put_in_order(Index rows, std::initializer_list<std::vector<Index>*> parts) {
+  constexpr unsigned char kNone = 255;
+  std::vector<unsigned char> part_of(static_cast<std::size_t>(rows), kNone);
+  unsigned char number = 0;
+  for (std::vector<Index>* part : parts) {
+    for (const Index row : *part) part_of[static_cast<std::size_t>(row)] = number;
+    part->clear();
+    ++number;
+  }
+  for (Index row = 0; row < rows; ++row)
+    if (const unsigned char part = part_of[static_cast<std::size_t>(row)]; part != kNone)
+      parts.begin()[part]->push_back(row);
 }
 
 void require_fraction(const char* name, double value, bool zero_allowed) {
@@ -79,8 +95,7 @@ Split split_rows(const Dataset& data, const SplitOptions& options) {
                     options.validation_fraction, options.test_fraction));
   // Many rows are read in the order of the file: pages of a mapped one follow each other, and processes that
   // share rows have neighbours.
-  if (data.rows() >= linalg::kSharedRows)
-    for (std::vector<Index>* part : {&train, &validation, &test}) std::sort(part->begin(), part->end());
+  if (data.rows() >= linalg::kSharedRows) put_in_order(data.rows(), {&train, &validation, &test});
   std::vector<Index> all = train;
   all.insert(all.end(), validation.begin(), validation.end());
   all.insert(all.end(), test.begin(), test.end());

@@ -1,10 +1,11 @@
 #include <mpi.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <limits>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -26,8 +27,21 @@ struct State {
   std::vector<std::string> places;  // host and process of each rank
   int messages = 2;                 // standard error as it was at the start
   bool watches = false;             // needs a thread of its own that speaks, too
-  std::atomic<bool> ends{false};
+  std::mutex guard;
+  std::condition_variable ending;
+  bool ends = false;
   std::thread watch;
+
+  /// Waits for so long, or until all ranks have come to their end. Returns whether they have.
+  bool ends_within(std::chrono::milliseconds time) {
+    std::unique_lock lock(guard);
+    return ending.wait_for(lock, time, [this] { return ends; });
+  }
+  void set_ends(bool value) {
+    const std::lock_guard lock(guard);
+    ends = value;
+    ending.notify_all();
+  }
 };
 
 State& state() {
@@ -42,9 +56,9 @@ void watch_neighbour() {
   const int next = (s.rank + 1) % s.size, before = (s.rank + s.size - 1) % s.size;
   char byte = 0;
   int silent = 0;
-  while (!s.ends.load()) {
+  for (;;) {
     MPI_Send(&byte, 1, MPI_CHAR, next, 0, s.beats);
-    for (int part = 0; part < 10 && !s.ends.load(); ++part) std::this_thread::sleep_for(kBeat / 10);
+    if (s.ends_within(kBeat)) return;
     ++silent;
     for (;;) {
       int is_there = 0;
@@ -53,7 +67,7 @@ void watch_neighbour() {
       MPI_Recv(&byte, 1, MPI_CHAR, before, 0, s.beats, MPI_STATUS_IGNORE);
       silent = 0;
     }
-    if (silent < kSilentBeats || s.ends.load()) continue;
+    if (silent < kSilentBeats) continue;
     dprintf(s.messages,
             "yosida: rank %d (%s) has not answered for %d seconds: all ranks end; the same command with its "
             "--checkpoint goes on, on any number of ranks\n",
@@ -97,9 +111,21 @@ bool start(const int* communicator, int* rank, int* size) {
   s.places.clear();
   for (int r = 0; r < s.size; ++r)
     s.places.emplace_back(all.data() + static_cast<std::ptrdiff_t>(kLongest) * r);
-  s.ends.store(false);
+  s.set_ends(false);
   if (s.watches) s.watch = std::thread(watch_neighbour);
   return true;
+}
+
+/// Until it is done. MPI itself waits by asking again and again, which takes the core from a process that has
+/// still to come: here it is asked for a moment only, then now and then.
+void wait_for(MPI_Request& request) {
+  constexpr std::chrono::microseconds kMoment{2000}, kPause{200};
+  const auto begin = std::chrono::steady_clock::now();
+  for (int is_done = 0;;) {
+    MPI_Test(&request, &is_done, MPI_STATUS_IGNORE);
+    if (is_done != 0) return;
+    if (std::chrono::steady_clock::now() - begin > kMoment) std::this_thread::sleep_for(kPause);
+  }
 }
 
 void gather(const void* own, const std::int64_t* counts, void* all) {
@@ -117,8 +143,10 @@ void gather(const void* own, const std::int64_t* counts, void* all) {
     at += count;
   }
   if (fits) {
-    MPI_Allgatherv(own, sizes[static_cast<std::size_t>(s.rank)], MPI_DOUBLE, all, sizes.data(), places.data(),
-                   MPI_DOUBLE, s.sums);
+    MPI_Request request;
+    MPI_Iallgatherv(own, sizes[static_cast<std::size_t>(s.rank)], MPI_DOUBLE, all, sizes.data(),
+                    places.data(), MPI_DOUBLE, s.sums, &request);
+    wait_for(request);
     return;
   }
   constexpr std::int64_t kPart = std::int64_t{1} << 30;
@@ -138,7 +166,7 @@ void gather(const void* own, const std::int64_t* counts, void* all) {
 void finish() {
   State& s = state();
   MPI_Barrier(s.sums);
-  s.ends.store(true);
+  s.set_ends(true);
   if (s.watch.joinable()) s.watch.join();
   close(s.messages);
   // Beats that nobody took are on their way still, so that their communicator is left to the end of MPI.

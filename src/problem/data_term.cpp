@@ -281,7 +281,9 @@ Matrix DataTerm::hessian_on(const Vector& state, const std::vector<Index>& set) 
 
 /// A Gram matrix of the features in the set for each pair of outputs; intercepts are those of a column of
 /// ones, behind the others.
-Matrix DataTerm::hessian_of_outputs_on(const Vector& state, const std::vector<Index>& set) const {
+Matrix DataTerm::hessian_of_outputs_on(const Vector& own, const std::vector<Index>& set) const {
+  Vector state = own;
+  linalg::gather_rows(x_.rows(), k_, state.data());
   std::vector<Index> features;
   std::vector<std::vector<std::pair<Index, Index>>> places(static_cast<std::size_t>(k_));  // in h, feature
   for (std::size_t i = 0; i < set.size(); ++i) {

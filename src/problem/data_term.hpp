@@ -83,7 +83,7 @@ class DataTerm {
   Matrix hessian_of_outputs_at(const Vector& state, const StopToken* stop = nullptr) const;
 
  private:
-  Matrix hessian_of_outputs_on(const Vector& state, const std::vector<Index>& set) const;
+  Matrix hessian_of_outputs_on(const Vector& own, const std::vector<Index>& set) const;
   std::span<const double> targets(Index first, std::size_t margins) const;
   double sum(Index first, std::span<const double> m) const;
   /// Calls range(first, margins of these rows) for all rows, by several threads where they are many; adds up

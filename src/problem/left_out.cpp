@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "linalg/factor.hpp"
+#include "linalg/ranks.hpp"
 #include "linalg/tasks.hpp"
 #include "model/third_derivatives.hpp"
 #include "problem/newton.hpp"
@@ -264,6 +265,7 @@ class LeftOutClasses final : public LeftOut {
     Vector m;
     Vector state;
     data.margins(at_.w, m);
+    linalg::gather_rows(n, k_, m.data());
     data.state_at(m, state);
     l_ = HessianSystem{data, at_.c, state, 1.0}.matrix();
     gradient = Vector::Zero(at_.w.size());
@@ -273,6 +275,7 @@ class LeftOutClasses final : public LeftOut {
       value = std::numeric_limits<double>::infinity();
       return;
     }
+    linalg::gather_rows(n, k_, state.data());
     probabilities_ = Eigen::Map<const Matrix>(state.data(), n, k_);
     slopes_.resize(n, k_);
     at_.loss.slopes(as_span(m), as_span(at_.train.y),

@@ -6,6 +6,7 @@
 
 #include "linalg/factor.hpp"
 #include "linalg/power_iteration.hpp"
+#include "linalg/ranks.hpp"
 #include "problem/lasso_curve.hpp"
 #include "problem/newton.hpp"
 #include "problem/penalty_range.hpp"
@@ -204,6 +205,7 @@ double SparseProblem::duality_gap(const Vector& w, const Vector& lambda) const {
   data.margins(w, m);
   data.slopes_at(m, r);
   data.gather(r, z);
+  linalg::gather_rows(train.rows(), loss().outputs(), m.data());
   const auto [kappa, price] = at.dual(z.head(penalised()));
   const auto n = static_cast<double>(train.rows());
   Vector u(m.size()), conjugates(train.rows());
@@ -415,6 +417,7 @@ Vector SparseProblem::largest_slopes() const {
   Vector m, r;
   data.margins(zero, m);
   data.slopes_at(m, r);
+  linalg::gather_rows(x.rows(), loss().outputs(), r.data());
   Vector sums = Vector::Zero(x.cols()), squares_of_columns = Vector::Zero(x.cols());
   const Vector one = Vector::Ones(x.rows());
   x.add_transposed(as_span(one), as_span(sums));

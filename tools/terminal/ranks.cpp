@@ -1,6 +1,7 @@
 #include "ranks.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -44,6 +45,13 @@ void join_ranks(bool shares_rows) {
 mpi::Session* session() { return held().get(); }
 
 bool is_first_rank() { return session() == nullptr || session()->rank() == 0; }
+
+std::string own_rank() {
+  if (session() == nullptr) return "";
+  char host[256] = {};
+  gethostname(host, sizeof host - 1);
+  return fmt::format("rank {} ({}, process {}): ", session()->rank(), host, getpid());
+}
 
 int leave_ranks(int code, std::string& message) {
   if (session() == nullptr) return code;

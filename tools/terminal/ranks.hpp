@@ -14,6 +14,9 @@ void join_ranks(bool shares_rows);
 mpi::Session* session();
 /// This process writes files and prints: it is alone, or the first.
 bool is_first_rank();
+/// "rank 1 (host, process 123): ", which a message begins with that is of one process; empty where it is
+/// alone.
+std::string own_rank();
 /// The exit code of all processes; leaves in `message` what is to be said of the failure of one.
 int leave_ranks(int code, std::string& message);
 

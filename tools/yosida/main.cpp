@@ -222,12 +222,14 @@ int run_and_explain(int argc, char** argv, std::string& message) {
   } catch (const OutputError& error) {
     return failed(cli::kNotWritten, fmt::format("yosida: {}\n", cli::printable(error.what())));
   } catch (const MemoryError& error) {
-    return failed(cli::kInternal, fmt::format("yosida: {}\n", cli::printable(error.what())));
+    return failed(cli::kInternal,
+                  fmt::format("yosida: {}{}\n", cli::own_rank(), cli::printable(error.what())));
   } catch (const std::bad_alloc&) {
     cli::say_memory_is_out();
-    return failed(cli::kInternal, cli::session() == nullptr
-                                      ? ""
-                                      : "yosida: there is not enough memory in one of the processes\n");
+    return failed(cli::kInternal,
+                  cli::session() == nullptr
+                      ? ""
+                      : fmt::format("yosida: {}there is not enough memory\n", cli::own_rank()));
   } catch (const std::system_error& error) {
     const bool is_thread = error.code() == std::errc::resource_unavailable_try_again;
     return failed(cli::kInternal,
