@@ -16,17 +16,12 @@ namespace {
 /// for more.
 constexpr double kSlack = 1e-12;
 
-/// Numbers of the rows while intercepts are fitted, kept from call to call. A reference to them is taken
-/// before threads are: each thread has its own.
+/// Numbers of the rows while intercepts are fitted, kept from call to call.
 struct InterceptScratch {
   Vector m, at, state;
   Vector b, trial, slope, step, sums;
   Matrix hessian;
 };
-InterceptScratch& intercept_scratch() {
-  thread_local InterceptScratch scratch;
-  return scratch;
-}
 
 }  // namespace
 
@@ -371,7 +366,8 @@ void DataTerm::fit_intercepts(Vector& w) const {
 /// Newton on the convex b ↦ Σ s_i ℓ(m_i + b, y_i), kept inside a bracket; b's old value is the start.
 void DataTerm::fit_one_intercept(Vector& w) const {
   double& b = w[penalisable()];
-  InterceptScratch& own = intercept_scratch();
+  thread_local InterceptScratch of_thread;
+  InterceptScratch& own = of_thread;  // by other threads, too, which have another `of_thread`
   own.m.resize(x_.rows());
   own.at.resize(x_.rows());
   products(w, own.m);
@@ -430,7 +426,8 @@ void make_positive(Matrix& hessian, bool ignores_shifts) {
 
 /// Damped Newton on b ↦ Σ s_i ℓ(m_i + b, y_i) with the K × K Hessian, from the old values.
 void DataTerm::fit_several_intercepts(Vector& w) const {
-  InterceptScratch& own = intercept_scratch();
+  thread_local InterceptScratch of_thread;
+  InterceptScratch& own = of_thread;  // by other threads, too, which have another `of_thread`
   for (Vector* each : {&own.m, &own.at, &own.state}) each->resize(x_.rows() * k_);
   products(w, own.m);
   Vector &b = own.b, &trial = own.trial, &slope = own.slope, &step = own.step, &sums = own.sums;

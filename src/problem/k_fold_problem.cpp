@@ -165,8 +165,8 @@ void KFoldProblem::fill_in_traits() {
   traits_.setup_work /= static_cast<double>(folds());
 }
 
-std::span<const KFoldProblem::Scratch> KFoldProblem::for_each_fold(
-    FunctionRef<void(const Fold&, Scratch&)> each, bool first_leads) const {
+void KFoldProblem::for_each_fold(FunctionRef<void(const Fold&, Scratch&)> each, bool first_leads,
+                                 FunctionRef<void(const Scratch&)> then) const {
   // One per fold: folds differ in size, and a vector that changes its size allocates.
   thread_local std::vector<Scratch> of_thread;
   std::vector<Scratch>& scratch = of_thread;
@@ -181,13 +181,24 @@ std::span<const KFoldProblem::Scratch> KFoldProblem::for_each_fold(
   if (first_leads) run(0);
   const Index first = first_leads ? 1 : 0;
   linalg::run_side_by_side(folds() - first, operations_, [&](Index k) { run(first + k); });
-  return {scratch.data(), folds_.size()};
+  for (std::size_t k = 0; k < folds_.size(); ++k) then(scratch[k]);
 }
 
 double KFoldProblem::sum_of_values(FunctionRef<void(const Fold&, Scratch&)> each) const {
   double sum = 0.0;
-  for (const Scratch& own : for_each_fold(each)) sum += own.value;
+  for_each_fold(each, false, [&](const Scratch& own) { sum += own.value; });
   return sum;
+}
+
+void KFoldProblem::sum_of_lambdas(const Vector& w, const Vector& lambda, Vector& out,
+                                  FunctionRef<void(const Fold&, Scratch&)> each) const {
+  require_sizes(*this, w, lambda);
+  out.setZero(hyperparameters());
+  const auto with_weights = [&](const Fold& fold, Scratch& own) {
+    gather(fold, w, own.a);
+    each(fold, own);
+  };
+  for_each_fold(with_weights, false, [&](const Scratch& own) { out += own.of_lambda; });
 }
 
 Vector KFoldProblem::weights_of_fold(Index k, const Vector& w) const {
@@ -276,40 +287,29 @@ void KFoldProblem::cross_product(const Vector& w, const Vector& lambda, const Ve
 
 void KFoldProblem::cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
                                             Vector& out) const {
-  require_sizes(*this, w, lambda);
   require_weights(*this, p);
-  out.resize(hyperparameters());
-  out.setZero();
-  for (const Scratch& own : for_each_fold([&](const Fold&fold, Scratch&part) {
-         gather(fold, w, part.a);
-         gather(fold, p, part.b);
-         fold.problem->cross_product_transposed(part.a, lambda, part.b, part.of_lambda);
-       }))
-    out += own.of_lambda;
+  sum_of_lambdas(w, lambda, out, [&](const Fold& fold, Scratch& own) {
+    gather(fold, p, own.b);
+    fold.problem->cross_product_transposed(own.a, lambda, own.b, own.of_lambda);
+  });
 }
 
 void KFoldProblem::train_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const {
-  require_sizes(*this, w, lambda);
-  out.resize(hyperparameters());
-  out.setZero();
-  for (const Scratch& own : for_each_fold([&](const Fold&fold, Scratch&part) {
-         gather(fold, w, part.a);
-         fold.problem->train_gradient_lambda(part.a, lambda, part.of_lambda);
-       }))
-    out += own.of_lambda;
+  sum_of_lambdas(w, lambda, out, [&](const Fold& fold, Scratch& own) {
+    fold.problem->train_gradient_lambda(own.a, lambda, own.of_lambda);
+  });
 }
 
 void KFoldProblem::validation_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const {
-  require_sizes(*this, w, lambda);
-  out.resize(hyperparameters());
-  out.setZero();
-  if (!traits().validation_depends_on_lambda) return;
-  for (const Scratch& own : for_each_fold([&](const Fold&fold, Scratch&part) {
-         gather(fold, w, part.a);
-         fold.problem->validation_gradient_lambda(part.a, lambda, part.of_lambda);
-         part.of_lambda *= fold.share;
-       }))
-    out += own.of_lambda;
+  if (!traits().validation_depends_on_lambda) {
+    require_sizes(*this, w, lambda);
+    out.setZero(hyperparameters());
+    return;
+  }
+  sum_of_lambdas(w, lambda, out, [&](const Fold& fold, Scratch& own) {
+    fold.problem->validation_gradient_lambda(own.a, lambda, own.of_lambda);
+    own.of_lambda *= fold.share;
+  });
 }
 
 double KFoldProblem::validation_loss(const Vector& w, const Vector& lambda) const {
@@ -478,11 +478,11 @@ void KFoldProblem::certificate_scale(const Vector& w, const Vector& lambda, Vect
   require_sizes(*this, w, lambda);
   out.resize(hyperparameters());
   out.setOnes();
-  for (const Scratch& own : for_each_fold([&](const Fold&fold, Scratch&part) {
-         gather(fold, w, part.a);
-         fold.problem->certificate_scale(part.a, lambda, part.of_lambda);
-       }))
-    out = out.cwiseMax(own.of_lambda);
+  const auto scale = [&](const Fold& fold, Scratch& own) {
+    gather(fold, w, own.a);
+    fold.problem->certificate_scale(own.a, lambda, own.of_lambda);
+  };
+  for_each_fold(scale, false, [&](const Scratch& own) { out = out.cwiseMax(own.of_lambda); });
 }
 
 bool KFoldProblem::one_sided_slopes(const Vector& w, const Vector& lambda, const Matrix& directions,

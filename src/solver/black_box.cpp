@@ -37,14 +37,14 @@ search::Space space_of(const Start& range) {
 
 /// What the step size of the first trial costs: the gradient it begins with, and products.
 std::int64_t curvature_work(const Settings& settings) {
-  return settings.train_step_size == 0.0 ? 1 + LargestCurvature::kFirstProducts : 0;
+  return settings.train_step_size == 0.0 ? 1 + CurvatureIteration::kFirstProducts : 0;
 }
 
 /// Trials that a budget of gradients pays for, each trained by all its steps.
 std::int64_t affordable(std::int64_t gradients, const Settings& settings) {
   const bool measures_curvature = settings.train_step_size == 0.0;
   const std::int64_t each =
-      settings.train_steps + (measures_curvature ? LargestCurvature::kFurtherProducts : 0);
+      settings.train_steps + (measures_curvature ? CurvatureIteration::kFurtherProducts : 0);
   const std::int64_t first_extra = curvature_work(settings) - (each - settings.train_steps);
   return (gradients - first_extra) / each;
 }
@@ -165,7 +165,7 @@ class Search final : public Run {
   Vector untrained_, w_, g_;
   std::map<std::int64_t, Begun> begun_;  // configurations that may be asked for again
   bool went_on_ = false;
-  LargestCurvature curvature_;
+  CurvatureIteration curvature_;
 };
 
 }  // namespace

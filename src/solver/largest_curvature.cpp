@@ -6,9 +6,9 @@
 
 namespace yosida {
 
-void LargestCurvature::begin(const Vector& direction) { direction_ = product_ = direction; }
+void CurvatureIteration::begin(const Vector& direction) { direction_ = product_ = direction; }
 
-double LargestCurvature::of(FunctionRef<void(const Vector&, Vector&)> hessian_product) {
+double CurvatureIteration::of(FunctionRef<void(const Vector&, Vector&)> hessian_product) {
   const int products = std::exchange(is_first_, false) ? kFirstProducts : kFurtherProducts;
   return power_iteration(hessian_product, products, direction_, product_).norm;
 }
@@ -23,7 +23,7 @@ Vector most_curved(const BilevelProblem& problem) {
 
 }  // namespace
 
-double train_curvature(const BilevelProblem& problem, const Vector& lambda, LargestCurvature& curvature) {
+double train_curvature(const BilevelProblem& problem, const Vector& lambda, CurvatureIteration& curvature) {
   const Vector zero = most_curved(problem);
   if (!curvature.has_begun()) {
     Vector g(problem.weights());  // lies where the data does, whatever the coordinates

@@ -77,7 +77,7 @@ void PenaltyMethod::step(const BilevelProblem& problem, State& state) const {
   auto& g = state.g;
   if (state.rho == 0.0) {
     // Deviation: in units of the data's curvature, so that the scale of the features does not matter.
-    LargestCurvature largest;
+    CurvatureIteration largest;
     const double curvature = train_curvature(problem, state.range.low, largest);
     state.rho = settings.rho / (curvature > 0.0 ? curvature : 1.0);
   }

@@ -1,9 +1,9 @@
 # Installs a build tree, moves the installation away from where it was installed to, runs the command line from there, builds
 # a client against the library with find_package and, where PKG_CONFIG is given, with pkg-config, and runs the clients.
-#   cmake -DBUILD=… -DCLIENT=… -DWORK=… -DCONFIG=… -DGENERATOR=… -DCOMPILER=… [-DPKG_CONFIG=…] [-DSHARED_FROM=…]
-#         -P client_test.cmake
-# With SHARED_FROM, the source tree, BUILD is made first: the library as a shared one, which exports its public headers and
-# no more.
+#   cmake -DBUILD=… -DCLIENT=… -DWORK=… -DCONFIG=… -DGENERATOR=… -DCOMPILER=… [-DPKG_CONFIG=…]
+#         [-DSHARED_FROM=… -DOBJECTS=…] -P client_test.cmake
+# With SHARED_FROM, the source tree, BUILD is made first: the library as a shared one of the objects that the file OBJECTS
+# names. It exports its public headers and no more.
 function(run)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE errors)
   if(NOT status EQUAL 0)
@@ -25,7 +25,8 @@ endfunction()
 file(REMOVE_RECURSE ${WORK}/first ${WORK}/moved ${WORK}/client)
 if(SHARED_FROM)
   run(${CMAKE_COMMAND} -S ${SHARED_FROM} -B ${BUILD} -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${COMPILER}
-      -DCMAKE_BUILD_TYPE=${CONFIG} -DBUILD_SHARED_LIBS=ON -DYOSIDA_BUILD_TESTS=OFF -DYOSIDA_BUILD_BENCH=OFF)
+      -DCMAKE_BUILD_TYPE=${CONFIG} -DBUILD_SHARED_LIBS=ON -DYOSIDA_OBJECTS=${OBJECTS} -DYOSIDA_BUILD_TOOLS=OFF
+      -DYOSIDA_BUILD_TESTS=OFF -DYOSIDA_BUILD_BENCH=OFF -DYOSIDA_BUILD_PYTHON=OFF)
   run(${CMAKE_COMMAND} --build ${BUILD} --parallel 2)
   run(nm --dynamic --defined-only --demangle ${BUILD}/libyosida.so)
   foreach(public "yosida::tune(" "yosida::version()" "typeinfo for yosida::InputError" "yosida::search::minimize(")

@@ -30,7 +30,7 @@ TEST(Minimize, GivesTheBestOfItsTrials) {
   const Result result = minimize(parabola, interval(), "random", {.trials = 30}, 3);
   ASSERT_EQ(result.trials.size(), 30u);
   double least = infinity;
-  for (const Trial& trial : result.trials) {
+  for (const Evaluation& trial : result.trials) {
     EXPECT_EQ(trial.value, parabola(trial.proposal));
     least = std::min(least, trial.value);
   }

@@ -98,12 +98,17 @@ class KFoldProblem final : public BilevelProblem {
   };
   /// What a fold keeps, of a memory of solve_memory().
   SolveMemory* memory_of(const Fold& fold, SolveMemory* all) const;
-  /// Calls `each` with every fold, no allocation once it has been called; gives what they have worked with.
-  /// With `first_leads` the first fold is done before the others begin.
-  std::span<const Scratch> for_each_fold(FunctionRef<void(const Fold&, Scratch&)> each,
-                                         bool first_leads = false) const;
+  /// Calls `each` with every fold, side by side, and then `then` with what each has worked with, in their
+  /// order. It allocates nothing once it has been called. With `first_leads` the first fold is done before
+  /// the others begin.
+  void for_each_fold(
+      FunctionRef<void(const Fold&, Scratch&)> each, bool first_leads = false,
+      FunctionRef<void(const Scratch&)> then = [](const Scratch&) {}) const;
   LinearReport joined(std::span<const LinearReport> reports) const;
   double sum_of_values(FunctionRef<void(const Fold&, Scratch&)> each) const;
+  /// out = the sum of what `each` makes of the weights of every fold, as many numbers as λ.
+  void sum_of_lambdas(const Vector& w, const Vector& lambda, Vector& out,
+                      FunctionRef<void(const Fold&, Scratch&)> each) const;
   /// out = what `each` makes of the weights of every fold.
   void by_fold(const Vector& w, const Vector& lambda, Vector& out,
                FunctionRef<void(const BilevelProblem&, const Vector&, Vector&)> each) const;

@@ -21,7 +21,7 @@ struct Limits {
 };
 
 /// A proposal and what was seen there.
-struct Trial {
+struct Evaluation {
   Proposal proposal;
   double value = 0.0;
 };
@@ -30,7 +30,7 @@ struct Trial {
 struct Result {
   Vector x;  ///< of the smallest finite value; empty where no trial gave one
   double value = std::numeric_limits<double>::infinity();
-  std::vector<Trial> trials;  ///< in the order they were made
+  std::vector<Evaluation> trials;  ///< in the order they were made
 };
 
 /// The smallest value of an objective that a sampler finds in a box. One limit at least must be given: throws

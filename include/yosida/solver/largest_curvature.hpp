@@ -9,7 +9,7 @@ namespace YOSIDA_EXPORT yosida {
 /// The largest eigenvalue of a Hessian, by power iterations that go on from where the last call ended: what
 /// steps of 1/L need, when the Hessian changes little from one to the next. Seldom under half of the truth
 /// even where eigenvalues are close, so that steps of its inverse do not blow up.
-class LargestCurvature {
+class CurvatureIteration {
  public:
   /// Products of the first call, and of every further one.
   static constexpr int kFirstProducts = 10;
@@ -27,7 +27,7 @@ class LargestCurvature {
 };
 
 /// The largest curvature of L_T(·, λ) at w = 0. A loss of margins is most curved there.
-double train_curvature(const BilevelProblem& problem, const Vector& lambda, LargestCurvature& curvature);
+double train_curvature(const BilevelProblem& problem, const Vector& lambda, CurvatureIteration& curvature);
 
 /// The largest curvatures that first-order methods take their step sizes from: of the smooth part of L_T and
 /// of L_V, both at w = 0, where losses of margins are most curved.
@@ -40,7 +40,7 @@ class Curvatures {
   double validation(const BilevelProblem& problem, const Vector& lambda);
 
  private:
-  LargestCurvature train_iteration_, validation_iteration_;
+  CurvatureIteration train_iteration_, validation_iteration_;
   Vector lambda_;  // of `train_`
   double train_ = 0.0, validation_ = 0.0;
 };

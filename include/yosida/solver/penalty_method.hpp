@@ -37,7 +37,7 @@ struct PenaltyMethod {
     Vector train;       // ∇L_T(w, λ)
     Vector multiplier;  // ν + ρ∇L_T
     Vector g, product, lambda_slope;
-    LargestCurvature curvature;  // of the objective in w
+    CurvatureIteration curvature;  // of the objective in w
   };
   static const std::vector<Setting<Settings>>& table();
 

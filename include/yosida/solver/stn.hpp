@@ -33,7 +33,7 @@ struct Stn {
     Vector log_scale;  // s
     Vector epsilon;
     Vector g, w_hat, lambda_hat, slope, previous;
-    LargestCurvature curvature;
+    CurvatureIteration curvature;
   };
   static const std::vector<Setting<Settings>>& table();
 

@@ -25,7 +25,7 @@ struct UnrolledState : Iterate {
   Start range;
   double validation = 1.0;  // L_V(w_T)
   Vector hypergradient;     // dL_V(w_T)/dλ, w_0 held constant
-  LargestCurvature curvature;
+  CurvatureIteration curvature;
 };
 
 /// The table of settings of both.
