@@ -165,6 +165,8 @@ inline std::uint64_t little_endian(std::string_view bytes) {
 std::unique_ptr<ByteSource> from_utf16(ByteStream text, bool big_endian);
 /// What `text` in Windows-1252, which is ISO 8859-1 with more letters, is in UTF-8.
 std::unique_ptr<ByteSource> from_windows_1252(ByteStream text);
+/// The same text with line feeds where lines end with carriage returns alone, as on old Macs.
+std::unique_ptr<ByteSource> from_carriage_returns(ByteStream text);
 
 /// How deflated data is wrapped: as gzip members in a row, or not at all (a member of a zip archive).
 enum class DeflateForm { gzip, raw };

@@ -20,7 +20,8 @@ struct BadColumn {
   const LookedAt* column;
   ColumnLook::Example example;
   std::string rule;
-  std::string flags;  // what else goes on than passing over it; empty: nothing
+  std::string list = "--ignore";  // the flag whose list of columns it joins to be read; empty: none
+  std::string flags = {};         // what else that needs
 };
 
 /// A name as a word of a list NAME,NAME of the shell.
@@ -52,19 +53,19 @@ TableError refusal_of(std::vector<BadColumn> bad, const SourceLines& lines) {
                            in_quotes(bad[i].column->name), place_of(bad[i].example.line),
                            bad[i].example.text.empty() ? "empty" : in_quotes(bad[i].example.text));
   if (bad.size() > kMostShown) message += fmt::format(" and {} more", bad.size() - kMostShown);
-  std::string ignored;
   std::vector<std::string> flags;
-  for (const BadColumn& each : bad) {
-    if (each.flags.empty()) {
-      ignored += (ignored.empty() ? "--ignore " : ",") + as_word(each.column->name);
-    } else if (std::find(flags.begin(), flags.end(), each.flags) == flags.end()) {
-      flags.push_back(each.flags);
-    }
+  for (const std::string_view list : {"--ignore", "--numeric", "--categorical"}) {
+    std::vector<std::string> names;
+    for (const BadColumn& each : bad)
+      if (each.list == list) names.push_back(as_word(each.column->name));
+    if (!names.empty()) flags.push_back(fmt::format("{} {}", list, fmt::join(names, ",")));
   }
+  for (const BadColumn& each : bad)
+    if (!each.flags.empty() && std::find(flags.begin(), flags.end(), each.flags) == flags.end())
+      flags.push_back(each.flags);
   // Rows without a target can only be left out, which leaves out other gaps with them.
   if (std::find(flags.begin(), flags.end(), "--missing drop") != flags.end())
     std::erase(flags, "--missing mean");
-  if (!ignored.empty()) flags.insert(flags.begin(), ignored);
   const std::string correction = fmt::format("{}", fmt::join(flags, " "));
   return {fmt::format("{}\n  it can be read with {}", message, correction), correction};
 }
@@ -88,14 +89,14 @@ std::optional<BadColumn> decide(LookedAt& column, char decimal, char delimiter) 
         .column = &column,
         .example = look.first_of_other_unit().line > 0 ? look.first_of_other_unit() : look.first_text(),
         .rule = fmt::format("must be a number {}, as the first of its column is",
-                            look.unit().empty() ? "without a unit" : "in " + look.unit()),
-        .flags = ""};
+                            look.unit().empty() ? "without a unit" : "in " + look.unit())};
   if (look.is_number('.') || look.is_number(','))
     return BadColumn{.column = &column,
                      .example = look.first_text(),
                      .rule =
                          "must be a number: is its comma a decimal mark (--decimal ,), or does it separate "
                          "thousands (--decimal .)?",
+                     .list = "",
                      .flags = delimiter == ';' ? "--decimal ," : "--decimal ."};
   if (look.is_boolean() && !column.is_target) {
     kind.kind = ColumnKind::boolean;
@@ -109,8 +110,7 @@ std::optional<BadColumn> decide(LookedAt& column, char decimal, char delimiter) 
                      .example = look.first_text(),
                      .rule =
                          "must be a number or a date that says what is its day and what its month, as "
-                         "2024-01-31 does",
-                     .flags = ""};
+                         "2024-01-31 does"};
   if (!orders.empty()) {
     kind = {.kind = ColumnKind::date, .order = orders.front()};
     return {};
@@ -122,7 +122,10 @@ std::optional<BadColumn> decide(LookedAt& column, char decimal, char delimiter) 
         .rule = fmt::format("must be a number, as most of its column are; --numeric {0} reads such text as a "
                             "missing value, --categorical {0} takes all of it for text",
                             name),
-        .flags = column.is_target ? fmt::format("--numeric {} --missing drop", name) : ""};
+        .list = column.is_target || look.is_numbers_and_notes() ? "--numeric" : "--categorical",
+        .flags = column.is_target              ? "--missing drop"
+                 : look.is_numbers_and_notes() ? "--missing mean"
+                                               : ""};
   kind.kind = ColumnKind::category;
   return {};
 }
@@ -218,6 +221,7 @@ void decide_kinds(std::vector<LookedAt>& columns, const SourceLines& lines, char
       bad.push_back({.column = &column,
                      .example = look.first_gap(),
                      .rule = std::string(rule),
+                     .list = "",
                      .flags = column.is_target ? "--missing drop" : "--missing mean"});
   }
   if (!bad.empty()) throw refusal_of(std::move(bad), lines);

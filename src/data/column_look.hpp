@@ -32,6 +32,8 @@ class ColumnLook {
   bool is_date(DateOrder order) const { return date_[static_cast<std::size_t>(order)] == values_; }
   /// At least half of its fields are numbers.
   bool is_mostly_numbers() const { return 2 * plain_ >= values_; }
+  /// All but a few are: the others are notes in the place of a number.
+  bool is_numbers_and_notes() const { return 5 * plain_ >= 4 * values_; }
 
   /// A field of it, and where it stands.
   struct Example {

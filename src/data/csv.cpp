@@ -451,8 +451,11 @@ class CsvReader {
       }
       like_fields_.push_back(found->second);
       layout_.role[found->second] = Role::feature;
-      layout_.kind[found->second] = {
-          .kind = column.kind, .order = column.order, .unit = field::unit_of(column)};
+      FieldKind& kind = layout_.kind[found->second];
+      kind = {.kind = column.kind,
+              .order = column.order,
+              .is_forced = kind.is_forced && column.kind == ColumnKind::number,
+              .unit = field::unit_of(column)};
     }
     if (!absent.empty())
       throw InputError(fmt::format("{}: has no column {}, which the model was trained with", stream_.name(),

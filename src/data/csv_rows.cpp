@@ -149,6 +149,9 @@ double RowReader::number_of(std::string_view text, Index field) const {
     if (role == Role::feature && layout_.gives_hints)
       rule += fmt::format("; --categorical {0} takes its column for text, --ignore {0} passes over it",
                           layout_.name_of(field));
+    if (role == Role::feature && !layout_.gives_hints && kind.kind == ColumnKind::number &&
+        layout_.missing == Missing::mean)
+      rule += fmt::format("; --numeric {} reads such text as a missing value", layout_.name_of(field));
     throw UnexpectedText(refused(text, field, rule));
   }
   const std::string_view rule = broken_rule(*number, role, layout_.missing);

@@ -135,8 +135,79 @@ std::optional<double> take_zone(std::string_view& text) {
   return is_behind ? -ahead : ahead;
 }
 
+/// The days from 1970-01-01 to a date that there is.
+std::optional<double> days_to(int year, int month, int day) {
+  const std::chrono::year_month_day date{std::chrono::year(year),
+                                         std::chrono::month(static_cast<unsigned>(month)),
+                                         std::chrono::day(static_cast<unsigned>(day))};
+  if (!date.ok()) return {};
+  return static_cast<double>(std::chrono::sys_days(date).time_since_epoch().count());
+}
+
+/// POSIX takes years of two digits this way.
+int year_of_two_digits(int year) { return year + (year < 69 ? 2000 : 1900); }
+
+/// The number of a month, whose name is taken off the front.
+std::optional<int> take_month(std::string_view& text) {
+  const auto is_letter = [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || static_cast<unsigned char>(c) >= 0x80;
+  };
+  std::string word;
+  for (const char c : text) {
+    if (!is_letter(c)) break;
+    word += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  if (word.empty()) return {};
+  for (std::size_t month = 0; month < kMonths.size(); ++month)
+    for (std::string_view names = kMonths[month]; !names.empty();) {
+      const std::string_view name = names.substr(0, names.find(' '));
+      names.remove_prefix(std::min(name.size() + 1, names.size()));
+      if (name != word) continue;
+      text.remove_prefix(word.size());
+      return static_cast<int>(month) + 1;
+    }
+  return {};
+}
+
+/// One or two of " .,-/", taken off the front.
+bool take_marks(std::string_view& text) {
+  const std::size_t count = std::min(text.find_first_not_of(" .,-/"), text.size());
+  if (count < 1 || count > 2) return false;
+  text.remove_prefix(count);
+  return true;
+}
+
+/// The days from 1970-01-01 to a date with the name of its month, taken off the front: 3 Jan 2020, 3. Januar
+/// 2020, 03-Jan-20, January 3, 2020, 2020-Jan-03.
+std::optional<double> take_named_date(std::string_view& text) {
+  std::string_view rest = text;
+  constexpr std::size_t kYear = 4, kDay = 2;
+  std::size_t length = digits_at_front(rest);
+  const bool is_year_first = length == kYear;
+  std::optional<int> first;
+  if (length > 0) {
+    first = take_whole(rest, 1, kYear);
+    if (length == kYear - 1 || !first || !take_marks(rest)) return {};
+  }
+  const auto month = take_month(rest);
+  if (!month || !take_marks(rest)) return {};
+  const bool is_month_first = !first;
+  if (is_month_first) {
+    first = take_whole(rest, 1, kDay);
+    if (!first || !take_marks(rest)) return {};
+  }
+  length = digits_at_front(rest);
+  const auto last = take_whole(rest, 1, kYear);
+  if (!last || (is_year_first ? length > kDay : length != kYear && (is_month_first || length != kDay)))
+    return {};
+  text = rest;
+  if (is_year_first) return days_to(*first, *month, *last);
+  return days_to(length == kYear ? *last : year_of_two_digits(*last), *month, *first);
+}
+
 /// The days from 1970-01-01 to a date, taken off the front.
 std::optional<double> take_date(std::string_view& text, DateOrder order) {
+  if (const auto days = take_named_date(text)) return days;
   const bool year_first = order == DateOrder::year_month_day;
   const auto first = year_first ? take_whole(text, 4, 4) : take_whole(text, 1, 2);
   if (!first || text.empty()) return {};
@@ -150,15 +221,10 @@ std::optional<double> take_date(std::string_view& text, DateOrder order) {
   if (!third) return {};
   int year = year_first ? *first : *third;
   if (!year_first && length_before - text.size() == 3) return {};
-  // POSIX takes years of two digits this way.
-  if (!year_first && length_before - text.size() == 2) year += year < 69 ? 2000 : 1900;
+  if (!year_first && length_before - text.size() == 2) year = year_of_two_digits(year);
   const int month = order == DateOrder::month_day_year ? *first : *second;
   const int day = year_first ? *third : order == DateOrder::day_month_year ? *first : *second;
-  const std::chrono::year_month_day date{std::chrono::year(year),
-                                         std::chrono::month(static_cast<unsigned>(month)),
-                                         std::chrono::day(static_cast<unsigned>(day))};
-  if (!date.ok()) return {};
-  return static_cast<double>(std::chrono::sys_days(date).time_since_epoch().count());
+  return days_to(year, month, day);
 }
 
 bool equals_ignoring_case(std::string_view text, std::string_view lower) {
@@ -233,6 +299,8 @@ std::optional<double> boolean(std::string_view text) {
 }
 
 std::optional<double> date(std::string_view text, DateOrder order) {
+  // Most fields are words.
+  if (text.find_first_of(kDigits) == std::string_view::npos) return {};
   std::string_view rest = text;
   if (const auto time = take_time(rest); time && rest.empty()) return time;
   rest = text;

@@ -20,6 +20,19 @@ bool is_missing(std::string_view text);
 /// What orders of dates are called, by DateOrder.
 inline constexpr std::array<std::string_view, 3> kOrderNames = {"year-month-day", "day-month-year",
                                                                 "month-day-year"};
+/// What the months are called in English and in German, by small letters.
+inline constexpr std::array<std::string_view, 12> kMonths = {"jan january januar jänner",
+                                                             "feb february februar",
+                                                             "mar march mär mrz märz",
+                                                             "apr april",
+                                                             "may mai",
+                                                             "jun june juni",
+                                                             "jul july juli",
+                                                             "aug august",
+                                                             "sep sept september",
+                                                             "oct october okt oktober",
+                                                             "nov november",
+                                                             "dec december dez dezember"};
 
 /// A field without its unit, and the unit: of "1.234,56 €" and of "€ 1.234,56" the sign of the euro, of "12
 /// kg" what stands behind the number. It is empty where the field has none.
@@ -43,8 +56,9 @@ std::optional<double> number(std::string_view text, char decimal);
 /// true and false, in any case.
 std::optional<double> boolean(std::string_view text);
 
-/// Days since 1970-01-01 of a date in this order (2024-01-31, 31.1.2024, 1/31/2024, 1/31/24, with a time of
-/// day behind it or not, and a zone behind that), or the part of a day that a time alone is (13:45).
+/// Days since 1970-01-01 of a date in this order (2024-01-31, 31.1.2024, 1/31/2024, 1/31/24), or in any order
+/// where its month has a name (31 Jan 2024, January 31, 2024), with a time of day behind it or not, and a
+/// zone behind that; or the part of a day that a time alone is (13:45).
 std::optional<double> date(std::string_view text, DateOrder order);
 
 }  // namespace yosida::field

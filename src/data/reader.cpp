@@ -278,6 +278,15 @@ std::optional<bool> unmarked_utf16(std::string_view first) {
   return {};
 }
 
+/// Whether a text that begins so has carriage returns in the place of line feeds. Files of programs of today
+/// have a line feed in so many bytes, or no carriage return; arrays have zeros.
+constexpr std::size_t kFirstLines = std::size_t{1} << 14;
+bool ends_lines_by_returns(std::string_view first) {
+  const std::size_t found = first.find('\r');
+  return found != std::string_view::npos && found + 1 < first.size() &&
+         first.find_first_of(std::string_view("\n\0", 2)) == std::string_view::npos;
+}
+
 }  // namespace
 
 Dataset read_dataset(const std::filesystem::path& file, const ReadOptions& options) try {
@@ -289,7 +298,8 @@ Dataset read_dataset(const std::filesystem::path& file, const ReadOptions& optio
   }
   Dataset data = read_with_target(file, options);
   if (data.features() == 0)
-    throw InputError(fmt::format("{}: holds no column beside the target", data.source));
+    throw InputError(fmt::format("{}: holds no column beside the target{}{}", data.source,
+                                 data.notes.empty() ? "" : "; ", fmt::join(data.notes, "; ")));
   if (options.missing == Missing::drop) {
     drop_incomplete_rows(data);
     if (data.rows() == 0) {
@@ -317,6 +327,7 @@ ByteStream open_text(const std::filesystem::path& file, std::uint64_t max_memory
   }
   if (const auto big_endian = unmarked_utf16(stream.peek(8)))
     return decoded([&](ByteStream text) { return from_utf16(std::move(text), *big_endian); });
+  if (ends_lines_by_returns(stream.peek(kFirstLines))) stream = decoded(from_carriage_returns);
   if (encoding == Encoding::windows_1252) return decoded(from_windows_1252);
   constexpr std::string_view mark = "\xef\xbb\xbf";
   if (stream.peek(mark.size()) == mark) stream.skip(mark.size());

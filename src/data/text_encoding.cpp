@@ -110,6 +110,17 @@ class Windows1252 final : public Decoded {
   }
 };
 
+class CarriageReturns final : public Decoded {
+ public:
+  using Decoded::Decoded;
+
+ private:
+  void decode(std::string_view block, std::string& out) override {
+    out = block;
+    std::replace(out.begin(), out.end(), '\r', '\n');
+  }
+};
+
 }  // namespace
 
 std::unique_ptr<ByteSource> from_utf16(ByteStream text, bool big_endian) {
@@ -118,6 +129,10 @@ std::unique_ptr<ByteSource> from_utf16(ByteStream text, bool big_endian) {
 
 std::unique_ptr<ByteSource> from_windows_1252(ByteStream text) {
   return std::make_unique<Windows1252>(std::move(text));
+}
+
+std::unique_ptr<ByteSource> from_carriage_returns(ByteStream text) {
+  return std::make_unique<CarriageReturns>(std::move(text));
 }
 
 }  // namespace yosida

@@ -86,6 +86,15 @@ void GrowingCholesky::solve(const Vector& weights, Vector& x) const {
               static_cast<int>(l_.cols()), x.data(), 1);
 }
 
+Vector GrowingCholesky::solved(Vector b) const {
+  if (size_ == 0) return b;
+  const BlasCall call;
+  for (const CBLAS_TRANSPOSE side : {CblasNoTrans, CblasTrans})
+    cblas_dtrsv(CblasRowMajor, CblasLower, side, CblasNonUnit, static_cast<int>(size_), l_.data(),
+                static_cast<int>(l_.cols()), b.data(), 1);
+  return b;
+}
+
 void add_up_rows(const Matrix& matrix, Index rows, const Vector& weight, Vector& out) {
   out.resize(matrix.cols());
   if (rows == 0) {

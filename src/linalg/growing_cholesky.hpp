@@ -22,6 +22,8 @@ class GrowingCholesky {
   void remove(Index place);
   /// x = G⁻¹ B weights: the right-hand sides' solution, combined.
   void solve(const Vector& weights, Vector& x) const;
+  /// G⁻¹ b
+  Vector solved(Vector b) const;
 
  private:
   void reserve(Index size);

@@ -131,14 +131,71 @@ static int {0}_read_time(const char **text, double *value) {{
     return 1;
 }}
 
+/* Whether one or two of " .,-/" stand in front; moves the text behind them. */
+static int {0}_skip_marks(const char **text) {{
+    const size_t marks = strspn(*text, " .,-/");
+    *text += marks;
+    return marks == 1 || marks == 2;
+}}
+
+/* The digits in front, at most so many; moves the text behind them. */
+static int {0}_read_digits(const char **text, int most, int *value) {{
+    int digits = 0;
+    for (*value = 0; isdigit((unsigned char)(*text)[digits]) && digits < most; ++digits)
+        *value = 10 * *value + (*text)[digits] - '0';
+    *text += digits;
+    return digits;
+}}
+
+/* The month whose name stands in front, 0 where none does; moves the text behind it. */
+static int {0}_read_month(const char **text) {{
+    static const char *const names[] = {{{3}}};
+    char word[16];
+    size_t length = 0;
+    while (length + 1 < sizeof word && (isalpha((unsigned char)(*text)[length]) || (unsigned char)(*text)[length] >= 128)) {{
+        const unsigned char c = (unsigned char)(*text)[length];
+        word[length++] = (char)(c < 128 ? tolower(c) : c);
+    }}
+    word[length] = '\0';
+    for (int month = 0; length > 0 && month < 12; ++month)
+        for (const char *at = strstr(names[month], word); at != NULL; at = strstr(at + 1, word))
+            if ((at == names[month] || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0')) {{
+                *text += length;
+                return month + 1;
+            }}
+    return 0;
+}}
+
+/* Whether this is a date with the name of its month; it becomes one with its number, the year first. */
+static int {0}_number_month(char *all, size_t size) {{
+    char numbers[80];
+    const char *at = all;
+    int first, last;
+    int digits = {0}_read_digits(&at, 4, &first);
+    if (digits == 3 || (digits > 0 && !{0}_skip_marks(&at))) return 0;
+    const int month = {0}_read_month(&at);
+    if (month == 0 || !{0}_skip_marks(&at)) return 0;
+    const int is_month_first = digits == 0;
+    if (is_month_first && ({0}_read_digits(&at, 2, &first) == 0 || !{0}_skip_marks(&at))) return 0;
+    const int of_last = {0}_read_digits(&at, 4, &last);
+    if (digits == 4 ? of_last < 1 || of_last > 2 : of_last != 4 && (is_month_first || of_last != 2)) return 0;
+    if (digits != 4 && of_last == 2) last += last < 69 ? 2000 : 1900;
+    const int year = digits == 4 ? first : last, day = digits == 4 ? last : first;
+    const int length = snprintf(numbers, sizeof numbers, "%04d-%d-%d%.48s", year, month, day, at);
+    if (length < 0 || (size_t)length >= size) return 0;
+    memcpy(all, numbers, (size_t)length + 1);
+    return 1;
+}}
+
 /* Days since 1970-01-01, with a time of day as a part of a day; of a time alone, that part. `order` says where
-   year, month and day stand: "ymd", "dmy" or "mdy". */
+   year, month and day stand: "ymd", "dmy" or "mdy". Where the month has a name, they may stand in any order. */
 static int {0}_read_date(const char *text, const char *order, double *value) {{
     char all[64], mark, mark_again;
     int part[3], length = 0;
     double time = 0.0, zone = 0.0;
     const char *at = all;
     {0}_trim(text, all, sizeof all);
+    if ({0}_number_month(all, sizeof all)) order = "ymd";
     if ({0}_read_time(&at, value) && *at == '\0') return 1;
     if (sscanf(all, order[0] == 'y' ? "%4d%c%2d%c%2d%n" : "%2d%c%2d%c%4d%n", part, &mark, part + 1, &mark_again,
                part + 2, &length) != 5 ||
@@ -218,7 +275,7 @@ std::string margins_of_texts(const ModelTerms& terms, const std::string& name) {
   std::string readers;
   const auto add_reader = [&](ColumnKind kind, std::string_view code, std::string_view call) {
     if (!has(kind)) return;
-    text += fmt::format(fmt::runtime(code), name, terms.decimal, other);
+    text += fmt::format(fmt::runtime(code), name, terms.decimal, other, string_literals(field::kMonths));
     readers += fmt::format("            case {}:\n                is_read = {}_{};\n                break;\n",
                            static_cast<int>(kind), name, call);
   };

@@ -54,6 +54,31 @@ def boolean(text):
 
 )code";
 
+/// What field::date makes of a month that has a name; `months` lists the names.
+constexpr std::string_view kNamedDate = R"code(
+MONTHS = [{months}]
+MARK, NAME = r"[ .,/-]{{1,2}}", r"(?P<month>[^\W\d_]+)"
+NAMED_DATES = [
+    rf"(?P<day>\d{{{{1,2}}}}){{MARK}}{{NAME}}{{MARK}}(?P<year>\d{{{{4}}}}|\d{{{{2}}}})(?!\d)",
+    rf"{{NAME}}{{MARK}}(?P<day>\d{{{{1,2}}}}){{MARK}}(?P<year>\d{{{{4}}}})(?!\d)",
+    rf"(?P<year>\d{{{{4}}}}){{MARK}}{{NAME}}{{MARK}}(?P<day>\d{{{{1,2}}}})(?!\d)",
+]
+
+
+def with_number(text):
+    """A date with the name of its month as one with its number, the year first; anything else as it is."""
+    for form in NAMED_DATES:
+        found = re.match(form, text)
+        month = [k for k, names in enumerate(MONTHS, 1) if found and found["month"].lower() in names.split()]
+        if month:
+            year = int(found["year"])
+            if len(found["year"]) == 2:
+                year += 2000 if year < 69 else 1900
+            return f"{{year:04}}-{{month[0]}}-{{found['day']}}{{text[found.end():]}}"
+    return text
+
+)code";
+
 /// field::date.
 constexpr std::string_view kDate = R"code(
 TIME = r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}(?:\.\d*)?))?"
@@ -67,6 +92,8 @@ DATES = {
 
 def days(text, order):
     """Days since 1970-01-01, with a time of day as a part of a day; of a time alone, that part."""
+    if with_number(text) != text:
+        text, order = with_number(text), "year-month-day"
     found = re.fullmatch(TIME, text) or re.fullmatch(f"{DATES[order]}(?:[T ]{TIME}{ZONE})?", text)
     if not found:
         raise ValueError(f"must be a date in the order {order}, or a time")
@@ -220,7 +247,8 @@ std::string python_code(const FittedModel& model, const ModelTerms& terms) {
   const bool is_comma = terms.decimal == ',';
   text += fmt::format(kNumber, is_comma ? '.' : ',', terms.decimal, is_comma ? ".replace(\",\", \".\")" : "");
   if (has(ColumnKind::boolean)) text += kBoolean;
-  if (has_dates) text += kDate;
+  if (has_dates)
+    text += fmt::format(kNamedDate, fmt::arg("months", string_literals(field::kMonths))) + std::string(kDate);
   text += fmt::format("\nTARGET = {}\nCOLUMNS = [{}]\n", string_literal(model.target_name), columns);
   text += fmt::format(
       "# For each column its name, how text is read, what stands for a missing value, what is taken off, "

@@ -7,6 +7,7 @@
 
 #include "linalg/factor.hpp"
 #include "linalg/power_iteration.hpp"
+#include "problem/dependent_weights.hpp"
 #include "problem/newton.hpp"
 #include "problem/row_space_system.hpp"
 #include "problem/sparse_quadratic.hpp"
@@ -69,6 +70,7 @@ class SparseNewton {
     }
     set_stage(1.0);
     update_subgradient();
+    if (norm_ <= p_.tolerance) settle_dependent();
     if (p_.data.loss().ignores_shifts()) centre_shifts(p_.data, penalty_, p_.c, a_);
     report_.gradient_norm = norm_;
     report_.converged = norm_ <= p_.tolerance;
@@ -185,16 +187,20 @@ class SparseNewton {
     set_ = std::move(joined);
   }
 
+  /// What the last Hessian has of the working set; empty where it lacks some of it.
+  Matrix last_hessian() const {
+    if (!std::includes(last_set_.begin(), last_set_.end(), set_.begin(), set_.end())) return {};
+    std::vector<Index> place;
+    for (const Index j : set_)
+      place.push_back(std::lower_bound(last_set_.begin(), last_set_.end(), j) - last_set_.begin());
+    return last_hessian_(place, place);
+  }
+
   /// ∇²f on the working set, from what is known of it where f is quadratic.
   Matrix hessian() {
     if (const Matrix* known = p_.hessian()) return (*known)(set_, set_);
-    if (p_.data.loss().is_quadratic() &&
-        std::includes(last_set_.begin(), last_set_.end(), set_.begin(), set_.end())) {
-      std::vector<Index> place;
-      for (const Index j : set_)
-        place.push_back(std::lower_bound(last_set_.begin(), last_set_.end(), j) - last_set_.begin());
-      return last_hessian_(place, place);
-    }
+    if (p_.data.loss().is_quadratic())
+      if (Matrix last = last_hessian(); last.size() > 0) return last;
     p_.data.state_at(margins_, state_);
     last_hessian_ = p_.data.hessian_on(state_, set_);
     last_set_ = set_;
@@ -280,6 +286,43 @@ class SparseNewton {
       return step;
     }
     return 0.0;
+  }
+
+  /// Of the minima that columns which depend on each other have, the one that does not hang on rounding:
+  /// found from any Hessian that is at hand, kept where predictions stay as they are.
+  void settle_dependent() {
+    collect_support();
+    set_ = support_;
+    const auto is_priced = [&](Index j) { return threshold_of(j) > 0.0; };
+    const bool has_flat =
+        std::any_of(set_.begin(), set_.end(), [&](Index j) { return is_priced(j) && p_.c[j] == 0.0; });
+    if (p_.data.outputs() > 1 || penalty_.has_groups() || !has_flat || set_.size() > largest_set() ||
+        !has_room_for(1))
+      return;
+    const Matrix* const known = p_.hessian();
+    Matrix h = known != nullptr ? Matrix((*known)(set_, set_)) : last_hessian();
+    if (h.size() == 0) return;
+    h.diagonal() += p_.c(set_);
+    std::vector<Index> order(set_.size());  // places: those without a price stay first
+    std::iota(order.begin(), order.end(), Index{0});
+    std::stable_partition(order.begin(), order.end(),
+                          [&](Index at) { return !is_priced(set_[static_cast<std::size_t>(at)]); });
+    h = Matrix(h(order, order));
+    std::vector<Index> columns;
+    for (const Index at : order) columns.push_back(set_[static_cast<std::size_t>(at)]);
+    std::vector<bool> priced(columns.size());
+    std::transform(columns.begin(), columns.end(), priced.begin(), is_priced);
+    Vector x = a_(columns);
+    if (give_up_dependent(h, priced, x) == 0) return;
+    const Vector a = a_;
+    const Vector margins = margins_;
+    a_(columns) = x;
+    p_.data.margins(a_, margins_);
+    update_gradient();
+    if (norm_ <= p_.tolerance) return;
+    a_ = a;
+    margins_ = margins;
+    update_gradient();
   }
 
   // Large supports.

@@ -69,7 +69,7 @@ class Text(Cli):
                 self.assert_refused(f"{ROWS}1,{value},3\n", [":7:", "field 2", value, rule], target="2")
 
     def test_text_among_numbers_says_the_way_on(self):
-        self.assert_refused(f"{HEADER}{ROWS}1,red,3\n", ["--numeric b", "--categorical b", "--ignore b"])
+        self.assert_refused(f"{HEADER}{ROWS}1,red,3\n", ["--numeric b", "--categorical b", "it can be read with --numeric b --missing mean"])
 
     def test_missing_values(self):
         for value in ["", " ", "NA", "?", '""']:

@@ -1,5 +1,6 @@
 """coefficients: weights by name, and models as code that predicts what yosida predict does."""
 import csv
+import datetime
 import io
 import json
 import sqlite3
@@ -230,6 +231,8 @@ def raw_table(rows=150, seed=0):
         "sold": [str(d) for d in dates],
         "paid": [f"{int(d)}.{int(m)}.{y[2:]} {h}:{h + 10}:07.5" for (y, m, d), h in zip(parts, random.integers(1, 24, rows))],
         "seen": [f"{m}/{d}/{y}" for y, m, d in parts],
+        "made": [[day.strftime("%d %b %Y 13:45"), day.strftime("%B %d, %Y"), day.strftime("%d-%B-%y")][k % 3]
+                 for k, day in enumerate(d.item() for d in dates)],
         "fee": [f"{v:.1f} %" for v in random.uniform(0, 9, rows)],
     }
     labels = [["cheap", "dear, very", "it's \"fair\""][k] for k in np.digitize(score, np.quantile(score, [0.33, 0.66]))]
@@ -298,7 +301,6 @@ class RawTables(Cli):
                     with self.assertRaisesRegex(ValueError, "'garden' is 'maybe'"):
                         code["predict"]([*rows[0][:4], "maybe", *rows[0][5:]])
                     # Values that a program has, not a file.
-                    import datetime
                     typed = dict(zip(names, rows[0]), garden=rows[0][4].lower() == "true", area=float(rows[0][0].replace(",", "")),
                                  sold=datetime.date.fromisoformat(rows[0][5]))
                     self.assertAlmostEqual(code["predict"](typed), said[0], places=10)
@@ -346,7 +348,13 @@ int main(void) {{
                 base.execute(f"CREATE TABLE sales ({', '.join(map(quote, names))})")
                 # Numbers are numbers in a database, or NULL.
                 as_number = lambda text: None if text in ("n/a", "?") else float(text.replace(",", "").rstrip(" %"))
-                stored = [[as_number(v) if name in ("area", "fee") else v for name, v in zip(names, row)] for row in rows]
+                # Dates with names of months are text in files, and dates in a database.
+                def as_date(text):
+                    time = " 13:45" if text.endswith(":45") else ""
+                    form = "%d %b %Y" if time else "%B %d, %Y" if "," in text else "%d-%B-%y"
+                    return datetime.datetime.strptime(text.removesuffix(time), form).date().isoformat() + time
+                stored_as = {"area": as_number, "fee": as_number, "made": as_date}
+                stored = [[stored_as.get(name, str)(v) for name, v in zip(names, row)] for row in rows]
                 base.executemany(f"INSERT INTO sales VALUES ({', '.join('?' * len(names))})", stored)
                 found = base.execute(self.read("exported.sql"))
                 columns = [each[0] for each in found.description]

@@ -188,9 +188,62 @@ class Raw(Tables):
         columns["price"][8] = "sold?"
         self.tune_table(text_of(columns), "price")
         self.assertTrue(self.corrected)
-        for words in ["table.csv:2", '"sold"', "03/04/2021", '"area" (line 5', "12 m2", '"price" (line 10', "sold?", "--ignore sold,area"]:
+        for words in ["table.csv:2", '"sold"', "03/04/2021", '"area" (line 5', "12 m2", '"price" (line 10', "sold?",
+                      "--ignore sold --numeric area,price --missing drop"]:
             self.assertIn(words, self.message)
-        self.assertEqual(len(self.predict("table.csv")), 120)
+        self.write("new.csv", text_of({**columns, "area": houses()["area"]}))
+        self.assertEqual(len(self.predict("new.csv")), 120)
+
+    def test_numbers_with_a_few_notes(self):
+        columns = houses()
+        columns["living area"] = columns.pop("area")
+        columns["living area"][3] = columns["living area"][70] = "ask the owner"
+        self.tune_table(text_of(columns), "price")
+        self.assertTrue(self.corrected)
+        self.assertIn("--numeric 'living area' --missing mean", self.message)
+        told = self.refused("predict", "--from", "model.json", "--data", "table.csv", names=["table.csv:5", "ask the owner"])
+        self.assertIn("--numeric living area reads such text as a missing value", told)
+        given = [float(row["prediction"]) for row in self.predict("table.csv", "--numeric", "living area")]
+        self.assertLess(np.sqrt(np.mean((np.array(given) - [float(v) for v in columns["price"]]) ** 2)), 40)
+        self.assertEqual(self.saved()["feature_names"][-1], "living area")
+
+    def test_codes_of_which_most_are_numbers(self):
+        columns = houses()
+        columns["house"] = [f"{i % 7}" if i % 3 else f"{i % 7}b" for i in range(120)]
+        self.tune_table(text_of(columns), "price")
+        self.assertTrue(self.corrected)
+        self.assertIn("--categorical house", self.message)
+        self.assert_predicts(columns, "price")
+
+    def test_lines_of_old_macs(self):
+        columns = houses()
+        self.tune_table(text_of(columns, end="\r"), "price")
+        self.assertFalse(self.corrected)
+        self.assert_predicts(columns, "price")
+        given = self.read("out.csv")
+        self.write("unix.csv", text_of(columns))
+        self.predict("unix.csv")
+        self.assertEqual(self.read("out.csv"), given)
+
+    def test_dates_with_names_of_months(self):
+        columns = houses()
+        self.write("by_number.csv", text_of(columns))
+        self.tune_table(text_of(columns), "price")
+        by_number = self.read("model.json")
+        days = [np.datetime64(day).item() for day in columns["sold"]]
+        german = ["Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November", "Dezember"]
+        for write in (lambda day: day.strftime("%d %b %Y"), lambda day: day.strftime("%B %d, %Y"),
+                      lambda day: day.strftime("%d-%b-%y").upper(), lambda day: f"{day.day}. {german[day.month - 1]} {day.year}"):
+            with self.subTest(write(days[0])):
+                self.tune_table(text_of({**columns, "sold": list(map(write, days))}), "price")
+                self.assertFalse(self.corrected)
+                self.assertEqual(self.read("model.json"), by_number)
+
+    def test_no_column_is_left_and_why(self):
+        columns = houses()
+        self.write("ids.csv", text_of({"id": columns["id"], "price": columns["price"]}))
+        self.refused("tune", "--train", "ids.csv", "--target", "price", names=["no column beside the target", '"id" is passed over',
+                                                                              "--categorical id"])
 
     def test_without_a_header(self):
         columns = houses()

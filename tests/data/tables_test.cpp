@@ -68,6 +68,25 @@ TEST(Field, Dates) {
     EXPECT_TRUE(std::isnan(days(text))) << text;
 }
 
+TEST(Field, DatesWithNamesOfMonths) {
+  const auto days = [](std::string_view text) {
+    const auto found = field::date(text, DateOrder::year_month_day);
+    EXPECT_EQ(found, field::date(text, DateOrder::month_day_year));
+    return found.value_or(std::nan(""));
+  };
+  for (const std::string_view text :
+       {"29 Feb 2024", "29-FEB-2024", "29. Februar 2024", "29-Feb-24", "February 29, 2024", "Feb. 29, 2024",
+        "feb 29 2024", "2024-Feb-29", "29/feb/2024"})
+    EXPECT_EQ(days(text), 19782.0) << text;
+  EXPECT_EQ(days("29 Feb 2024 18:00"), 19782.75);
+  EXPECT_EQ(days("1. März 2024"), 19783.0);
+  EXPECT_EQ(days("3 Jan 1970"), 2.0);
+  for (const std::string_view text :
+       {"29 Feb 2023", "29 Fe 2024", "29 Febr 2024", "29Feb2024", "Feb 2024", "Feb 29 24", "Feb 29",
+        "2024-Feb-290", "029 Feb 2024", "29 Feb 224", "May", "29 - - Feb 2024", "29 Feb 2024x", "February"})
+    EXPECT_TRUE(std::isnan(days(text))) << text;
+}
+
 TEST_F(Tables, TextBecomesAFeatureForEachLevel) {
   const Dataset data =
       read("a,city,y\n1,Rome,5\n2,Oslo,6\n3,Rome,7\n4,\"Ouro, Preto\",8\n5,Oslo,9\n6,Rome,1\n", target("y"));
@@ -162,7 +181,7 @@ TEST_F(Tables, AllBadColumnsAreNamedAtOnce) {
          target("y"));
     FAIL() << "bad columns";
   } catch (const TableError& error) {
-    EXPECT_EQ(error.correction, "--ignore d,b --missing drop") << error.what();
+    EXPECT_EQ(error.correction, "--ignore d --categorical b --missing drop") << error.what();
     for (const std::string_view part :
          {"data.csv:2: field 4 (\"d\")", "\"b\" (line 3: \"oops\")", "\"a\" (line 5: empty)"})
       EXPECT_NE(std::string_view(error.what()).find(part), std::string_view::npos) << error.what();

@@ -14,6 +14,7 @@ namespace {
 
 struct PredictFlags {
   std::string from, data, out = "-", target, id;
+  std::vector<std::string> numeric;
   bool rows = false, refuse_unseen = false;
   std::uint64_t max_memory = 0;
 };
@@ -24,6 +25,7 @@ int run_predict(const PredictFlags& flags) {
   ReadOptions options = model.reading();
   options.target = flags.target;
   options.id = flags.id;
+  options.numeric = flags.numeric;
   options.refuse_unseen = flags.refuse_unseen;
   options.max_memory = flags.max_memory;
   const Dataset rows = read_dataset(flags.data, options);
@@ -49,6 +51,10 @@ void add_predict(CLI::App& app, int& exit_code) {
                       "a column of the rows to write before each prediction, behind its row");
   command->add_flag("--rows", flags->rows, "write the number of each row, the first being 1, before it");
   add_unseen(*command, flags->refuse_unseen);
+  command
+      ->add_option("--numeric", flags->numeric,
+                   "columns of numbers in which other text is a missing value: NAME,NAME,...")
+      ->delimiter(',');
   command->add_option(
       "--target", flags->target,
       "a column to leave out, where columns have no names; with names the model reads only those it knows");
