@@ -1,7 +1,6 @@
 #include "module.hpp"
 
 #include <csignal>
-#include <cstring>
 #include <map>
 
 #include "yosida/error.hpp"
@@ -131,8 +130,12 @@ std::string in_words_of_python(std::string message) {
   std::string words;
   // Options and what has them begin a message, or follow the name of the rows.
   const std::size_t begin = message.starts_with("X: ") ? 3 : 0;
-  for (const auto& [from, to] : {std::pair{"x = ", "pretreatment = "}, {"y = ", "target_pretreatment = "}})
-    if (message.compare(begin, std::strlen(from), from) == 0) message.replace(begin, std::strlen(from), to);
+  for (const auto& [from, to] : {std::pair{"x", "pretreatment"}, {"y", "target_pretreatment"}}) {
+    if (message.compare(begin, 4, std::string(from) + " = ") != 0) continue;
+    message.replace(begin, 1, to);
+    if (const auto at = message.find(": no such " + std::string(from) + ";"); at != std::string::npos)
+      message.replace(at + 10, 1, to);
+  }
   if (message.starts_with("X: every training target")) message[0] = 'y';
   if (const auto at = message.find("see: yosida methods"); at != std::string::npos)
     message.replace(at, std::string::npos, "see: yosida.methods()");

@@ -153,6 +153,12 @@ def test_classes_of_any_kind(table, classes):
     assert not np.array_equal(SVCTuned(class_weight="balanced").fit(X, names).coef_, by_name.coef_)
     with pytest.raises(ValueError, match="class_weight"):
         LogisticTuned(class_weight={"maybe": 1.0}).fit(X, names)
+    with pytest.raises(ValueError, match="class_weight: 'heavy' is no number"):
+        LogisticTuned(class_weight={"yes": "heavy"}).fit(X, names)
+    with pytest.raises(ValueError, match="class_weight = 3: must be"):
+        LogisticTuned(class_weight=3).fit(X, names)
+    with pytest.raises(ValueError, match="class_weight = light"):
+        LogisticTuned(class_weight="light").fit(X, names)
     with pytest.raises(ValueError, match="validation"):
         LogisticTuned().fit(X, names, validation=(X, np.where(classes[1], "yes", "maybe")))
     with pytest.raises(ValueError, match="Only binary"):
@@ -243,6 +249,7 @@ DAYS = np.datetime64("2026-01-01") + np.arange(240).reshape(120, 2)
     (dict(cv=200), {}, "^cv = 200"),
     (dict(cv=2.5), {}, "^cv = 2.5"),
     (dict(cv=GroupKFold(3)), {}, r"cv: GroupKFold must know the group .* cv=list\(splitter.split\(X, y, groups\)\)"),
+    (dict(pretreatment="zscore"), {}, "^pretreatment = zscore: no such pretreatment; must be one of raw"),
     (dict(method="adam"), {}, r"yosida.methods\(\)"),
     (dict(settings=[1]), {}, r"^settings = \[1\]: must be a dict"),
     (dict(groups=3), {}, "^groups = 3: must be a dict"),

@@ -1,8 +1,8 @@
 """Laws that every estimator obeys, on data that hypothesis draws. Parts are given, so that both sides have the same.
 
-They hold to 1e-8, for a λ that is given and for one that is searched with default settings: coefficients, λ and the loss. Where a bound
-holds λ, λ itself is not compared: the bound comes from a curvature, which equal forms of a problem know to a hundredth, and the loss is
-flat there.
+They hold to 1e-8, for a λ that is given and for one that is searched with default settings: coefficients as a share of the largest,
+λ and the loss. One λ is not compared, between weights and repeated rows: that at the lower bound, some e^-36, where rounding decides how
+far down the bound goes, and which moves no coefficient.
 """
 
 import threading
@@ -16,7 +16,7 @@ import yosida
 from yosida import ElasticNetTuned, HuberTuned, LassoTuned, LogisticTuned, PoissonTuned, RidgeTuned, SVCTuned
 
 ALL = [RidgeTuned, LassoTuned, ElasticNetTuned, LogisticTuned, SVCTuned, HuberTuned, PoissonTuned]
-few = settings(max_examples=6, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+few = settings(max_examples=10, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 seeds = st.integers(0, 2**31)
 
 
@@ -40,16 +40,16 @@ def searched(cv):
     return dict(cv=cv)
 
 
-def same(fit, order=slice(None)):
-    """What `fit(parameters, changed)` gives is the same for both."""
+def same(fit, order=slice(None), rows_are_counted=False):
+    """What `fit(parameters, changed)` gives is the same for both. `rows_are_counted`: they are not the same rows."""
     for parameters in (fixed, searched):
         one, other = fit(parameters, False), fit(parameters, True)
-        # Features and target vary by about 1, so coefficients under a hundredth are small beside what they could be.
-        size = np.abs(one.coef_).max() + 1e-2
+        size = np.abs(one.coef_).max()
         np.testing.assert_allclose(other.coef_, one.coef_[..., order], rtol=0, atol=1e-8 * size)
         offset = size + np.abs(one.intercept_).max()
         np.testing.assert_allclose(other.intercept_, one.intercept_, rtol=0, atol=1e-8 * offset)
-        if parameters is fixed or one.certificate_.verdict in ("certified", "certified at a kink"):
+        assert other.certificate_.verdict == one.certificate_.verdict
+        if not (rows_are_counted and one.certificate_.verdict == "certified at a bound" and one.lambda_[0] < -30.0):
             np.testing.assert_allclose(other.lambda_, one.lambda_, rtol=0, atol=1e-8)
         losses = [each.losses_["validation"]["loss"] for each in (one, other)]
         np.testing.assert_allclose(*losses, rtol=1e-8)
@@ -68,7 +68,7 @@ def test_integer_weights_are_repeated_rows(kind, seed):
             return kind(**parameters(fold)).fit(X, y, sample_weight=weight)
         return kind(**parameters(np.repeat(fold, weight))).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
 
-    same(fit)
+    same(fit, rows_are_counted=True)
 
 
 @pytest.mark.parametrize("kind", ALL)

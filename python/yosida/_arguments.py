@@ -31,7 +31,16 @@ def class_weight_text(given: Any) -> str:
         return ""
     if isinstance(given, str):
         return given
-    return ",".join(f"{float(label)!r}={float(weight)!r}" for label, weight in given.items())
+    if not hasattr(given, "items"):
+        raise ValueError(f"class_weight = {given!r}: must be 'balanced' or a dict of classes and weights")
+
+    def number(value: Any) -> str:
+        try:
+            return repr(float(value))
+        except (TypeError, ValueError):
+            raise ValueError(f"class_weight: {value!r} is no number") from None
+
+    return ",".join(f"{number(label)}={number(weight)}" for label, weight in given.items())
 
 
 def group_texts(groups: Any, columns: int, names: Sequence[str]) -> list[str]:

@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from . import _arrays
-from ._arguments import budget_options, column_texts, group_texts, seed_of, setting_texts, split_folds
+from ._arguments import budget_options, class_weight_text, column_texts, group_texts, seed_of, setting_texts, split_folds
 from ._core import InputError
 from ._progress import Progress
 from ._results import tuned_html
@@ -414,15 +414,13 @@ class TunedClassifier(ClassifierMixin, _Tuned):
 
     def _class_weight_text(self) -> str:
         given = self.class_weight
-        if given is None or given == "balanced":
-            return given or ""
         if not hasattr(given, "items"):
-            raise ValueError(f"class_weight = {given!r}: must be 'balanced' or a dict of classes and weights")
+            return class_weight_text(given)
         places = {label: k for k, label in enumerate(self.classes_.tolist())}
         for label in given:
             if label not in places:
                 raise ValueError(f"class_weight: {label!r} is none of the classes")
-        return ",".join(f"{places[label]}={float(weight)!r}" for label, weight in given.items())
+        return class_weight_text({places[label]: weight for label, weight in given.items()})
 
     def _keep_coefficients(self, coef: Any, intercept: Any) -> None:
         if len(self.classes_) == 2 and len(coef) == 2:  # softmax of two classes
