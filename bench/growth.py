@@ -5,8 +5,8 @@
 Ridge, lasso and logistic regression on normal numbers: 10^4 to 10^6 rows of 100 columns with a fifth as many to validate,
 the same rows in 5 folds, and 200 rows (50 to validate) of 10^3 to 10^6 columns. Each line has the seconds of the whole
 process (the least of --repeats), its processor seconds, its peak memory beside the bytes of the files it maps, and by what
-power of the size the processor seconds have grown since the line before: 1 is linear. Files of up to 2 GB are written to --scratch,
-one size at a time, and removed again.
+power of the size the processor seconds have grown since the line before: 1 is linear. Files of up to 2 GB are written to
+--scratch, one size at a time, and removed again.
 """
 import argparse
 import itertools
@@ -15,10 +15,9 @@ import math
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import time
-
-import numpy as np
 
 MODELS = ("ridge", "lasso", "logistic")
 SIZES = {"rows": (10**4, 10**5, 10**6), "folds": (10**4, 10**5, 10**6), "columns": (10**3, 10**4, 10**5, 10**6)}
@@ -26,12 +25,12 @@ SHAPES = {"rows": lambda n: (n, n // 5, 100), "folds": lambda n: (n, 0, 100), "c
 
 
 def write(folder, part, size):
-    """The arguments that name the files, and the bytes of the designs."""
+    """In a process of its own: a child begins with the peak memory of the process that starts it."""
+    import numpy as np
     train, valid, columns = SHAPES[part](size)
     draw = np.random.default_rng(1)
     weights = np.zeros(columns)
     weights[:20] = draw.normal(size=20)
-    files, total = [], 0
     for name, rows in (("train", train), ("valid", valid)):
         if not rows:
             continue
@@ -45,9 +44,6 @@ def write(folder, part, size):
         x.flush()
         np.save(folder / f"{name}_number.npy", y)
         np.save(folder / f"{name}_class.npy", np.where(y > 0, 1.0, -1.0))
-        total += x.nbytes
-        files.append(name)
-    return files, total
 
 
 def measured(program, model, folder, files, part, threads):
@@ -65,6 +61,8 @@ def measured(program, model, folder, files, part, threads):
 
 
 def main():
+    if sys.argv[1:2] == ["--write"]:
+        return write(pathlib.Path(sys.argv[2]), sys.argv[3], int(sys.argv[4]))
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", type=pathlib.Path)
     parser.add_argument("--parts", default=",".join(SIZES))
@@ -80,7 +78,9 @@ def main():
     for part in options.parts.split(","):
         for size in (each for each in SIZES[part] if each <= options.most):
             with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
-                files, total = write(pathlib.Path(folder), part, size)
+                subprocess.run([sys.executable, __file__, "--write", folder, part, str(size)], check=True)
+                files = [name for name in ("train", "valid") if (pathlib.Path(folder) / f"{name}.npy").exists()]
+                total = sum((pathlib.Path(folder) / f"{name}.npy").stat().st_size for name in files)
                 for model in options.models.split(","):
                     runs = [measured(program, model, pathlib.Path(folder), files, part, options.threads) for _ in range(options.repeats)]
                     best = min(runs, key=lambda run: run["seconds"])
