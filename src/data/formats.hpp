@@ -38,6 +38,7 @@ Dataset read_libsvm_range(ByteStream& stream, const ReadOptions& options, const 
 struct ArrayPart {
   bool is_one_of_several = false;  // then it may have no rows, and a small one is mapped, too
   bool is_own = true;              // this process looks at its numbers, whether they are finite
+  bool as_singles = false;         // numbers of 8 bytes are rounded to 4 where they can be (with_singles)
 };
 /// A file that is one of several has no rows.
 struct NoRows : InputError {
@@ -46,6 +47,8 @@ struct NoRows : InputError {
 Dataset read_npy(ByteStream& stream, const ReadOptions& options, const ArrayPart& part = {});
 /// `stream` has the first bytes of `file`, and all of them where it cannot be opened again.
 Dataset read_npz(const std::filesystem::path& file, ByteStream& stream, const ReadOptions& options);
+/// read_dataset, and dense rows as numbers of 4 bytes (with_singles); targets are not rounded.
+Dataset read_dataset_as_singles(const std::filesystem::path& file, const ReadOptions& options);
 Dataset read_idx(ByteStream& stream, const ReadOptions& options);
 
 /// Text that is not UTF-8.

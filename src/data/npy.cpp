@@ -1,14 +1,19 @@
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <span>
+#include <vector>
 
 #include "data/formats.hpp"
 #include "linalg/columns.hpp"
+#include "linalg/tasks.hpp"
 #include "yosida/error.hpp"
 
 namespace yosida {
@@ -120,12 +125,42 @@ class ArrayReader {
           rows_, [&](Index i) { return static_cast<double>(numbers.get()[i * cols_ + *target_]); });
     data.x = dense_view(numbers.get() + (target_ && *target_ == 0 ? 1 : 0), rows_, cols_ - (target_ ? 1 : 0),
                         cols_, numbers);
+    if (part_.as_singles && sizeof(Number) > sizeof(float)) take_as_singles(numbers.get(), data.x);
     // Of several files each process checks its own. One file has the look that statistics of its columns
     // begin with.
     const bool is_doubtful =
         part_.is_one_of_several ? part_.is_own : !look_at(data.x)->is_finite() || !data.y.allFinite();
     if (is_doubtful) check_all<Number>(0, {numbers.get(), static_cast<std::size_t>(size())});
     return true;
+  }
+
+  // Of a file that is mapped: the system may forget these pages, and reads them again where they are asked
+  // for.
+  template <typename Number>
+  static void let_go(std::span<const Number> numbers) {
+    const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    const auto begin = (reinterpret_cast<std::uintptr_t>(numbers.data()) + page - 1) / page * page;
+    const auto end = reinterpret_cast<std::uintptr_t>(numbers.data() + numbers.size()) / page * page;
+    if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+  }
+
+  // The file is let go piece by piece, as its numbers are rounded: both are never in memory together. What no
+  // single holds leaves the rows as they are; whoever asked for singles says so.
+  template <typename Number>
+  void take_as_singles(const Number* numbers, Design& x) const {
+    constexpr Index piece_numbers = Index{1} << 21;
+    const Index pieces = std::min((size() + piece_numbers - 1) / piece_numbers, rows_);
+    std::vector<Design> rounded(static_cast<std::size_t>(pieces));
+    try {
+      linalg::run_tasks(pieces, size(), [&](Index piece) {
+        const Index begin = rows_ * piece / pieces;
+        const Index count = rows_ * (piece + 1) / pieces - begin;
+        rounded[static_cast<std::size_t>(piece)] = with_singles(x.row_range(begin, count));
+        let_go(std::span(numbers + begin * cols_, static_cast<std::size_t>(count * cols_)));
+      });
+      x = stack_rows(rounded);
+    } catch (const InputError&) {
+    }
   }
 
   // Row by row the numbers come as they are kept, so the buffer grows only as far as the file reaches,

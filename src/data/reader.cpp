@@ -146,8 +146,10 @@ struct Arrays {
 };
 
 /// Of several NPY files a process looks at its own, which hold as many bytes as those of any other.
-Arrays read_arrays(Files files, ByteStream& first, Format format, const ReadOptions& options) {
-  if (files.size() == 1) return {.data = parse_array(files.front(), first, format, options)};
+Arrays read_arrays(Files files, ByteStream& first, Format format, const ReadOptions& options,
+                   bool as_singles) {
+  if (files.size() == 1)
+    return {.data = parse_array(files.front(), first, format, options, {.as_singles = as_singles})};
   std::uint64_t all = 0, before = 0;
   for (const auto& file : files) all += std::filesystem::file_size(file);
   Arrays arrays;
@@ -162,7 +164,8 @@ Arrays read_arrays(Files files, ByteStream& first, Format format, const ReadOpti
     arrays.rows.push_back(0);
     try {
       tables.push_back(
-          parse_array(file, stream, format, options, {.is_one_of_several = true, .is_own = owner == own}));
+          parse_array(file, stream, format, options,
+                      {.is_one_of_several = true, .is_own = owner == own, .as_singles = as_singles}));
       arrays.rows.back() = tables.back().rows();
     } catch (const NoRows&) {
     }
@@ -174,7 +177,7 @@ Arrays read_arrays(Files files, ByteStream& first, Format format, const ReadOpti
   return arrays;
 }
 
-Arrays read_files(Files files, const ReadOptions& options) {
+Arrays read_files(Files files, const ReadOptions& options, bool as_singles) {
   ByteStream stream = open_text(files.front(), options.max_memory);
   const Format format = format_of(files.front(), stream);
   for (const auto& file : files.subspan(1)) {
@@ -184,7 +187,7 @@ Arrays read_files(Files files, const ReadOptions& options) {
                                    file.string(), files.front().string()));
   }
   require_options_of(files.front(), format, options);
-  if (!is_text(format)) return read_arrays(files, stream, format, options);
+  if (!is_text(format)) return read_arrays(files, stream, format, options, as_singles);
   const bool are_regular = std::all_of(files.begin(), files.end(), [](const std::filesystem::path& file) {
     return std::filesystem::is_regular_file(file);
   });
@@ -203,13 +206,13 @@ void require_same_rows(Files files, const Arrays& arrays, Files target_files, co
                                    arrays.rows[i]));
 }
 
-Dataset read_with_target(const std::filesystem::path& given, const ReadOptions& options) {
+Dataset read_with_target(const std::filesystem::path& given, const ReadOptions& options, bool as_singles) {
   const std::vector<std::filesystem::path> files = files_of(given);
-  Arrays arrays = read_files(files, options);
+  Arrays arrays = read_files(files, options, as_singles);
   if (files.size() > 1) arrays.data.source = given.string();
   if (options.target_file.empty()) return std::move(arrays.data);
   const std::vector<std::filesystem::path> target_files = files_of(options.target_file);
-  Arrays targets = read_files(target_files, target_alone(options));
+  Arrays targets = read_files(target_files, target_alone(options), false);
   require_same_rows(files, arrays, target_files, targets);
   if (target_files.size() > 1) targets.data.source = options.target_file.string();
   join_target(arrays.data, std::move(targets.data));
@@ -287,16 +290,14 @@ bool ends_lines_by_returns(std::string_view first) {
          first.find_first_of(std::string_view("\n\0", 2)) == std::string_view::npos;
 }
 
-}  // namespace
-
-Dataset read_dataset(const std::filesystem::path& file, const ReadOptions& options) try {
+Dataset read_rows(const std::filesystem::path& file, const ReadOptions& options, bool as_singles) try {
   const bool has_target_file = !options.target_file.empty();
   if (has_target_file && !options.target.empty() && !options.target_optional) {
     throw InputError(
         fmt::format("{}: the target is given twice, as column {} and as file {}: give one of them",
                     file.string(), in_quotes(options.target), options.target_file.string()));
   }
-  Dataset data = read_with_target(file, options);
+  Dataset data = read_with_target(file, options, as_singles);
   if (data.features() == 0)
     throw InputError(fmt::format("{}: holds no column beside the target{}{}", data.source,
                                  data.notes.empty() ? "" : "; ", fmt::join(data.notes, "; ")));
@@ -307,9 +308,25 @@ Dataset read_dataset(const std::filesystem::path& file, const ReadOptions& optio
           fmt::format("{}: every row has a missing value, so dropping them leaves none", data.source));
     }
   }
+  if (!as_singles) return data;
+  try {
+    data.x = with_singles(data.x);
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: --float: {}", file.string(), error.what()));
+  }
   return data;
 } catch (const std::bad_alloc&) {
   throw MemoryError(fmt::format("{}: there is not enough memory to read it", file.string()));
+}
+
+}  // namespace
+
+Dataset read_dataset(const std::filesystem::path& file, const ReadOptions& options) {
+  return read_rows(file, options, false);
+}
+
+Dataset read_dataset_as_singles(const std::filesystem::path& file, const ReadOptions& options) {
+  return read_rows(file, options, true);
 }
 
 ByteStream open_text(const std::filesystem::path& file, std::uint64_t max_memory, Encoding encoding) {

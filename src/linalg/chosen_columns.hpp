@@ -20,11 +20,12 @@ void for_each_row_on(const Design& x, std::span<const Index> columns, const Visi
     });
     return;
   }
+  const std::vector<ColumnStep> steps = map.of(columns);
   visit_dense_rows(x, [&](const auto& rows) {
     for (Index i = 0; i < x.rows(); ++i) {
       const auto row = rows.row(i);
-      for (std::size_t k = 0; k < columns.size(); ++k)
-        chosen[k] = map.apply(columns[k], static_cast<double>(row[columns[k]]));
+      for (std::size_t k = 0; k < columns.size(); ++k) chosen[k] = static_cast<double>(row[columns[k]]);
+      ColumnMap(&steps).apply(chosen.data(), std::ssize(chosen));
       visit(i, static_cast<const double*>(chosen.data()));
     }
   });

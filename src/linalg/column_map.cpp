@@ -31,6 +31,17 @@ double ColumnMap::apply(Index column, double value) const {
   return value;
 }
 
+std::vector<ColumnStep> ColumnMap::of(std::span<const Index> columns) const {
+  std::vector<ColumnStep> chosen;
+  if (is_identity()) return chosen;
+  for (const ColumnStep& step : *steps_) {
+    ColumnStep& own = chosen.emplace_back();
+    if (step.shift.size() > 0) own.shift = step.shift(columns);
+    if (step.scale.size() > 0) own.scale = step.scale(columns);
+  }
+  return chosen;
+}
+
 double ColumnMap::scaled(Index column, double value) const {
   if (is_identity()) return value;
   for (const ColumnStep& step : *steps_)

@@ -7,7 +7,9 @@
 #include <string>
 
 #include "linalg/chosen_columns.hpp"
+#include "linalg/large_blocks.hpp"
 #include "linalg/rows.hpp"
+#include "linalg/tasks.hpp"
 #include "yosida/error.hpp"
 
 namespace yosida {
@@ -385,9 +387,14 @@ Design Design::with_columns(std::span<const Index> columns) const {
     if (column < 0 || column >= cols_)
       throw refused("column " + std::to_string(column), "it has columns 0 to " + std::to_string(cols_ - 1));
   if (omits_zeros() && Access::map(*this).is_diagonal()) return sparse_columns(*this, columns);
-  Matrix chosen(rows_, static_cast<Index>(columns.size()));
-  linalg::for_each_row_on(*this, columns, [&](Index i, const double* numbers) {
-    std::copy_n(numbers, columns.size(), chosen.row(i).data());
+  const Index parts = std::min<Index>(8, rows_);
+  Matrix chosen = linalg::unfilled(rows_, static_cast<Index>(columns.size()));
+  linalg::run_tasks(parts, chosen.size(), [&](Index part) {
+    const Index begin = rows_ * part / parts;
+    linalg::for_each_row_on(row_range(begin, rows_ * (part + 1) / parts - begin), columns,
+                            [&](Index i, const double* numbers) {
+                              std::copy_n(numbers, columns.size(), chosen.row(begin + i).data());
+                            });
   });
   return Design(std::move(chosen));
 }
@@ -421,7 +428,7 @@ Design with_singles(const Design& x) {
   if (x.omits_zeros() || Access::storage(x).is_single) return x;
   const Design plain = Access::as_stored(x);
   const auto numbers =
-      std::make_shared<std::vector<float>>(static_cast<std::size_t>(plain.rows() * plain.cols()));
+      std::make_shared_for_overwrite<float[]>(static_cast<std::size_t>(plain.rows() * plain.cols()));
   linalg::for_each_row(plain, [&](Index i, const double* row) {
     for (Index j = 0; j < plain.cols(); ++j) {
       const auto single = static_cast<float>(row[j]);
@@ -429,11 +436,11 @@ Design with_singles(const Design& x) {
         throw refused(
             "row " + std::to_string(i) + ", column " + std::to_string(j) + ": " + std::to_string(row[j]),
             "a number of 4 bytes is at most 3.4e38");
-      (*numbers)[static_cast<std::size_t>(i * plain.cols() + j)] = single;
+      numbers[i * plain.cols() + j] = single;
     }
   });
-  return Access::design(dense_storage(numbers->data(), plain.rows(), plain.cols(), plain.cols(), numbers),
-                        nullptr, x);
+  return Access::design(
+      dense_storage<float>(numbers.get(), plain.rows(), plain.cols(), plain.cols(), numbers), nullptr, x);
 }
 
 namespace {
@@ -503,7 +510,7 @@ Design stack_rows(const Design& upper, const Design& lower) {
 }
 
 Matrix to_matrix(const Design& design) {
-  Matrix values(design.rows(), design.cols());
+  Matrix values = linalg::unfilled(design.rows(), design.cols());
   design.copy_rows(0, design.rows(), values.data(), design.cols());
   return values;
 }

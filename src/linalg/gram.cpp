@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "linalg/blas.hpp"
 #include "linalg/chosen_columns.hpp"
 #include "linalg/factor.hpp"
 #include "linalg/kernels.hpp"
+#include "linalg/large_blocks.hpp"
 #include "linalg/ranks.hpp"
 #include "linalg/rows.hpp"
 #include "linalg/tasks.hpp"
@@ -140,15 +142,16 @@ Matrix narrow_gram(const CopiedRows<Number>& x, const StopToken* stop) {
   const linalg::OwnBlocks own = linalg::own_blocks(x.rows, ranges);
   const bool is_alone = own.count() == ranges;
   if (!is_alone && stop_requested(stop)) return gram;
-  std::vector<MatrixOf<Number>> parts(static_cast<std::size_t>(own.count()), MatrixOf<Number>::Zero(d, d));
+  std::vector<MatrixOf<Number>> parts(static_cast<std::size_t>(own.count()));
   linalg::run_tasks(own.count(), x.rows * d * d, [&](Index task) {
     const Index range = own.first + task;
     const Index end = x.rows * (range + 1) / ranges;
+    MatrixOf<Number>& part = parts[static_cast<std::size_t>(task)] = linalg::zeros<MatrixOf<Number>>(d, d);
     MatrixOf<Number> rows(block, d);
     for (Index i = x.rows * range / ranges; i < end && !(is_alone && stop_requested(stop)); i += block) {
       const Index count = std::min(block, end - i);
       x.copy(i, count, rows.data());
-      add_gram(rows.topRows(count), parts[static_cast<std::size_t>(task)]);
+      add_gram(rows.topRows(count), part);
     }
   });
   if (is_alone) {
@@ -169,8 +172,8 @@ Matrix wide_gram(const CopiedRows<Number>& x, const StopToken* stop) {
   const Index d = x.width;
   const Index block = std::min<Index>(4 * rows_a_block(d), x.rows);
   const Index panels = (d + kPanel - 1) / kPanel;
-  MatrixOf<Number> gram = MatrixOf<Number>::Zero(d, d);
-  MatrixOf<Number> rows(block, d);
+  auto gram = linalg::zeros<MatrixOf<Number>>(d, d);
+  auto rows = linalg::unfilled<MatrixOf<Number>>(block, d);
   for (Index i = 0; i < x.rows && !stop_requested(stop); i += block) {
     const Index count = std::min(block, x.rows - i);
     const Index parts = std::min(kRanges, count);
@@ -351,20 +354,15 @@ void add_sparse_row_gram(const Design& x, const Vector& scale, std::span<const I
 /// The numbers of some columns of all rows, steps applied, one row behind the other.
 void copy_columns(const Design& x, Index begin, Index count, Matrix& out) {
   out.resize(x.rows(), count);
-  const std::vector<ColumnStep>* const steps = Access::steps(x);
   const Index parts = std::min(kRanges, x.rows());
+  std::vector<Index> columns(static_cast<std::size_t>(count));
+  std::iota(columns.begin(), columns.end(), begin);
+  const std::vector<ColumnStep> steps = Access::map(x).of(columns);
   linalg::visit_dense_rows(x, [&](const auto& rows) {
     linalg::run_tasks(parts, x.rows() * count, [&](Index part) {
       for (Index i = x.rows() * part / parts; i < x.rows() * (part + 1) / parts; ++i) {
-        double* const target = out.row(i).data();
-        std::copy_n(rows.row(i) + begin, count, target);
-        if (steps == nullptr) continue;
-        for (const ColumnStep& step : *steps) {
-          if (step.shift.size() > 0)
-            for (Index j = 0; j < count; ++j) target[j] -= step.shift[begin + j];
-          if (step.scale.size() > 0)
-            for (Index j = 0; j < count; ++j) target[j] /= step.scale[begin + j];
-        }
+        std::copy_n(rows.row(i) + begin, count, out.row(i).data());
+        ColumnMap(&steps).apply(out.row(i).data(), count);
       }
     });
   });
@@ -396,7 +394,7 @@ RowProducts dense_row_products(const Design& x, const Design& others) {
     fill_upper(result.own);
     return result;
   }
-  const Index block = std::clamp<Index>(8 * kBlockNumbers / std::max<Index>(x.rows() + others.rows(), 1),
+  const Index block = std::clamp<Index>(2 * kBlockNumbers / std::max<Index>(x.rows() + others.rows(), 1),
                                         kLeast, std::max(kLeast, x.cols()));
   Matrix columns, of_others;
   for (Index begin = 0; begin < x.cols(); begin += block) {
@@ -479,11 +477,11 @@ RowSums row_sums(const Design& x, const Vector& y, const StopToken* stop) {
   const Vector zero = Vector::NullaryExpr(d, [&](Index j) { return -map.apply(j, 0.0) / a[j]; });
   const Design stored = Access::as_stored(x);
   const Matrix all = gram_with_border(map.is_identity() ? stored : stored.mapped({.shift = zero}), y, stop);
-  RowSums sums{.gram = all.topLeftCorner(d, d),
+  RowSums sums{.gram = linalg::unfilled(d, d),
                .rows = a.cwiseProduct(all.row(d).head(d).transpose()),
                .with_y = a.cwiseProduct(all.row(d + 1).head(d).transpose())};
   for (Index i = 0; i < d; ++i)
-    sums.gram.row(i).head(i + 1).array() *= a[i] * a.head(i + 1).transpose().array();
+    sums.gram.row(i).head(i + 1) = all.row(i).head(i + 1).cwiseProduct((a[i] * a.head(i + 1)).transpose());
   fill_upper(sums.gram);
   return sums;
 }

@@ -65,6 +65,8 @@ class ColumnMap {
   void apply(double* row, Index stored) const;
   /// Changes one number of a column, where there are no differences.
   double apply(Index column, double value) const;
+  /// The steps of some columns, where there are no differences.
+  std::vector<ColumnStep> of(std::span<const Index> columns) const;
   /// The same without shifts: a x.
   double scaled(Index column, double value) const;
   /// The products of a row with w are those of the row as it is stored with the weights that this leaves in

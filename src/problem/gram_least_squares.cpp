@@ -95,7 +95,8 @@ bool GramLeastSquares::by_columns(const StopToken& stop, const GramOfAll* all) {
     sums = row_sums(x, y, &stop);
     if (intercept_) mean_ += sums.centre(train_rows_, sum_of(train.x, y));  // what rough means leave
   }
-  rotation_.emplace(sums.gram / train_rows_);
+  sums.gram /= train_rows_;
+  rotation_.emplace(std::move(sums.gram));
   require_going_on(stop);
   if (!keeps_apart(rotation_->eigenvalues())) return false;
   diagonal_ = rotation_->diagonal();

@@ -10,6 +10,7 @@
 #include "linalg/factor.hpp"
 #include "linalg/gram.hpp"
 #include "linalg/growing_cholesky.hpp"
+#include "linalg/large_blocks.hpp"
 #include "linalg/row_numbers.hpp"
 #include "problem/newton.hpp"
 
@@ -25,6 +26,8 @@ constexpr Index kMostColumns = 5000;
 /// A support has no more columns than there are rows: of at most so many, products are computed as they are
 /// asked for.
 constexpr Index kFewRows = 500;
+/// Residuals of validation rows that are held at a time.
+constexpr Index kBlockNumbers = Index{1} << 20;
 /// Kinks that are followed before they are checked and evaluated.
 constexpr std::size_t kBatch = 48;
 /// All columns are looked at at one kink in so many. Between two of these, residuals are so near to the line
@@ -189,7 +192,8 @@ void LassoCurves::prepare_all(bool is_weighted, const StopToken* stop) {
       x_ = split_.train.x.mapped({.shift = mean_});
     }
     slope_ = sums.with_y / n;
-    gram_.set_all(sums.gram / n);
+    sums.gram /= n;
+    gram_.set_all(std::move(sums.gram));
   }
   all_slopes_ = slope_;
   leave_out_constant();
@@ -311,15 +315,21 @@ void LassoCurves::add_pieces(const LassoKinks& kinks, std::size_t first,
   const Dataset& rows = split_.validation;
   const Matrix w = weights_at(kinks, first, kinks.count());
   const Index count = w.cols();
-  Matrix residual(rows.rows(), count);
-  (is_wide() ? validation_ : rows.x)
-      .multiply({w.data(), static_cast<std::size_t>(w.size())},
-                {residual.data(), static_cast<std::size_t>(residual.size())}, count);
+  const Design& x = is_wide() ? validation_ : rows.x;
   flops_ += static_cast<double>(rows.rows()) * 2.0 * static_cast<double>(w.size());
   Eigen::ArrayXd value = Eigen::ArrayXd::Zero(count), slope = value, curvature = value;
+  // In blocks of rows: all residuals at all kinks may be more numbers than the design has.
+  const Index block = std::clamp<Index>(kBlockNumbers / count, 1, rows.rows());
+  Matrix residual(block, count);
   for (Index i = 0; i < rows.rows(); ++i) {
+    const Index place = i % block;
+    if (place == 0) {
+      const Index held = std::min(block, rows.rows() - i);
+      x.row_range(i, held).multiply({w.data(), static_cast<std::size_t>(w.size())},
+                                    {residual.data(), static_cast<std::size_t>(held * count)}, count);
+    }
     const double s = rows.weight.size() > 0 ? rows.weight[i] : 1.0;
-    auto r = residual.row(i).array();
+    auto r = residual.row(place).array();
     r -= rows.y[i];
     value += s * r.square().transpose();
     const auto move = r.tail(count - 1) - r.head(count - 1);
@@ -353,7 +363,7 @@ Matrix LassoCurves::hessian() {
   if (!intercept_) return gram;
   const Index d = gram.rows();
   const double total = sum_of(x_, weight_);
-  Matrix h(d + 1, d + 1);
+  Matrix h = linalg::unfilled(d + 1, d + 1);
   h.topLeftCorner(d, d) = gram;
   h.topLeftCorner(d, d).noalias() += (total * mean_) * mean_.transpose();
   h.row(d).head(d) = total * mean_.transpose();

@@ -4,6 +4,7 @@
 
 #include "linalg/factor.hpp"
 #include "linalg/gram.hpp"
+#include "linalg/large_blocks.hpp"
 #include "linalg/row_numbers.hpp"
 
 namespace yosida {
@@ -13,7 +14,7 @@ ValidationSquare::ValidationSquare(Design x, Vector z, bool intercept, const Sto
   const Index d = x_.cols();
   if (x_.rows() < d) return;
   const Index size = d + (intercept ? 1 : 0);
-  gram_.resize(size, size);
+  gram_ = linalg::unfilled(size, size);
   RowSums sums = row_sums(x_, z_, stop);
   gram_.topLeftCorner(d, d) = sums.gram;
   right_.resize(size);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "data/formats.hpp"
 #include "yosida/data/catalog.hpp"
 #include "yosida/data/gtsrb.hpp"
 #include "yosida/data/spectra.hpp"
@@ -49,14 +50,7 @@ Dataset read_part(const DataFiles& files, const std::string& file, const std::st
   options.max_memory = files.max_memory;
   if (files.cache) options.cache = parsed_files();
   options.tell = files.tell;
-  Dataset data = read_dataset(file, options);
-  if (files.singles) {
-    try {
-      data.x = with_singles(data.x);
-    } catch (const InputError& error) {
-      throw InputError(fmt::format("{}: --float: {}", file, error.what()));
-    }
-  }
+  Dataset data = files.singles ? read_dataset_as_singles(file, options) : read_dataset(file, options);
   if (like != nullptr && data.table.from_zero && !like->from_zero)
     throw InputError(fmt::format(
         "{}: its indices count from 0, those of the training rows from 1: both must be written alike", file));
