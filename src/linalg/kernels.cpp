@@ -131,54 +131,29 @@ void add_times(double number, const Outputs<V>& w, Outputs<V>& sum) {
 }
 
 /// Products of R rows with 4V outputs: each load of w serves R rows.
-template <long R, long V>
-void tile_products(const double* const* x, long begin, long end, const double* w, double* out) {
+template <long R, long V, typename Number>
+void tile_products(const Number* const* x, long begin, long end, const double* w, double* out) {
   Outputs<V> sum[R];
   for (long i = 0; i < R; ++i) load(out + 4 * V * i, sum[i]);
   for (long j = begin; j < end; ++j) {
     Outputs<V> weights;
     load(w + 4 * V * j, weights);
-    for (long i = 0; i < R; ++i) add_times(x[i][j], weights, sum[i]);
+    for (long i = 0; i < R; ++i) add_times(static_cast<double>(x[i][j]), weights, sum[i]);
   }
   for (long i = 0; i < R; ++i) store(sum[i], out + 4 * V * i);
 }
 
 /// Each load and store of out serves R rows.
-template <long R, long V>
-void tile_sums(const double* const* x, long begin, long end, const double* r, double* out) {
+template <long R, long V, typename Number>
+void tile_sums(const Number* const* x, long begin, long end, const double* r, double* out) {
   Outputs<V> weights[R];
   for (long i = 0; i < R; ++i) load(r + 4 * V * i, weights[i]);
   for (long j = begin; j < end; ++j) {
     Outputs<V> sum;
     load(out + 4 * V * j, sum);
-    for (long i = 0; i < R; ++i) add_times(x[i][j], weights[i], sum);
+    for (long i = 0; i < R; ++i) add_times(static_cast<double>(x[i][j]), weights[i], sum);
     store(sum, out + 4 * V * j);
   }
-}
-
-/// Rows as those of doubles: columns [begin, end) of single ones are copied to `place`.
-const double* const* as_doubles(const double* const* x, long, long, long, double*, const double**) {
-  return x;
-}
-const double* const* as_doubles(const float* const* x, long rows, long begin, long end, double* place,
-                                const double** pointers) {
-  for (long i = 0; i < rows; ++i) {
-    double* const row = place + i * kTile;
-    for (long j = begin; j < end; ++j) row[j - begin] = static_cast<double>(x[i][j]);
-    pointers[i] = row - begin;
-  }
-  return pointers;
-}
-
-/// Calls tile(R, i, rows) for all rows, R at a time.
-template <typename Number, typename Many, typename One>
-void by_tiles(const Number* const* x, long rows, long begin, long end, const Many& many, const One& one) {
-  double place[sizeof(Number) == sizeof(double) ? 1 : kRowsOfTile * kTile];
-  const double* pointers[kRowsOfTile];
-  long i = 0;
-  for (; i + kRowsOfTile <= rows; i += kRowsOfTile)
-    many(i, as_doubles(x + i, kRowsOfTile, begin, end, place, pointers));
-  for (; i < rows; ++i) one(i, as_doubles(x + i, 1, begin, end, place, pointers));
 }
 
 template <long V, typename Number>
@@ -186,14 +161,10 @@ void many_products_of(const Number* const* x, long rows, long cols, const double
   for (long i = 0; i < 4 * V * rows; ++i) out[i] = 0.0;
   for (long begin = 0; begin < cols; begin += kTile) {
     const long end = begin + kTile < cols ? begin + kTile : cols;
-    by_tiles(
-        x, rows, begin, end,
-        [&](long i, const double* const* tile) {
-          tile_products<kRowsOfTile, V>(tile, begin, end, w, out + 4 * V * i);
-        },
-        [&](long i, const double* const* tile) {
-          tile_products<1, V>(tile, begin, end, w, out + 4 * V * i);
-        });
+    long i = 0;
+    for (; i + kRowsOfTile <= rows; i += kRowsOfTile)
+      tile_products<kRowsOfTile, V>(x + i, begin, end, w, out + 4 * V * i);
+    for (; i < rows; ++i) tile_products<1, V>(x + i, begin, end, w, out + 4 * V * i);
   }
 }
 
@@ -201,12 +172,10 @@ template <long V, typename Number>
 void add_many_of(const Number* const* x, long rows, long cols, const double* r, double* out) {
   for (long begin = 0; begin < cols; begin += kTile) {
     const long end = begin + kTile < cols ? begin + kTile : cols;
-    by_tiles(
-        x, rows, begin, end,
-        [&](long i, const double* const* tile) {
-          tile_sums<kRowsOfTile, V>(tile, begin, end, r + 4 * V * i, out);
-        },
-        [&](long i, const double* const* tile) { tile_sums<1, V>(tile, begin, end, r + 4 * V * i, out); });
+    long i = 0;
+    for (; i + kRowsOfTile <= rows; i += kRowsOfTile)
+      tile_sums<kRowsOfTile, V>(x + i, begin, end, r + 4 * V * i, out);
+    for (; i < rows; ++i) tile_sums<1, V>(x + i, begin, end, r + 4 * V * i, out);
   }
 }
 
