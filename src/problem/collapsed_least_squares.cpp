@@ -305,22 +305,26 @@ void CollapsedLeastSquares::closed_forms(std::span<const double> lambdas,
                                          std::span<CurvePoint> points) const {
   // a = (s z/N) / (s²/N + 2e^λ),  da/dλ = −2e^λ a / (s²/N + 2e^λ); the intercept is exact: t = 0
   const auto count = static_cast<Index>(lambdas.size());
-  const auto s = singular_values_.array();
-  Matrix a(rank(), 2 * count);
+  const Eigen::RowVectorXd curvature = singular_values_.transpose().array().square() / train_rows_;
+  const Eigen::RowVectorXd slope =
+      singular_values_.transpose().cwiseProduct(z_.head(rank()).transpose()) / train_rows_;
+  Matrix a(2 * count, rank());
+  Eigen::RowVectorXd inverse(rank());
   for (Index k = 0; k < count; ++k) {
     const double c = 2.0 * std::exp(lambdas[static_cast<std::size_t>(k)]);
-    const Eigen::ArrayXd curvature = s.square() / train_rows_ + c;
-    a.col(2 * k) = (curvature > 0.0).select(s * z_.array() / train_rows_ / curvature, 0.0);
-    a.col(2 * k + 1) = (curvature > 0.0).select(-c * a.col(2 * k).array() / curvature, 0.0);
+    inverse = (curvature.array() + c > 0.0).select(1.0 / (curvature.array() + c), 0.0);
+    a.row(2 * k) = slope.cwiseProduct(inverse);
+    a.row(2 * k + 1) = -c * a.row(2 * k).cwiseProduct(inverse);
   }
-  const Matrix m = product(validation_matrix_->leftCols(rank()), a);
+  Matrix m = Matrix::Zero(2 * count, validation_z_.size());
+  add_product_transposed(a, validation_matrix_->leftCols(rank()), m);
   const double flops = 8.0 * static_cast<double>(rank()) +
                        4.0 * static_cast<double>(rank()) * static_cast<double>(validation_z_.size());
   for (Index k = 0; k < count; ++k) {
-    const Vector residual = m.col(2 * k) - validation_z_;
+    const Vector residual = m.row(2 * k).transpose() - validation_z_;
     points[static_cast<std::size_t>(k)] = {
         .value = 0.5 * (residual.squaredNorm() + validation_rest_) / validation_rows_,
-        .slope = residual.dot(m.col(2 * k + 1)) / validation_rows_,
+        .slope = m.row(2 * k + 1).dot(residual) / validation_rows_,
         .work = flops / (2.0 * direct_->split().train.x.product_flops())};
   }
 }
