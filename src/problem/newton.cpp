@@ -36,13 +36,8 @@ class Newton {
     for (int iteration = 0; iteration < kMaxIterations; ++iteration) {
       if (!p_.exact && norm() <= tolerance()) break;
       if (report_.work.paper_count() >= p_.max_count || stop_requested(p_.stop)) break;
-      Vector direction = newton_direction();
-      double decrement = -gradient_.dot(direction);
-      if (is_chord_ && !(decrement <= kChord * last_decrement)) {
-        kept_.resize(0, 0);
-        direction = newton_direction();
-        decrement = -gradient_.dot(direction);
-      }
+      const Vector direction = step_direction(last_decrement);
+      const double decrement = -gradient_.dot(direction);
       if (stop_requested(p_.stop)) break;  // it may not be whole
       // −gᵀd = gᵀH⁻¹g is twice what is left to gain, whatever the scales of columns and penalty: an exact
       // solve ends where it is small beside the objective itself, or as small as rounding lets it be.
@@ -97,6 +92,14 @@ class Newton {
     p_.data.gather(slopes_, gradient_);
     gradient_ += p_.c.cwiseProduct(a_) + p_.linear;
     ++report_.work.train_gradients;
+  }
+
+  /// By the Hessian of an earlier iteration while that brings the decrement down, else by a new one.
+  Vector step_direction(double last_decrement) {
+    Vector direction = newton_direction();
+    if (!is_chord_ || -gradient_.dot(direction) <= kChord * last_decrement) return direction;
+    kept_.resize(0, 0);
+    return newton_direction();
   }
 
   Vector newton_direction() {
