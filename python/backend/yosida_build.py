@@ -50,6 +50,11 @@ def _wheel_file():
     return f"Wheel-Version: 1.0\nGenerator: yosida_build\nRoot-Is-Purelib: false\nTag: {_tag()}\n"
 
 
+def _described():
+    """What pip wants to know of a wheel, by the names of its files."""
+    return {"METADATA": _metadata(), "WHEEL": _wheel_file()}
+
+
 def _built_package():
     """The folder of the package, built."""
     tree = pathlib.Path(os.environ.get("YOSIDA_BUILD_DIR") or ROOT / "build/wheel").resolve()
@@ -64,6 +69,16 @@ def _built_package():
     return tree / "python/yosida"
 
 
+def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
+    """Without it pip builds the wheel to learn its name."""
+    info = f"yosida-{_version()}.dist-info"
+    folder = pathlib.Path(metadata_directory) / info
+    folder.mkdir()
+    for name, text in _described().items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return info
+
+
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     package = _built_package()
     suffix = sysconfig.get_config_var("EXT_SUFFIX")
@@ -72,8 +87,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     files = {f"yosida/{path.name}": path.read_bytes() for path in sorted(package.iterdir())
              if path.suffix in (".py", ".pyi") or path.name in ("py.typed", f"_core{suffix}")}
     info = f"yosida-{_version()}.dist-info"
-    files[f"{info}/METADATA"] = _metadata().encode()
-    files[f"{info}/WHEEL"] = _wheel_file().encode()
+    files.update({f"{info}/{name}": text.encode() for name, text in _described().items()})
     for name in ("LICENSE", "NOTICE"):
         files[f"{info}/{name}"] = (ROOT / name).read_bytes()
     lines = []

@@ -89,6 +89,16 @@ bool Computation::end(bool raise) {
   return true;
 }
 
+/// What the command line calls x and y, where it stands in front of " = ".
+static void name_pretreatments(std::string& message, std::size_t begin) {
+  for (const auto& [from, to] : {std::pair{"x", "pretreatment"}, {"y", "target_pretreatment"}}) {
+    if (message.compare(begin, 4, std::string(from) + " = ") != 0) continue;
+    message.replace(begin, 1, to);
+    if (const auto at = message.find(": no such " + std::string(from) + ";"); at != std::string::npos)
+      message.replace(at + 10, 1, to);
+  }
+}
+
 std::string in_words_of_python(std::string message) {
   static const std::map<std::string, std::string, std::less<>> arguments = {
       {"--valid-fraction", "validation_fraction"},
@@ -130,12 +140,7 @@ std::string in_words_of_python(std::string message) {
   std::string words;
   // Options and what has them begin a message, or follow the name of the rows.
   const std::size_t begin = message.starts_with("X: ") ? 3 : 0;
-  for (const auto& [from, to] : {std::pair{"x", "pretreatment"}, {"y", "target_pretreatment"}}) {
-    if (message.compare(begin, 4, std::string(from) + " = ") != 0) continue;
-    message.replace(begin, 1, to);
-    if (const auto at = message.find(": no such " + std::string(from) + ";"); at != std::string::npos)
-      message.replace(at + 10, 1, to);
-  }
+  name_pretreatments(message, begin);
   if (message.starts_with("X: every training target")) message[0] = 'y';
   if (const auto at = message.find("see: yosida methods"); at != std::string::npos)
     message.replace(at, std::string::npos, "see: yosida.methods()");

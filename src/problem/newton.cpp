@@ -14,6 +14,13 @@ constexpr int kMaxStalled = 5;
 constexpr double kBesidePenalty = 1e-6;
 /// An objective is known to this share of itself: what a Newton step gains below it cannot be seen.
 constexpr double kRounding = 1e-12;
+/// A Hessian that costs so many gradients or more is used again (a chord) while the decrement falls to this
+/// share.
+constexpr double kDearHessian = 4.0;
+constexpr double kChord = 1e-2;
+/// What a step by an earlier Hessian leaves is known from how fast the decrement falls: to this share of what
+/// is asked for, since such a step does not square the error as Newton's does.
+constexpr double kLeftByChord = 1e-8;
 
 class Newton {
  public:
@@ -22,21 +29,23 @@ class Newton {
   InnerReport run() {
     if (p_.max_count < 1) return report_;
     p_.data.margins(a_, margins_);
+    value_ = objective(margins_, a_);
     update_gradient();
     int stalled = 0;
     double last_decrement = std::numeric_limits<double>::infinity();
     for (int iteration = 0; iteration < kMaxIterations; ++iteration) {
       if (!p_.exact && norm() <= tolerance()) break;
       if (report_.work.paper_count() >= p_.max_count || stop_requested(p_.stop)) break;
-      const Vector direction = newton_direction();
-      if (stop_requested(p_.stop)) break;  // it may not be whole
+      const Vector direction = step_direction(last_decrement);
       const double decrement = -gradient_.dot(direction);
+      if (stop_requested(p_.stop)) break;  // it may not be whole
       // −gᵀd = gᵀH⁻¹g is twice what is left to gain, whatever the scales of columns and penalty: an exact
       // solve ends where it is small beside the objective itself, or as small as rounding lets it be.
       if (factored_ && p_.exact) {
-        const double size = std::abs(objective(margins_, a_));
+        const double size = std::abs(value_);
         const bool at_rounding = decrement <= kRounding * size && decrement > 0.25 * last_decrement;
-        if (decrement <= p_.relative * p_.relative * size || at_rounding) {
+        const double left = is_chord_ ? decrement * decrement / last_decrement / kLeftByChord : decrement;
+        if (left <= p_.relative * p_.relative * size || at_rounding) {
           report_.converged = true;
           if (decrement > 0.0) descend(direction);
           break;
@@ -45,8 +54,9 @@ class Newton {
       } else if (p_.exact && norm() <= tolerance()) {
         break;
       }
+      const double before = std::abs(value_);
       if (!(decrement > 0.0) || !descend(direction)) break;
-      const bool at_rounding = decrement <= 1e-16 * std::abs(value_);
+      const bool at_rounding = decrement <= 1e-16 * before;
       const double last_norm = norm();
       update_gradient();
       // Neither the objective nor the gradient can see a step any more.
@@ -84,10 +94,21 @@ class Newton {
     ++report_.work.train_gradients;
   }
 
+  /// By the Hessian of an earlier iteration while that brings the decrement down, else by a new one.
+  Vector step_direction(double last_decrement) {
+    Vector direction = newton_direction();
+    if (!is_chord_ || -gradient_.dot(direction) <= kChord * last_decrement) return direction;
+    kept_.resize(0, 0);
+    return newton_direction();
+  }
+
   Vector newton_direction() {
     p_.data.state_at(margins_, state_);
     HessianSystem hessian{p_.data, p_.c, state_, p_.flops_per_gradient, p_.curvatures, p_.stop};
-    if (p_.data.loss().is_quadratic()) hessian.kept = &kept_;  // it is the same everywhere
+    // That of a quadratic is the same everywhere.
+    const bool keeps = p_.data.loss().is_quadratic() || (p_.exact && hessian.factor_work() >= kDearHessian);
+    if (keeps) hessian.kept = &kept_;
+    is_chord_ = kept_.size() > 0 && !p_.data.loss().is_quadratic();
     // Superlinear (Eisenstat and Walker): the nearer, the more exact.
     const double size = norm();
     // A quadratic is its own model.
@@ -99,14 +120,14 @@ class Newton {
     const LinearReport solved =
         hessian.solve(-gradient_, std::max(forcing * size, 0.3 * tolerance()), left, p_.exact, direction);
     report_.work += solved.work;
-    factored_ = solved.work.factorisations >= hessian.factor_work();
+    factored_ = solved.work.hessian_products == 0 || solved.work.factorisations >= hessian.factor_work();
     return direction.isZero(0.0) ? Vector(-gradient_) : direction;
   }
 
   /// Halves the step until the objective falls by 1e-4 of what the slope promises.
   bool descend(const Vector& direction) {
     p_.data.margins(direction, move_);
-    const double now = value_ = objective(margins_, a_);
+    const double now = value_;
     const double slope = gradient_.dot(direction);
     // A fall that the objective cannot show is taken on trust: the gradient is the judge then.
     const double slack = (-slope <= 1e-14 * std::abs(now) ? 1e-13 : 1e-15) * std::abs(now);
@@ -115,8 +136,10 @@ class Newton {
     for (double step = 1.0; step > 1e-12; step *= 0.5) {
       trial = a_ + step * direction;
       trial_margins = margins_ + step * move_;
-      if (objective(trial_margins, trial) <= now + 1e-4 * step * slope + slack) {
+      const double value = objective(trial_margins, trial);
+      if (value <= now + 1e-4 * step * slope + slack) {
         if (trial == a_) return false;
+        value_ = value;
         a_.swap(trial);
         margins_.swap(trial_margins);
         return true;
@@ -128,10 +151,11 @@ class Newton {
   const InnerProblem& p_;
   Vector& a_;
   Vector margins_, move_, slopes_, state_, gradient_;
-  Matrix kept_;  // the Hessian of a quadratic
+  Matrix kept_;            // the Hessian of an earlier iteration
+  bool is_chord_ = false;  // the last direction came from it, and it is another now
   double first_norm_ = 0.0;
   bool factored_ = false;  // the last direction came from a factorisation
-  double value_ = 0.0;     // the objective before the last step
+  double value_ = 0.0;     // the objective at a
   InnerReport report_;
 };
 
@@ -250,12 +274,14 @@ LinearReport HessianSystem::solve_by_factor(const Vector& b, Vector& x) const {
   LinearReport report;
   Matrix own;
   Matrix& hessian = kept != nullptr ? *kept : own;
-  if (hessian.size() == 0) hessian = matrix();
+  const bool forms = hessian.size() == 0;
+  if (forms) hessian = matrix();
   if (stop_requested(stop)) return report;  // it may not be whole
   Eigen::MatrixXd solution = b;
   solve_factored(hessian, solution);
   x = solution;
-  report.work.factorisations = factor_work();
+  const auto size = static_cast<double>(b.size());
+  report.work.factorisations = forms ? factor_work() : size * size * size / 3.0 / flops_per_gradient;
   const Vector rest = b - hessian * x;
   report.residual_norm = gradient_norm(rest, c, curvatures);
   report.converged = is_rounding(rest.norm(), hessian, x.norm());
