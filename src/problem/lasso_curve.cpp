@@ -35,6 +35,8 @@ constexpr std::size_t kBatch = 48;
 /// they are more than one in so many.
 constexpr Index kSpacing = 6;
 constexpr Index kMostDoubtful = 4;
+/// Kinks at which all columns are looked at at once.
+constexpr Index kKinksOfAll = 16;
 /// A correlation may be above c by so much of it: rounding.
 constexpr double kSlack = 1e-9;
 /// A column of so small a share of its mean is constant.
@@ -295,16 +297,22 @@ std::size_t LassoCurves::first_violation(const LassoPath& path, std::size_t firs
   std::vector<Index> looked_at = doubtful(kinks, first, residual);
   if (looked_at.empty()) return end;
   const bool are_many = std::ssize(looked_at) * kMostDoubtful > x_.cols();
-  const Matrix correlation = multiplied_transposed(are_many ? x_ : x_.with_columns(looked_at), residual);
-  flops_ += 2.0 * static_cast<double>(correlation.size() * residual.rows());
+  const Design columns = are_many ? x_ : x_.with_columns(looked_at);
+  // Of all columns a few kinks at a time: correlations are a number for each column and kink, and the first
+  // violation ends the search.
+  const Index step = are_many ? kKinksOfAll : w.cols();
   Index worst = w.cols();
-  for (Index row = 0; row < correlation.rows(); ++row) {
-    if (are_many && is_in_[static_cast<std::size_t>(row)] != 0) continue;
-    for (Index k = 0; k < worst; ++k)
-      if (std::abs(correlation(row, k)) > (1.0 + kSlack) * kinks.c[first + static_cast<std::size_t>(k)]) {
-        worst = k;
-        break;
-      }
+  for (Index begin = 0; begin < worst; begin += step) {
+    const Index count = std::min(step, worst - begin);
+    const Matrix correlation = multiplied_transposed(columns, Matrix(residual.middleCols(begin, count)));
+    flops_ += 2.0 * static_cast<double>(correlation.size() * residual.rows());
+    for (Index row = 0; row < correlation.rows(); ++row) {
+      if (are_many && is_in_[static_cast<std::size_t>(row)] != 0) continue;
+      for (Index k = begin; k < std::min(begin + count, worst); ++k)
+        if (std::abs(correlation(row, k - begin)) >
+            (1.0 + kSlack) * kinks.c[first + static_cast<std::size_t>(k)])
+          worst = k;
+    }
   }
   if (worst < w.cols()) score = multiplied_transposed(x_, residual.col(worst)).col(0);
   return first + static_cast<std::size_t>(worst);

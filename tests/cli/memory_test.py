@@ -45,6 +45,18 @@ class Folds(Cli):
         self.assertLess(self.peak(*run_of, "--folds", "10"), 1.3 * self.peak(*run_of))
 
 
+    def test_singles_are_never_in_memory_beside_the_file(self):
+        generator = np.random.default_rng(2)
+        x = generator.standard_normal((100000, 160))  # 128 MB: eight pieces
+        np.save(os.path.join(self.folder, "x.npy"), x)
+        np.save(os.path.join(self.folder, "y.npy"), x[:, 0] + generator.standard_normal(len(x)))
+        run_of = ["tune", "--train", "x.npy", "--train-target", "y.npy", "--valid", "x.npy", "--valid-target", "y.npy", "--quiet"]
+        doubles = self.peak(*run_of, "--json", "doubles.json")
+        self.assertLess(self.peak(*run_of, "--float", "--json", "singles.json"), 0.8 * doubles)
+        losses = [strict_json(self.read(name))["loss"]["validation"] for name in ("doubles.json", "singles.json")]
+        self.assertAlmostEqual(losses[0] / losses[1], 1.0, delta=1e-5)
+
+
 @unittest.skipIf("asan" in BINARY, "the address sanitizer takes terabytes of address space")
 class Limited(Cli):
     def setUp(self):
