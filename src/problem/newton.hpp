@@ -42,7 +42,9 @@ struct HessianSystem {
   /// What forming and factoring H costs, in operations and in gradients.
   double factor_flops() const;
   double factor_work() const { return factor_flops() / flops_per_gradient; }
-  /// True where one factorisation takes a few milliseconds or costs no more gradients than this.
+  /// How many products with H take as long.
+  double factor_products() const;
+  /// True where one factorisation takes a few milliseconds or as long as no more products with H than this.
   bool factors(double worth) const;
   /// H; where nothing determines a common shift of the outputs, with a multiple of 11ᵀ there, which leaves
   /// solves as they are.

@@ -342,7 +342,11 @@ class Killed(Ranks):
         files = ["--json", "result.json", "--save", "model.json"]
         process = self.start(2, *self.long_run(*files, "--checkpoint", "run.checkpoint", iterations=100_000))
         self.processes_of(process, 2)
-        while not (self.folder / "run.checkpoint").exists():
+        checkpoint = self.folder / "run.checkpoint"
+        while not checkpoint.exists():
+            time.sleep(0.05)
+        first = checkpoint.stat().st_mtime_ns  # what it holds may be of a time before the first iterate
+        while checkpoint.stat().st_mtime_ns == first:
             time.sleep(0.05)
         process.send_signal(signal.SIGUSR1)  # mpirun hands it on
         _, said = process.communicate(timeout=LIMIT_SECONDS)
