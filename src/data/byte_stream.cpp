@@ -365,7 +365,7 @@ void ByteStream::skip_lines(std::size_t count, std::uint64_t lines) {
   lines_ += lines;
 }
 
-std::optional<std::string_view> Lines::next() {
+std::optional<std::string_view> TextLines::next() {
   if (rest_.empty()) return std::nullopt;
   std::string_view line = rest_.substr(0, rest_.find('\n'));
   if (has_zero_ && line.find('\0') != std::string_view::npos)

@@ -134,10 +134,10 @@ class ByteStream {
 };
 
 /// The lines of a text one after the other, without their endings.
-class Lines {
+class TextLines {
  public:
   /// `taken` lines come before the text; messages call it `name`.
-  Lines(std::string_view text, std::string_view name, std::uint64_t taken)
+  TextLines(std::string_view text, std::string_view name, std::uint64_t taken)
       : rest_(text), name_(name), taken_(taken), has_zero_(text.find('\0') != std::string_view::npos) {}
 
   /// Nothing at the end. Throws InputError where it is no text.

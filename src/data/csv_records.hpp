@@ -48,7 +48,7 @@ class Records {
   std::uint64_t lines_taken() const { return lines_.taken(); }
 
  private:
-  Lines lines_;
+  TextLines lines_;
   std::string_view source_;
   bool has_quotes_;
 };

@@ -31,7 +31,7 @@ void for_each_stored(const double* row, std::span<const ColumnToEncode> columns,
 
 }  // namespace
 
-Levels::Levels(std::vector<std::string> given) {
+Levels::Levels(const std::vector<std::string>& given) {
   for (const std::string& text : given) code_of(text);
   is_given_ = true;
 }

@@ -20,7 +20,7 @@ class Levels {
 
   Levels() = default;
   /// Takes these levels and no others.
-  explicit Levels(std::vector<std::string> given);
+  explicit Levels(const std::vector<std::string>& given);
 
   /// The number of a text: a new one unless it is known, or only given ones are.
   double code_of(std::string_view text);

@@ -217,7 +217,7 @@ class LibsvmReader {
     const auto read_piece = [&](std::size_t i) {
       Part& part = parts_[i];
       part.table.clear();
-      Lines lines(pieces[i], stream_.name(), 0);
+      TextLines lines(pieces[i], stream_.name(), 0);
       RowReader rows(stream_.name(), part.table);
       while (const auto line = lines.next()) rows.read(*line, lines.taken());
       part.lines = lines.taken();
@@ -240,7 +240,7 @@ class LibsvmReader {
   }
 
   void read_in_order(std::string_view block) {
-    Lines lines(block, stream_.name(), stream_.lines_taken());
+    TextLines lines(block, stream_.name(), stream_.lines_taken());
     RowReader rows(stream_.name(), table_);
     while (const auto line = lines.next()) {
       rows.read(*line, lines.taken());

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +12,7 @@
 
 #include "data/formats.hpp"
 #include "linalg/columns.hpp"
+#include "linalg/large_blocks.hpp"
 #include "linalg/tasks.hpp"
 #include "yosida/error.hpp"
 
@@ -138,10 +138,8 @@ class ArrayReader {
   // for.
   template <typename Number>
   static void let_go(std::span<const Number> numbers) {
-    const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-    const auto begin = (reinterpret_cast<std::uintptr_t>(numbers.data()) + page - 1) / page * page;
-    const auto end = reinterpret_cast<std::uintptr_t>(numbers.data() + numbers.size()) / page * page;
-    if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+    const std::span<std::byte> pages = linalg::pages_inside(numbers.data(), numbers.size_bytes());
+    if (!pages.empty()) madvise(pages.data(), pages.size(), MADV_DONTNEED);
   }
 
   // The file is let go piece by piece, as its numbers are rounded: both are never in memory together. What no

@@ -1,10 +1,14 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 
 #include "yosida/linalg/types.hpp"
 
 namespace yosida::linalg {
+
+/// The pages that lie wholly inside of a block.
+std::span<std::byte> pages_inside(const void* block, std::size_t bytes);
 
 /// Tells the system that all of this memory is about to be written. It gives a large block out in large pages
 /// then, where it has such; in pages of 4 KB it is called some 250 times for each megabyte.

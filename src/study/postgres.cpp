@@ -70,7 +70,8 @@ struct Library {
   DO(PQsetNoticeProcessor)         \
   DO(PQsetSingleRowMode)           \
   DO(PQstatus)
-#define YOSIDA_DECLARE(name) decltype(&::name) name = nullptr;
+#define YOSIDA_DECLARE(name) \
+  decltype(&::name) name = nullptr;  // NOLINT(bugprone-macro-parentheses): names are declared
   YOSIDA_LIBPQ_FUNCTIONS(YOSIDA_DECLARE)
 #undef YOSIDA_DECLARE
   std::string fault;

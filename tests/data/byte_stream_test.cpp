@@ -117,7 +117,7 @@ TEST(ByteStreamTest, LinesArePeekedAtWhole) {
 }
 
 TEST(LinesTest, EndingsAreTakenOffAndLinesCounted) {
-  Lines lines("one\r\ntwo\n\nrest", "name", 4);
+  TextLines lines("one\r\ntwo\n\nrest", "name", 4);
   EXPECT_EQ(lines.next(), "one");
   EXPECT_EQ(lines.rest(), "two\n\nrest");
   EXPECT_EQ(lines.next(), "two");

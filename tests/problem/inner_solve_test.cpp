@@ -197,7 +197,7 @@ TEST_P(LargeInnerSolve, ByConjugateGradientsHoldsTheLimitOnItsWork) {
 // products.
 TEST(HessianSolve, FactorsWhereProductsHaveCostAsMuchToNoEnd) {
   const SharedLoss classes = softmax(6);
-  Split split = test::smooth_split(500, 10, 0, 100, 5);
+  Split split = test::smooth_split(600, 10, 0, 150, 5);
   for (Index i = 0; i < split.train.rows(); ++i) split.train.y[i] = static_cast<double>(i % 6);
   for (Index i = 0; i < split.validation.rows(); ++i) split.validation.y[i] = static_cast<double>(i % 6);
   const LinearProblem problem(split, *classes, true);
