@@ -258,7 +258,11 @@ bool HessianSystem::solve_by_rows(Eigen::MatrixXd& b) const {
 LinearReport HessianSystem::solve(const Vector& b, double tolerance, std::int64_t max_count, bool exact,
                                   Vector& x) const {
   LinearReport report;
-  if (factors(exact ? std::numeric_limits<double>::infinity() : kCheapFactor)) {
+  // With several outputs products are tried first: how many a solve takes is known only then.
+  const double cheap = data.outputs() > 1 ? 0.0 : kCheapFactor;
+  const double worth = exact ? std::numeric_limits<double>::infinity() : cheap;
+  const bool has_kept = kept != nullptr && kept->size() > 0;
+  if (has_kept || factors(worth)) {
     report = solve_by_factor(b, x);
   } else {
     // Products that have cost as much as a factorisation would, to no end, are followed by one.

@@ -19,6 +19,8 @@ constexpr double kMostBlur = 0.03;
 constexpr double kImproved = 0.9;
 /// Iterations that rounding may keep from improving the certificate.
 constexpr int kMaxUnimproved = 4;
+/// After so many, steps may follow what inexact weights say of h: exact ones tell.
+constexpr int kLongUnimproved = 20;
 /// Times that creeping λ are moved to their bounds.
 constexpr int kMaxBoundsTried = 4;
 /// A step that lowers h by so small a share brings it no nearer where the certificate does not improve,
@@ -73,6 +75,7 @@ void Descent::step(Iterate& at) {
     if (!reaches_bounds(at) && !sharpens(at)) at.status = SolverStatus::stalled;
     return;
   }
+  if (unimproved_ >= kLongUnimproved && sharpens(at)) return;
   tighten(std::clamp(kForcing * certificate, kLeastTolerance, tolerance_), has_moved);
   if (has_moved) return;
   // No step is left at the old tolerance. A finer look may show one.
