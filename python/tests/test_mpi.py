@@ -70,7 +70,7 @@ try:
             raise ValueError("the second does not like it")
         found()
 except (yosida.mpi.OtherEnded, ValueError) as error:
-    print(type(error).__name__, error)
+    print(f"{type(error).__name__} {error}")  # in one piece: others print at the same time
 """
     done = run(3, code, folder)
     assert done.returncode == 0, done.stderr

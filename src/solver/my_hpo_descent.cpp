@@ -19,7 +19,7 @@ constexpr double kMostBlur = 0.03;
 constexpr double kImproved = 0.9;
 /// Iterations that rounding may keep from improving the certificate.
 constexpr int kMaxUnimproved = 4;
-/// After so many, steps may follow what inexact weights say of h: exact ones tell.
+/// After so many, steps may follow what blurred weights say of h: exact ones tell.
 constexpr int kLongUnimproved = 20;
 /// Times that creeping λ are moved to their bounds.
 constexpr int kMaxBoundsTried = 4;
@@ -75,7 +75,7 @@ void Descent::step(Iterate& at) {
     if (!reaches_bounds(at) && !sharpens(at)) at.status = SolverStatus::stalled;
     return;
   }
-  if (unimproved_ >= kLongUnimproved && sharpens(at)) return;
+  if (unimproved_ >= kLongUnimproved && is_blurred_ && sharpens(at)) return;
   tighten(std::clamp(kForcing * certificate, kLeastTolerance, tolerance_), has_moved);
   if (has_moved) return;
   // No step is left at the old tolerance. A finer look may show one.
@@ -125,6 +125,7 @@ double Descent::evaluate(const Vector& lambda, Vector& w, Iterate& at) {
   const double most = std::min(kMostBlur, tolerance_);
   if (report.blur > most && tolerance_ > kLeastTolerance)
     report = problem_.inner_solve(lambda, {.proximal = {}, .tolerance = kLeastTolerance, .blur = most}, w);
+  is_blurred_ = report.blur > 0.0;
   if (!report.converged) ++at.inexact_solves;
   return problem_.validation_gradient(w, lambda, g_);
 }

@@ -72,6 +72,7 @@ class Descent {
   double first_certificate_ = 0.0;
   double certificate_ = std::numeric_limits<double>::infinity();  // the least so far
   int unimproved_ = 0;                                            // iterations that did not lower it
+  bool is_blurred_ = false;                                       // the weights are about those of λ
   int bounds_tried_ = 0;                                          // times that creeping λ were moved
 };
 
