@@ -338,7 +338,7 @@ void ByteStream::go_to(const ByteRange& range) {
   const std::optional<std::uint64_t> read = source_->place();
   if (!read) throw InputError(fmt::format("{}: is no file whose bytes can be read out of order", name_));
   const std::uint64_t here = *read - (end_ - begin_);
-  source_->go_to(std::max(here, range.begin), range.end);
+  source_->go_to(std::max(here, range.begin), std::max(here, range.end));
   begin_ = end_ = 0;
   is_at_end_ = false;
 }

@@ -179,6 +179,18 @@ void ColumnLook::append(const ColumnLook& behind, std::uint64_t lines_before) {
   for (std::size_t i = 0; i < date_.size(); ++i) date_[i] += behind.date_[i];
 }
 
+void ColumnLook::exchange(Archive& archive) {
+  for (std::int64_t* count : {&values_, &gaps_, &plain_, &comma_, &dot_, &boolean_, &bare_, &strange_,
+                              date_.data(), &date_[1], &date_[2]})
+    archive.exchange(*count);
+  archive.exchange(differs_);
+  archive.exchange(unit_);
+  for (Example* example : {&first_gap_, &first_text_, &first_other_}) {
+    archive.exchange(example->text);
+    archive.exchange(example->line);
+  }
+}
+
 char decimal_of(const std::vector<LookedAt>& columns) {
   bool wants_comma = false, wants_dot = false;
   for (const LookedAt& column : columns) {

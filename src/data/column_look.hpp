@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "linalg/archive.hpp"
 #include "yosida/data/reader.hpp"
 
 namespace yosida {
@@ -16,6 +17,9 @@ class ColumnLook {
   void add(std::string_view text, std::uint64_t line);
   /// Adds what was seen in the rows that follow, whose lines are counted from 0.
   void append(const ColumnLook& behind, std::uint64_t lines_before);
+
+  /// What another process has seen.
+  void exchange(Archive& archive);
 
   bool has_values() const { return values_ > 0; }
   bool has_gaps() const { return gaps_ > 0; }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "data/text_blocks.hpp"
 #include "yosida/error.hpp"
 
 namespace yosida::csv {
@@ -42,6 +43,23 @@ char delimiter_of(std::string_view first_line, Separator separator) {
       break;
   }
   return sniff_delimiter(trimmed(first_line), "\t;,", whitespace);
+}
+
+std::string_view next_records(ByteStream& stream, std::size_t bytes) {
+  std::string_view what = "the line";
+  for (;; bytes *= 2) {
+    const std::string_view text = stream.peek_lines(bytes, what);
+    // What is no text is refused at once, by who reads its lines.
+    if (stream.is_at_end() || text.find('\0') != std::string_view::npos) return text;
+    if (const std::size_t end = end_of_last_record(text, quote); end > 0) return text.substr(0, end);
+    what = "the quoted field";
+  }
+}
+
+void require_memory(const ByteStream& stream, std::uint64_t bytes, std::string_view what,
+                    std::uint64_t line) {
+  if (!stream.limit().allows(bytes))
+    throw stream.limit().refusal(fmt::format("{}:{}: {}", stream.name(), line, what), bytes);
 }
 
 std::optional<Record> Records::next() {

@@ -53,6 +53,12 @@ class Records {
   bool has_quotes_;
 };
 
+/// The next records of some `bytes`, whole unless the file ends within one; empty at its end.
+std::string_view next_records(ByteStream& stream, std::size_t bytes);
+
+/// Throws InputError where `what`, up to this line, takes more memory than the stream's limit allows.
+void require_memory(const ByteStream& stream, std::uint64_t bytes, std::string_view what, std::uint64_t line);
+
 /// How the fields of a record stand apart.
 struct Dialect {
   std::string source;  // for messages

@@ -51,14 +51,18 @@ void Table::append(Table& part, const Layout& layout) {
   rows += part.rows;
 }
 
-void Table::clear() {
+void Table::drop_rows() {
   values.clear();
   y.clear();
   weight.clear();
   fold.clear();
   id.clear();
-  for (Levels& each : levels) each.forget_unseen();
   rows = 0;
+}
+
+void Table::clear() {
+  drop_rows();
+  for (Levels& each : levels) each.forget_counts();
 }
 
 void RowReader::read_quoted_row(const Record& record, double* out) {

@@ -30,11 +30,13 @@ struct Layout : Dialect {
   std::vector<std::string> names;  // empty without a header
   std::vector<Role> role;
   std::vector<FieldKind> kind;
-  std::vector<Index> slot;     // of the levels of a field; -1 where it has none
-  std::vector<Index> place;    // of a feature in a row
-  std::vector<Levels> levels;  // as reading begins
-  bool is_all_numbers = true;  // no field is to be kept or read as anything else
-  char decimal = '\0';         // 0: plain numbers
+  std::vector<Index> slot;               // of the levels of a field; -1 where it has none
+  std::vector<Index> place;              // of a feature in a row
+  std::vector<std::size_t> like_fields;  // of the columns of another table that this one is read like
+  std::vector<Levels> levels;            // as reading begins
+  bool is_all_numbers = true;            // no field is to be kept or read as anything else
+  bool has_text = false;                 // a feature is no plain number
+  char decimal = '\0';                   // 0: plain numbers
   bool refuses_unseen = false;
   bool gives_hints = true;  // a message may name flags that read a column otherwise
   Missing missing = Missing::refuse;
@@ -46,6 +48,10 @@ struct Layout : Dialect {
   /// What messages and options call a column.
   std::string name_of(Index field) const {
     return names.empty() ? std::to_string(field) : names[static_cast<std::size_t>(field)];
+  }
+  /// The same in a sentence: a name stands in quotes.
+  std::string in_words(Index field) const {
+    return names.empty() ? name_of(field) : in_quotes(name_of(field));
   }
   bool takes_plain_numbers(Index field) const {
     const auto at = static_cast<std::size_t>(field);
@@ -63,6 +69,9 @@ struct Table {
   Index rows = 0;
 
   void append(Table& part, const Layout& layout);
+  /// Keeps the levels that they had.
+  void drop_rows();
+  /// Forgets how many had them, too.
   void clear();
 };
 

@@ -28,9 +28,14 @@ Dataset read_csv(std::span<const std::filesystem::path> files, ByteStream& strea
                  const ReadOptions& options, Encoding encoding);
 Dataset read_libsvm(std::span<const std::filesystem::path> files, ByteStream& stream,
                     const ReadOptions& options);
+/// Together: the table of several files without its rows, with all that the text of these says of how they
+/// are to be read. Of each file a process reads the rows within its own range, which begins and ends with a
+/// line outside of quotes. Throws InputError in all processes where one meets a row that is wrong.
+Dataset read_csv_form(std::span<const std::filesystem::path> files, Separator separator,
+                      const ReadOptions& options, std::span<const ByteRange> own);
 /// The rows within these bytes of a file, which begin and end with a line outside of quotes; there may be
 /// none. Throws InputError where one is not as all of the file's would be read: a table must be of plain
-/// numbers, and have no blank lines.
+/// numbers or be like another, and have no blank lines.
 Dataset read_csv_range(ByteStream& stream, Separator separator, const ReadOptions& options,
                        const ByteRange& range);
 Dataset read_libsvm_range(ByteStream& stream, const ReadOptions& options, const ByteRange& range);

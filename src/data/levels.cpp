@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "yosida/error.hpp"
 
@@ -33,15 +34,21 @@ void for_each_stored(const double* row, std::span<const ColumnToEncode> columns,
 
 Levels::Levels(const std::vector<std::string>& given) {
   for (const std::string& text : given) code_of(text);
+  forget_counts();
   is_given_ = true;
 }
 
 double Levels::code_of(std::string_view text) {
-  if (const auto found = code_.find(text); found != code_.end()) return found->second;
-  if (is_given_) {
+  const auto found = code_.find(text);
+  if (found == code_.end() && is_given_) {
     if (unseen_++ == 0) first_unseen_ = text;
     return kUnseen;
   }
+  present_ += text.empty() ? 0 : 1;
+  return found != code_.end() ? found->second : add(text);
+}
+
+double Levels::add(std::string_view text) {
   constexpr std::uint64_t kBytesOfLevel = 160;  // the text twice, a node, a number elsewhere
   const auto code = static_cast<double>(texts_.size());
   texts_.emplace_back(text);
@@ -56,9 +63,16 @@ const std::vector<double>& Levels::take_over(Levels& others) {
     unseen_ += others.unseen_;
     others.unseen_ = 0;
   }
+  const std::int64_t present = present_ + std::exchange(others.present_, 0);
   while (others.number_elsewhere_.size() < others.texts_.size())
     others.number_elsewhere_.push_back(code_of(others.texts_[others.number_elsewhere_.size()]));
+  present_ = present;
   return others.number_elsewhere_;
+}
+
+void Levels::exchange(Archive& archive) {
+  archive.exchange(present_);
+  archive.exchange(texts_, [&](std::string& text) { archive.exchange(text); });
 }
 
 std::vector<double> Levels::sort() {

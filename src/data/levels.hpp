@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "data/byte_stream.hpp"
+#include "linalg/archive.hpp"
 #include "yosida/data/dataset.hpp"
 
 namespace yosida {
@@ -31,14 +32,20 @@ class Levels {
   /// How many fields had a text that is none of those given, and the first of these.
   std::int64_t unseen() const { return unseen_; }
   const std::string& first_unseen() const { return first_unseen_; }
-  void forget_unseen() { unseen_ = 0; }
+  /// How many fields had a text that is not empty, and is a level.
+  std::int64_t present() const { return present_; }
+  void forget_counts() { unseen_ = present_ = 0; }
 
   /// Takes over what others have read; gives the number here of each of their texts.
   const std::vector<double>& take_over(Levels& others);
+  /// The levels that another process has read, to be taken over here.
+  void exchange(Archive& archive);
   /// Puts texts in rising order; gives the new number of each.
   std::vector<double> sort();
 
  private:
+  double add(std::string_view text);
+
   struct Hash {
     using is_transparent = void;
     std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
@@ -48,7 +55,7 @@ class Levels {
   std::vector<double> number_elsewhere_;  // of each text, in the levels that took these over
   bool is_given_ = false;
   std::uint64_t bytes_ = 0;
-  std::int64_t unseen_ = 0;
+  std::int64_t unseen_ = 0, present_ = 0;
   std::string first_unseen_;
 };
 

@@ -96,12 +96,10 @@ std::string digest_of(std::FILE* file, const fs::path& name, const ByteRange& ra
 
 /// What a process says of a piece.
 struct Said {
-  double is_right = 0.0;
-  double from_zero = 0.0;
-  double columns = 0.0;
-  char digest[64] = {};
+  bool is_right = false;
+  bool from_zero = false;
+  Index columns = 0;
 };
-constexpr std::size_t kSaidNumbers = sizeof(Said) / sizeof(double);
 
 class Shares {
  public:
@@ -110,100 +108,165 @@ class Shares {
         format_(format),
         separator_(separator),
         options_(std::move(options)),
-        pieces_(cut(files)) {}
+        pieces_(cut(files)),
+        first_(own_of(pieces_).first),
+        end_(own_of(pieces_).second) {}
 
   std::optional<Dataset> read() {
-    const std::vector<Said> said = read_own();
-    const auto is_right = [](const Said& each) { return each.is_right != 0.0; };
-    if (!std::all_of(said.begin(), said.end(), is_right)) return std::nullopt;
-    const auto from_zero = [](const Said& each) { return each.from_zero != 0.0; };
-    if (!options_.like.from_zero && std::any_of(said.begin(), said.end(), from_zero)) {
-      options_.like.from_zero = true;
-      return read();
-    }
-    std::vector<Dataset> tables;
-    double columns = 0.0;
-    for (const Said& each : said) columns = std::max(columns, each.columns);
-    for (std::size_t i = 0; i < pieces_.size(); ++i) {
-      const ParsedFile kept = kept_of(i, std::string(said[i].digest, sizeof said[i].digest));
-      auto table = kept.read(MemoryLimit(0), ParsedFile::Trust::whole);
-      if (!table) return std::nullopt;
-      table->x = table->x.widened(static_cast<Index>(columns));
-      tables.push_back(std::move(*table));
-    }
-    Dataset data = stacked(tables);
+    if (!know_digests()) return std::nullopt;
+    // Of numbers a piece is read as it stands; what text stands for, all pieces together say.
+    const bool may_have_text = separator_ && options_.like.is_plain();
+    std::optional<Dataset> form = may_have_text ? kept_form() : std::nullopt;
+    if (!form && (!may_have_text || options_.categorical.empty()))
+      if (auto data = read_pieces()) return data;
+    if (!form && may_have_text) form = form_of_all();
+    if (!form) return std::nullopt;
+    options_.like = form->table;
+    std::optional<Dataset> data = read_pieces();
+    if (data) data->notes = form->notes;
     return data;
   }
 
  private:
-  ParsedFile kept_of(std::size_t piece, const std::string& digest) const {
-    return {files_.subspan(pieces_[piece].file, 1), digest, format_, options_};
-  }
-
-  std::vector<Said> read_own() {
-    const auto [first, end] = own_of(pieces_);
-    std::vector<Said> own(end - first);
+  /// Where the own pieces lie, and the digests of all. False where a quoted field may reach from one piece
+  /// into the next, or a file cannot be read.
+  bool know_digests() {
+    std::string own;
+    bool is_right = true;
     try {
-      for (std::size_t i = first; i < end; ++i) own[i - first] = read_piece(i);
+      for (std::size_t i = first_; i < end_; ++i) own += digest_of_piece(i);
     } catch (const InputError&) {  // whoever reads all of it in order says what is wrong
-    } catch (const OutputError&) {
+      is_right = false;
     }
-    return heard_from_all(own);
+    if (linalg::any_rank(!is_right)) return false;
+    for (const std::string& digests : linalg::gather_texts(own)) digests_ += digests;
+    return true;
   }
 
-  static std::vector<Said> heard_from_all(const std::vector<Said>& own) {
-    linalg::Ranks& ranks = *linalg::ranks();
-    const std::vector<Index> ones(static_cast<std::size_t>(ranks.size()), 1);
-    std::vector<double> numbers(ones.size());
-    const auto mine = static_cast<double>(own.size() * kSaidNumbers);
-    ranks.gather(&mine, ones, numbers.data());
-    const std::vector<Index> counts(numbers.begin(), numbers.end());
-    Index all = 0;
-    for (const Index count : counts) all += count;
-    std::vector<Said> said(static_cast<std::size_t>(all) / kSaidNumbers);
-    ranks.gather(reinterpret_cast<const double*>(own.data()), counts, reinterpret_cast<double*>(said.data()));
-    return said;
-  }
-
-  /// Reads it, unless it is kept already.
-  Said read_piece(std::size_t i) {
+  std::string digest_of_piece(std::size_t i) {
     const Piece& piece = pieces_[i];
     const fs::path& file = files_[piece.file];
     const FileHandle handle = open_file(file);
     const ByteRange range{.begin = line_at(handle.get(), file, piece.nominal.begin),
                           .end = line_at(handle.get(), file, piece.nominal.end)};
+    ranges_.push_back(range);
     // How a line is read depends on the first ones of its file.
     constexpr std::uint64_t kHead = std::uint64_t{1} << 21;
     if (head_of_ != piece.file) {
       head_ = digest_of_pieces(file, std::min<std::uint64_t>(kHead, fs::file_size(file)));
       head_of_ = piece.file;
     }
-    const std::string digest =
-        sha256_of_text(head_ + digest_of(handle.get(), file, range) + (range.begin == 0 ? "first" : ""));
-    const ParsedFile kept = kept_of(i, digest);
+    return sha256_of_text(head_ + digest_of(handle.get(), file, range) + (range.begin == 0 ? "first" : ""));
+  }
+
+  ParsedFile kept_of(std::size_t piece) const {
+    return {files_.subspan(pieces_[piece].file, 1), digests_.substr(piece * kDigest, kDigest), format_,
+            options_};
+  }
+  ParsedFile kept_form_of_all() const {
+    return {files_, sha256_of_text("form " + digests_), format_, options_};
+  }
+
+  std::optional<Dataset> kept_form() const {
+    std::optional<Dataset> form;
+    try {
+      form = kept_form_of_all().read(MemoryLimit(0));
+    } catch (const InputError&) {  // damaged: it is replaced
+    }
+    if (linalg::any_rank(!form)) return std::nullopt;
+    return form;
+  }
+
+  /// The table without its rows, which the first process keeps.
+  std::optional<Dataset> form_of_all() const {
+    std::vector<ByteRange> own;
+    for (const fs::path& file : files_)
+      own.push_back({.begin = fs::file_size(file), .end = fs::file_size(file)});
+    for (std::size_t i = first_; i < end_; ++i) {
+      ByteRange& range = own[pieces_[i].file];
+      range = {.begin = std::min(range.begin, ranges_[i - first_].begin), .end = ranges_[i - first_].end};
+    }
+    std::optional<Dataset> form;
+    try {
+      form = read_csv_form(files_, *separator_, options_, own);
+    } catch (const InputError&) {
+      return std::nullopt;
+    }
+    try {
+      if (linalg::ranks()->rank() == 0) kept_form_of_all().write(*form);
+    } catch (const OutputError&) {  // the next run looks again
+    }
+    return form;
+  }
+
+  /// All rows, each piece as the options say.
+  std::optional<Dataset> read_pieces() {
+    const std::vector<Said> said = read_own();
+    if (!std::all_of(said.begin(), said.end(), [](const Said& each) { return each.is_right; }))
+      return std::nullopt;
+    if (!options_.like.from_zero &&
+        std::any_of(said.begin(), said.end(), [](const Said& each) { return each.from_zero; })) {
+      options_.like.from_zero = true;
+      return read_pieces();
+    }
+    Index columns = 0;
+    for (const Said& each : said) columns = std::max(columns, each.columns);
+    std::vector<Dataset> tables;
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+      auto table = kept_of(i).read(MemoryLimit(0), ParsedFile::Trust::whole);
+      if (!table) return std::nullopt;
+      table->x = table->x.widened(columns);
+      tables.push_back(std::move(*table));
+    }
+    return stacked(tables);
+  }
+
+  std::vector<Said> read_own() {
+    std::vector<Said> own(end_ - first_);
+    try {
+      for (std::size_t i = first_; i < end_; ++i) own[i - first_] = read_piece(i);
+    } catch (const InputError&) {
+    } catch (const OutputError&) {
+    }
+    std::string all;
+    for (const std::string& theirs :
+         linalg::gather_texts({reinterpret_cast<const char*>(own.data()), own.size() * sizeof(Said)}))
+      all += theirs;
+    std::vector<Said> said(all.size() / sizeof(Said));
+    std::memcpy(said.data(), all.data(), all.size());
+    return said;
+  }
+
+  /// Reads it, unless it is kept already.
+  Said read_piece(std::size_t i) const {
+    const ParsedFile kept = kept_of(i);
     std::optional<Dataset> data;
     try {
       data = kept.read(MemoryLimit(0));
     } catch (const InputError&) {  // damaged: it is replaced
     }
     if (!data) {
-      ByteStream stream = open_text(file, options_.max_memory);
+      const ByteRange& range = ranges_[i - first_];
+      ByteStream stream = open_text(files_[pieces_[i].file], options_.max_memory);
       data = separator_ ? read_csv_range(stream, *separator_, options_, range)
                         : read_libsvm_range(stream, options_, range);
       kept.write(*data);
     }
-    Said said{.is_right = 1.0,
-              .from_zero = data->table.from_zero ? 1.0 : 0.0,
-              .columns = static_cast<double>(data->features())};
-    std::memcpy(said.digest, digest.data(), sizeof said.digest);
-    return said;
+    // Rows that are not like the table that they should be like are counted in a note, of all rows.
+    const bool is_right = options_.like.columns.empty() || data->notes.empty();
+    return {.is_right = is_right, .from_zero = data->table.from_zero, .columns = data->features()};
   }
+
+  static constexpr std::size_t kDigest = 64;  // characters
 
   std::span<const fs::path> files_;
   int format_;
   std::optional<Separator> separator_;
   ReadOptions options_;
   std::vector<Piece> pieces_;
+  std::size_t first_, end_;                                        // of the own pieces
+  std::vector<ByteRange> ranges_;                                  // of these
+  std::string digests_;                                            // of all pieces, one behind the other
   std::size_t head_of_ = std::numeric_limits<std::size_t>::max();  // the file whose digest `head_` is
   std::string head_;
 };
@@ -253,10 +316,7 @@ Dataset stacked(std::span<const Dataset> tables) {
 
 std::optional<Dataset> read_shares(std::span<const fs::path> files, int format,
                                    std::optional<Separator> separator, const ReadOptions& options) {
-  // What a text stands for, and which row an id is of, is known once all of it was read.
-  const bool takes_text = !options.categorical.empty() || !options.like.columns.empty() ||
-                          !options.like.classes.empty() || !options.id.empty();
-  if (takes_text || options.dense) return std::nullopt;
+  if (!options.id.empty() || options.dense) return std::nullopt;
   return Shares(files, format, separator, options).read();
 }
 

@@ -15,9 +15,10 @@ Dataset stacked(std::span<const Dataset> tables);
 
 /// Together: the rows of text files (LIBSVM where there is no separator), of which each process reads its own
 /// share of the bytes. What it has read it keeps in options.cache, where all map it. How the bytes are cut
-/// does not depend on the number of processes, so that another number finds what is kept. Nothing where all
-/// of the text must be seen to read a part of it: it is packed, holds more than plain numbers, or something
-/// is wrong. Whoever then reads it in order meets the first error with its line.
+/// does not depend on the number of processes, so that another number finds what is kept. Where columns are
+/// no plain numbers, each first looks at its share, and all hear what the others have seen. Nothing where the
+/// text must be read in order: it is packed, a field has several lines, or something is wrong. Whoever then
+/// does so meets the first error with its line.
 std::optional<Dataset> read_shares(std::span<const std::filesystem::path> files, int format,
                                    std::optional<Separator> separator, const ReadOptions& options);
 

@@ -1,6 +1,8 @@
 #include "linalg/ranks.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <numeric>
 
 namespace yosida::linalg {
 namespace {
@@ -8,6 +10,24 @@ namespace {
 thread_local Ranks* shared_with = nullptr;
 
 Index first_block(Index blocks, int rank, int size) { return blocks * rank / size; }
+
+/// A number of each process.
+std::vector<double> gather_numbers(double own) {
+  const std::vector<Index> counts(static_cast<std::size_t>(shared_with->size()), 1);
+  std::vector<double> all(counts.size());
+  shared_with->gather(&own, counts, all.data());
+  return all;
+}
+
+/// Lists of the processes, whatever their rows.
+GatheredLists gather_all(std::span<const double> own) {
+  const std::vector<double> sizes = gather_numbers(static_cast<double>(own.size()));
+  GatheredLists lists{.numbers = {}, .counts = {sizes.begin(), sizes.end()}};
+  lists.numbers.resize(
+      static_cast<std::size_t>(std::accumulate(lists.counts.begin(), lists.counts.end(), Index{0})));
+  shared_with->gather(own.data(), lists.counts, lists.numbers.data());
+  return lists;
+}
 
 bool is_shared(Index rows) { return rank_count() > 1 && rows >= kSharedRows; }
 
@@ -85,12 +105,30 @@ std::span<const double> gathered(Index rows, std::span<const double> numbers, st
   return place;
 }
 
+GatheredLists gather_lists(Index rows, std::span<const double> own) {
+  if (is_shared(rows)) return gather_all(own);
+  return {.numbers = {own.begin(), own.end()}, .counts = {static_cast<Index>(own.size())}};
+}
+
+std::vector<std::string> gather_texts(const std::string& own) {
+  if (shared_with == nullptr) return {own};
+  // In words of eight bytes, behind the number of bytes.
+  std::vector<double> words(1 + (own.size() + sizeof(double) - 1) / sizeof(double));
+  words[0] = static_cast<double>(own.size());
+  if (!own.empty()) std::memcpy(&words[1], own.data(), own.size());
+  const GatheredLists all = gather_all(words);
+  std::vector<std::string> texts;
+  const double* at = all.numbers.data();
+  for (const Index count : all.counts) {
+    texts.emplace_back(reinterpret_cast<const char*>(at + 1), static_cast<std::size_t>(at[0]));
+    at += count;
+  }
+  return texts;
+}
+
 bool any_rank(bool own) {
   if (shared_with == nullptr) return own;
-  const std::vector<Index> counts(static_cast<std::size_t>(shared_with->size()), 1);
-  std::vector<double> all(counts.size());
-  const double number = own ? 1.0 : 0.0;
-  shared_with->gather(&number, counts, all.data());
+  const std::vector<double> all = gather_numbers(own ? 1.0 : 0.0);
   return std::any_of(all.begin(), all.end(), [](double each) { return each != 0.0; });
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "yosida/linalg/types.hpp"
@@ -73,6 +74,17 @@ std::vector<double> gather_blocks(Index rows, Index blocks, std::span<const doub
 void gather_rows(Index rows, Index width, double* numbers);
 /// Returns the numbers of all rows: a copy in `place` where other processes have some, else `numbers` itself.
 std::span<const double> gathered(Index rows, std::span<const double> numbers, std::vector<double>& place);
+
+/// Numbers of several processes, one behind the other, and how many each has.
+struct GatheredLists {
+  std::vector<double> numbers;
+  std::vector<Index> counts;
+};
+/// Together: the numbers that each has found in its own of so many rows; of one process alone where all have
+/// looked at all of them.
+GatheredLists gather_lists(Index rows, std::span<const double> own);
+/// Together: what each process says, in their order.
+std::vector<std::string> gather_texts(const std::string& own);
 
 /// Together: whether any process says so.
 bool any_rank(bool own);

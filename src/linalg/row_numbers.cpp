@@ -36,12 +36,21 @@ double mean_of(const Design& x, const Vector& numbers, const Vector& weight) {
 }
 
 double largest_of(const Design& x, const Vector& numbers) {
-  return x.rows() == 0 ? 0.0 : of_all_rows(x, numbers.cwiseAbs()).maxCoeff<Eigen::PropagateNaN>();
+  const auto largest = [](const auto& some) {
+    return some.size() == 0 ? 0.0 : some.cwiseAbs().template maxCoeff<Eigen::PropagateNaN>();
+  };
+  const linalg::OwnRows rows = linalg::own_rows(x.rows());
+  const double own = largest(numbers.segment(rows.first, rows.end - rows.first));
+  const std::vector<double> all = linalg::gather_lists(x.rows(), {&own, 1}).numbers;
+  return largest(Eigen::Map<const Vector>(all.data(), static_cast<Index>(all.size())));
 }
 
 std::vector<double> distinct_of(const Design& x, const Vector& numbers) {
-  const Vector all = of_all_rows(x, numbers);
-  const std::set<double> values(all.begin(), all.end());
+  const linalg::OwnRows rows = linalg::own_rows(x.rows());
+  std::set<double> values;
+  for (Index i = rows.first; i < std::min(rows.end, numbers.size()); ++i) values.insert(numbers[i]);
+  const std::vector<double> own(values.begin(), values.end());
+  for (const double each : linalg::gather_lists(x.rows(), own).numbers) values.insert(each);
   return {values.begin(), values.end()};
 }
 
@@ -72,11 +81,27 @@ Index count_of(const Design& x, FunctionRef<bool(Index row)> holds) {
 }
 
 std::vector<std::pair<double, double>> in_order_of(const Design& x, const Vector& key, const Vector& value) {
-  const Vector keys = of_all_rows(x, key), values = of_all_rows(x, value);
-  std::vector<std::pair<double, double>> rows;
-  rows.reserve(static_cast<std::size_t>(x.rows()));
-  for (Index i = 0; i < x.rows(); ++i) rows.emplace_back(keys[i], values[i]);
-  std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  using Row = std::pair<double, double>;
+  const auto is_before = [](const Row& a, const Row& b) { return a.first < b.first; };
+  const linalg::OwnRows own = linalg::own_rows(x.rows());
+  std::vector<Row> rows;
+  rows.reserve(static_cast<std::size_t>(own.end - own.first));
+  for (Index i = own.first; i < own.end; ++i) rows.emplace_back(key[i], value[i]);
+  std::sort(rows.begin(), rows.end(), is_before);
+  if (own.end - own.first == x.rows()) return rows;
+  // Each process has put its own rows in order: here these are merged.
+  std::vector<double> numbers;
+  numbers.reserve(2 * rows.size());
+  for (const Row& row : rows) numbers.insert(numbers.end(), {row.first, row.second});
+  const linalg::GatheredLists all = linalg::gather_lists(x.rows(), numbers);
+  rows.assign(all.numbers.size() / 2, Row());
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = {all.numbers[2 * i], all.numbers[2 * i + 1]};
+  auto end = rows.begin();
+  for (const Index count : all.counts) {
+    const auto middle = end;
+    end += count / 2;
+    std::inplace_merge(rows.begin(), middle, end, is_before);
+  }
   return rows;
 }
 

@@ -31,7 +31,8 @@ std::vector<Index> counts_of(const Design& x, Index kinds, KindOfRow kind);
 /// How many rows `holds` is true of.
 Index count_of(const Design& x, FunctionRef<bool(Index row)> holds);
 
-/// Both numbers of each row, by rising `key`. What needs an order of all rows has to hold them all.
+/// Both numbers of each row, by rising `key`, in any order where that is equal. What needs an order of all
+/// rows has to hold them all.
 std::vector<std::pair<double, double>> in_order_of(const Design& x, const Vector& key, const Vector& value);
 
 }  // namespace yosida

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "linalg/ranks.hpp"
 #include "problem/newton.hpp"
 #include "yosida/error.hpp"
 #include "yosida/model/fitted_model.hpp"
@@ -105,7 +104,6 @@ void CleaningProblem::train_gradient_lambda(const Vector& w, const Vector& lambd
   const DataTerm data = term(split_.train, split_.train.weight);
   Vector m;
   data.margins(w, m);
-  linalg::gather_rows(split_.train.rows(), loss_.outputs(), m.data());
   loss_.values(as_span(m), as_span(split_.train.y), as_span(out));
   for (Index i = 0; i < out.size(); ++i)
     out[i] *= sigmoid_slope(lambda[i]) * row_weight(split_.train, i) / static_cast<double>(out.size());

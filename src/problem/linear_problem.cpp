@@ -8,7 +8,6 @@
 
 #include "linalg/columns.hpp"
 #include "linalg/factor.hpp"
-#include "linalg/ranks.hpp"
 #include "linalg/rates.hpp"
 #include "linalg/row_numbers.hpp"
 #include "problem/newton.hpp"
@@ -598,7 +597,6 @@ Vector margins(const Dataset& data, bool intercept, const Vector& w, Index outpu
   const Index used = (data.features() + (intercept ? 1 : 0)) * outputs;
   require_size(w, used);
   data.x.multiply({w.data(), static_cast<std::size_t>(used)}, as_span(m), outputs);
-  linalg::gather_rows(data.rows(), outputs, m.data());
   return m;
 }
 

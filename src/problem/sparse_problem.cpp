@@ -205,7 +205,6 @@ double SparseProblem::duality_gap(const Vector& w, const Vector& lambda) const {
   data.margins(w, m);
   data.slopes_at(m, r);
   data.gather(r, z);
-  linalg::gather_rows(train.rows(), loss().outputs(), m.data());
   const auto [kappa, price] = at.dual(z.head(penalised()));
   const auto n = static_cast<double>(train.rows());
   Vector u(m.size()), conjugates(train.rows());

@@ -222,16 +222,52 @@ class Shared(Ranks):
             self.assertEqual(said.count("yosida:"), 1, said)
             self.assertIn(message, said)
 
-    def test_categories_are_those_of_all_shards(self):
-        text = "size,colour,y\n" + "".join(f"{i % 17 / 7},{'red green blue'.split()[i * i % 3]},{i % 2}\n" for i in range(36_000))
-        lines = text.splitlines(keepends=True)
-        (self.folder / "all.csv").write_text(text, encoding="utf-8")
-        for name, part in (("p1.csv", lines[1:5]), ("p2.csv", lines[5:])):
-            (self.folder / name).write_text("".join([lines[0], *part]), encoding="utf-8")
-        run = ["--target", "y", "--model", "logistic", "--method", "hoag", "--max-iterations", 2]
-        whole = self.answer(0, "--train", "all.csv", *run).replace('"all.csv"', '"p?.csv"')
+    def write_table(self, lines, name="all.csv", cuts=()):
+        """The same lines as one file, and as shards p1.csv, p2.csv, …"""
+        (self.folder / name).write_text("".join(lines), encoding="utf-8")
+        for i, (begin, end) in enumerate(zip([1, *cuts], [*cuts, len(lines)])):
+            (self.folder / f"p{i + 1}.csv").write_text("".join([lines[0], *lines[begin:end]]), encoding="utf-8")
+
+    def test_text_of_all_rows_says_what_columns_are(self):
+        """A level, a gap, a unit, a date or a decimal comma may stand in the share of one process alone."""
+        draw = random.Random(11)
+        lines = ["size;colour;day;price;open;note;kind\n"]
+        for i in range(44_000):
+            colour = "violet" if i == 43_990 else "" if i == 40_000 else draw.choice(["red", "green", "dark blue"])
+            lines.append(f"{i % 17},{i % 7};{colour};2024-{1 + i % 12:02}-{1 + i % 28:02};{i % 91} kg;{'no' if i % 3 else 'yes'};"
+                         f"row {i};{'ab'[draw.random() < 0.3 + i % 17 / 40]}\n")
+        self.write_table(lines, cuts=(5, 5, 30_000))
+        run = ["--target", "kind", "--model", "logistic", "--method", "hoag", "--max-iterations", 2]
+        whole = self.answer(0, "--train", "all.csv", *run)
+        self.assertIn("colour=violet", whole)
+        for ranks in (2, 3, 4, 7):
+            self.assertEqual(self.answer(ranks, "--train", "all.csv", *run), whole, ranks)
+            # Pieces that each has read, and how: the next number of processes finds them.
+            self.assertGreater(len(self.kept()), 3)
+        shards = whole.replace('"all.csv"', '"p?.csv"')
         for ranks in (0, 3):
-            self.assertEqual(self.answer(ranks, "--train", "p?.csv", *run), whole)
+            self.assertEqual(self.answer(ranks, "--train", "p?.csv", *run), shards, ranks)
+        self.assertEqual(*(self.run_on(ranks, "tune", "--train", "all.csv", *run)[0].split("certificate")[0].split(" s ")[0]
+                           for ranks in (0, 2)))
+
+    def test_test_rows_are_read_as_the_rows_to_train_on_were(self):
+        draw = random.Random(5)
+        lines = ["a,colour,y\n"] + [f"{draw.gauss(0, 1):.4f},{draw.choice('rgb')},{draw.random():.3f}\n" for _ in range(44_000)]
+        self.write_table(lines, cuts=(43_000,))
+        run = ["--train", "p1.csv", "--test", "p2.csv", "--target", "y", "--model", "ridge"]
+        self.assertEqual(self.answer(3, *run), self.answer(0, *run))
+        with open(self.folder / "p2.csv", "a", encoding="utf-8") as file:
+            file.write("1,unseen,2\n")
+        self.assertEqual(self.answer(2, *run), self.answer(0, *run))
+
+    def test_what_is_wrong_with_a_column_is_said_once(self):
+        lines = ["a,colour,y\n"] + [f"{i % 7}.5,{'rgb'[i % 3]},{i % 2}\n" for i in range(44_000)]
+        for place, text, message in ((43_000, "oops,r,1\n", 'all.csv:43001: field 1 ("a") is "oops"'), (30_000, "1,r\n", "all.csv:30001: expected 3 fields"),
+                                     (20_000, "\n", "all.csv:20001: the line is blank")):
+            self.write_table([*lines[:place], text, *lines[place + 1:]])
+            _, said = self.run_on(3, "tune", "--train", "all.csv", "--target", "y", "--model", "logistic", code=2)
+            self.assertEqual(said.count("yosida:"), 1, said)
+            self.assertIn(message, said)
 
     def test_runs_of_a_study_are_spread(self):
         out, said = self.run_on(3, "compare", "--data", "spectra", "--methods", "grid,random", "--seeds", 6, "--study", "runs.study",

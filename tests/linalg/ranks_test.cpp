@@ -109,6 +109,7 @@ std::vector<double> all_sums(const Design& x) {
       as_span(g)));
   keep(g);
   all.insert(all.end(), {sum_of(x, own), largest_of(x, own), dot_of(x, own, m)});
+  for (const double each : distinct_of(x, own.array().round())) all.push_back(each);
   const auto ordered = in_order_of(x, own, m);
   all.insert(all.end(), {ordered.front().first, ordered.back().second});
   x.add_transposed_squares(as_span(own), as_span(squares));
@@ -163,6 +164,8 @@ TEST(Ranks, AnswersAreThoseOfAllOfThem) {
   ranks.run([&](int rank) {
     EXPECT_FALSE(linalg::any_rank(false));
     EXPECT_TRUE(linalg::any_rank(rank == 2));
+    const std::vector<std::string> texts = {"", "of one", "longer than a word of eight bytes"};
+    EXPECT_EQ(linalg::gather_texts(texts[static_cast<std::size_t>(rank)]), texts);
   });
 }
 

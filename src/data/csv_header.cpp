@@ -1,0 +1,228 @@
+#include "data/csv_header.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "data/csv_roles.hpp"
+#include "data/field.hpp"
+#include "data/formats.hpp"
+#include "yosida/error.hpp"
+#include "yosida/utf8.hpp"
+
+namespace yosida::csv {
+namespace {
+
+class HeaderReader {
+ public:
+  HeaderReader(ByteStream& stream, std::size_t block_bytes, const ReadOptions& options, Separator separator,
+               Layout& layout)
+      : stream_(stream),
+        block_bytes_(block_bytes),
+        options_(options),
+        separator_(separator),
+        layout_(layout) {}
+
+  // The first record says what the columns are. Where it is no header, it is a row as well.
+  FirstLines read() {
+    std::optional<Record> record;
+    std::optional<Records> ahead;  // the records behind the first
+    while (!record) {
+      const std::string_view block = next_records(stream_, block_bytes_);
+      if (block.empty()) throw InputError(fmt::format("{}: holds no rows, only blank lines", layout_.source));
+      Records records(block, layout_.source, stream_.lines_taken());
+      record = records.next();
+      while (record && record->text.find_first_not_of(' ') == std::string_view::npos) record = records.next();
+      while (record && is_above_table(*record, records)) record = records.next();
+      if (record) ahead.emplace(records);
+      stream_.skip_lines(block.size() - records.rest().size(), records.lines_taken() - stream_.lines_taken());
+    }
+    if (!says_delimiter_) layout_.delimiter = delimiter_for(*record);
+    require_memory_for_header(record->text);
+    const std::vector<std::string> first = layout_.split(*record);
+    layout_.columns = static_cast<Index>(first.size());
+    const bool has_header = is_header(first, *ahead);
+    if (has_header) {
+      name_columns(first, record->line);
+      found_.header = first;
+    } else {
+      found_.row = record;
+    }
+    give_roles(layout_, options_);
+    layout_.features = std::count(layout_.role.begin(), layout_.role.end(), Role::feature);
+    return std::move(found_);
+  }
+
+ private:
+  // A line that some programs put above a table: a title, alone in its line, or how fields stand apart.
+  bool is_above_table(const Record& record, Records below) {
+    constexpr std::string_view kSays = "sep=";
+    if (record.text.size() == kSays.size() + 1 && record.text.starts_with(kSays)) {
+      layout_.delimiter = record.text.back();
+      says_delimiter_ = true;
+      return true;
+    }
+    if (says_delimiter_) return false;
+    if (is_above_names(record, below)) {
+      pass_over(record);
+      return true;
+    }
+    if (separator_ == Separator::sniffed) return false;
+    std::optional<Record> next = next_if_any(below);
+    bool has_gap = false;  // a blank line, or one of separators alone
+    for (; next && next->text.find_first_not_of(" \t,;") == std::string_view::npos; next = next_if_any(below))
+      has_gap = true;
+    if (!next) return false;
+    if (record.text.find_first_not_of(" \t,;") == std::string_view::npos) return true;
+    const auto fields = [&](const Record& each) {
+      Dialect dialect{.source = layout_.source, .delimiter = delimiter_of(next->text, separator_)};
+      Index filled = 0;
+      dialect.for_each_field(each, [&](Index, std::string_view text) { filled += !text.empty(); });
+      return filled;
+    };
+    if (record.has_quotes || next->has_quotes || fields(record) != 1 || fields(*next) < (has_gap ? 2 : 3))
+      return false;
+    pass_over(record);
+    return true;
+  }
+
+  void pass_over(const Record& record) {
+    if (options_.like.is_plain())
+      found_.notes.push_back(fmt::format("line {} is passed over: {}", record.line, in_quotes(record.text)));
+  }
+
+  // A comment, or the upper line of a header of two: a line below it has a name that the options ask for.
+  bool is_above_names(const Record& record, Records below) const {
+    if (!ask_for_names(options_)) return false;
+    if (has_asked_name(record, delimiter_of(record.text, separator_))) return false;
+    constexpr int kMostAbove = 10;
+    for (int i = 0; i < kMostAbove; ++i) {
+      const std::optional<Record> next = next_if_any(below);
+      if (!next) return false;
+      if (has_asked_name(*next, delimiter_of(next->text, separator_))) return true;
+    }
+    return false;
+  }
+
+  // Whether a line holds a name that the options ask for, and no number.
+  bool has_asked_name(const Record& record, char delimiter) const {
+    const Dialect dialect{.source = layout_.source, .delimiter = delimiter};
+    bool has_name = false, has_number = false;
+    dialect.for_each_field(record, [&](Index, std::string_view text) {
+      const bool is_number = parse_number(text).has_value();
+      has_number |= is_number;
+      has_name =
+          has_name || (!is_number && !field::is_missing(text) && name_column(options_, std::string(text)));
+    });
+    return has_name && !has_number;
+  }
+
+  // What stands between fields: spaces where nothing else does, and one of the words is asked for.
+  char delimiter_for(const Record& record) const {
+    const char sniffed = delimiter_of(record.text, separator_);
+    const bool stands_alone =
+        separator_ == Separator::comma && record.text.find(sniffed) == std::string_view::npos;
+    return stands_alone && !has_asked_name(record, sniffed) && has_asked_name(record, whitespace) ? whitespace
+                                                                                                  : sniffed;
+  }
+
+  static std::optional<Record> next_if_any(Records& records) try {
+    return records.next();
+  } catch (const InputError&) {  // its message comes when it is read
+    return std::nullopt;
+  }
+
+  // Text in the first line makes it a header, unless all of it stands above text, none of it is a name that
+  // the options ask for, and there are numbers, too, or half of its fields come again below, as levels do.
+  bool is_header(const std::vector<std::string>& first, Records below) const {
+    const auto is_text = [](std::string_view text) {
+      return !field::is_missing(text) && !parse_number(text);
+    };
+    if (std::none_of(first.begin(), first.end(), is_text)) return false;
+    const bool has_number = std::any_of(
+        first.begin(), first.end(), [](const std::string& text) { return parse_number(text).has_value(); });
+    std::optional<Record> second = next_if_any(below);
+    if (!second) return true;
+    const auto is_asked_for = [&](const std::string& text) {
+      return is_text(text) && name_column(options_, text);
+    };
+    if (std::any_of(first.begin(), first.end(), is_asked_for)) return true;
+    bool is_above_number = false;
+    const Index fields = layout_.for_each_field(*second, [&](Index field, std::string_view text) {
+      const auto at = static_cast<std::size_t>(field);
+      is_above_number |= at < first.size() && is_text(first[at]) && !is_text(text);
+    });
+    if (is_above_number || fields != layout_.columns) return true;
+    if (has_number) return false;
+    constexpr int kMostLooked = 1000;
+    std::vector<bool> comes_again(first.size());
+    for (int looked = 0; second && looked < kMostLooked; ++looked, second = next_if_any(below))
+      layout_.for_each_field(*second, [&](Index field, std::string_view text) {
+        const auto at = static_cast<std::size_t>(field);
+        if (at < first.size() && text == first[at]) comes_again[at] = true;
+      });
+    return 2 * std::count(comes_again.begin(), comes_again.end(), true) < layout_.columns;
+  }
+
+  // A field may be a single byte in the file; with its name it is some ten times as long here.
+  void require_memory_for_header(std::string_view text) const {
+    constexpr std::uint64_t bytes_of_field = 256;
+    const auto fields = static_cast<std::uint64_t>(std::count_if(
+                            text.begin(), text.end(), [this](char c) { return layout_.is_delimiter(c); })) +
+                        1;
+    require_memory(stream_, bytes_of_field * fields, fmt::format("a line of {} fields", fields),
+                   stream_.lines_taken());
+  }
+
+  void name_columns(const std::vector<std::string>& header, std::uint64_t line) {
+    layout_.names = header;
+    std::map<std::string_view, Index> field_of;
+    for (Index field = 0; field < layout_.columns; ++field) {
+      if (!utf8::is_valid(layout_.names[field])) {
+        throw NotUtf8(fmt::format(
+            "{}:{}: field {} is not UTF-8: a header must be; iconv -f latin1 -t utf-8 converts the file",
+            layout_.source, line, field + 1));
+      }
+      if (const auto [entry, is_new] = field_of.emplace(header[field], field); !is_new)
+        rename(field, entry->second, header, line);
+    }
+  }
+
+  // The second column of a name gets a number behind it, unless the options ask for that name: who could tell
+  // which is meant?
+  void rename(Index field, Index first, const std::vector<std::string>& header, std::uint64_t line) {
+    const std::string& name = header[static_cast<std::size_t>(field)];
+    const bool is_wanted = !name.empty() && name_column(options_, name) && options_.like.columns.empty();
+    if (is_wanted)
+      throw InputError(
+          fmt::format("{}:{}: fields {} and {} are both named {}: the names of a header must differ",
+                      layout_.source, line, first + 1, field + 1, in_quotes(name)));
+    std::string& own = layout_.names[static_cast<std::size_t>(field)];
+    for (int number = 2; std::find(header.begin(), header.end(), own) != header.end() ||
+                         std::find(layout_.names.begin(), layout_.names.begin() + field, own) !=
+                             layout_.names.begin() + field;
+         ++number)
+      own = fmt::format("{}.{}", name.empty() ? "column" : name, number);
+    if (!name.empty() && options_.like.is_plain())
+      found_.notes.push_back(fmt::format("fields {} and {} are both named {}: the second is called {}",
+                                         first + 1, field + 1, in_quotes(name), in_quotes(own)));
+  }
+
+  ByteStream& stream_;
+  std::size_t block_bytes_;
+  const ReadOptions& options_;
+  Separator separator_;
+  Layout& layout_;
+  FirstLines found_;
+  bool says_delimiter_ = false;  // a line of the file
+};
+
+}  // namespace
+
+FirstLines read_first_lines(ByteStream& stream, std::size_t block_bytes, const ReadOptions& options,
+                            Separator separator, Layout& layout) {
+  return HeaderReader(stream, block_bytes, options, separator, layout).read();
+}
+
+}  // namespace yosida::csv
