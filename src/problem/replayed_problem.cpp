@@ -16,44 +16,67 @@ namespace {
 constexpr std::string_view kMagic = "yosida checkpoint 1\n";
 constexpr std::size_t kMostBytes = std::size_t{1} << 28;  // of answers
 
-/// What was asked, in a number: another question has another one, but for one chance in 2⁶⁴ (FNV-1a).
+/// What was asked or kept, in a number: something else has another one, but for one chance in 2⁶⁴ (FNV-1a).
 class Digest {
  public:
-  explicit Digest(std::string_view kind) { add(kind.data(), kind.size()); }
-  Digest& with(const Vector& v) { return add(v.data(), static_cast<std::size_t>(v.size()) * sizeof(double)); }
-  Digest& with(const Matrix& m) { return add(m.data(), static_cast<std::size_t>(m.size()) * sizeof(double)); }
-  Digest& with(double number) { return add(&number, sizeof number); }
+  template <typename... Parts>
+  explicit Digest(std::string_view kind, const Parts&... parts) {
+    add(kind.data(), kind.size());
+    (with(parts), ...);
+  }
+  void with(const Vector& v) { add(v.data(), static_cast<std::size_t>(v.size()) * sizeof(double)); }
+  void with(const Matrix& m) { add(m.data(), static_cast<std::size_t>(m.size()) * sizeof(double)); }
+  void with(double number) { add(&number, sizeof number); }
   std::uint64_t number() const { return number_; }
 
  private:
-  Digest& add(const void* data, std::size_t size) {
+  void add(const void* data, std::size_t size) {
     const auto* const bytes = static_cast<const unsigned char*>(data);
     for (std::size_t i = 0; i < size; ++i) number_ = (number_ ^ bytes[i]) * 0x100000001b3U;
-    return *this;
   }
   std::uint64_t number_ = 0xcbf29ce484222325U;
 };
 
-void exchange_work(Archive& archive, Work& work) {
+// What an answer is made of.
+
+void exchange(Archive& archive, double& number) { archive.exchange(number); }
+void exchange(Archive& archive, Vector& v) { archive.exchange(v); }
+void exchange(Archive& archive, Matrix& m) { archive.exchange(m); }
+
+void exchange(Archive& archive, std::optional<double>& number) {
+  bool is_there = number.has_value();
+  double value = number.value_or(0.0);
+  archive.exchange(is_there);
+  archive.exchange(value);
+  number = is_there ? std::optional(value) : std::nullopt;
+}
+
+void exchange(Archive& archive, Work& work) {
   for (std::int64_t* each : {&work.train_gradients, &work.validation_gradients, &work.hessian_products,
                              &work.loss_evaluations, &work.inner_solves})
     archive.exchange(*each);
   archive.exchange(work.factorisations);
 }
 
-void exchange_report(Archive& archive, InnerReport& report) {
+void exchange(Archive& archive, InnerReport& report) {
   archive.exchange(report.gradient_norm);
   archive.exchange(report.converged);
   archive.exchange(report.blur);
   archive.exchange(report.setup);
-  exchange_work(archive, report.work);
+  exchange(archive, report.work);
 }
 
-void exchange_report(Archive& archive, LinearReport& report) {
+void exchange(Archive& archive, LinearReport& report) {
   archive.exchange(report.residual_norm);
   archive.exchange(report.converged);
   archive.exchange(report.damping);
-  exchange_work(archive, report.work);
+  exchange(archive, report.work);
+}
+
+void exchange(Archive& archive, Losses& losses) {
+  archive.exchange(losses.train);
+  archive.exchange(losses.validation);
+  exchange(archive, losses.test);
 }
 
 /// Takes `size` bytes and the number before them that says so.
@@ -104,8 +127,7 @@ ReplayedProblem::ReplayedProblem(const BilevelProblem& problem, std::filesystem:
   problem.train_gradient(w, lambda, train);
   const double loss = problem.validation_gradient(w, lambda, validation);
   header_ = kMagic;
-  header_ +=
-      fmt::format("{:016x}\n", Digest(run).with(lambda).with(train).with(validation).with(loss).number());
+  header_ += fmt::format("{:016x}\n", Digest(run, lambda, train, validation, loss).number());
   std::ifstream stream(file_, std::ios::binary);
   if (stream) read_.assign(std::istreambuf_iterator<char>(stream), {});
   linalg::any_rank(false);  // before the first of them writes, all have read
@@ -177,40 +199,53 @@ SolveMemory* ReplayedProblem::inner(SolveMemory* memory) {
   return held == nullptr ? memory : &held->memory();
 }
 
-template <typename Compute, typename Exchange>
-void ReplayedProblem::answer(std::uint64_t question, const StopToken* stop, const Compute& compute,
-                             const Exchange& exchange) const {
+/// What is asked, and what may end the answer on its way.
+struct ReplayedProblem::Question {
+  template <typename... Parts>
+  explicit Question(std::string_view kind, const Parts&... parts) : number(Digest(kind, parts...).number()) {}
+  Question stopped_by(const StopToken* token) const {
+    Question same = *this;
+    same.stop = token;
+    return same;
+  }
+  std::uint64_t number;
+  const StopToken* stop = nullptr;
+};
+
+template <typename Compute, typename... Answer>
+void ReplayedProblem::answer(const Question& question, const Compute& compute, Answer&... found) const {
+  if (answers_.empty()) {
+    compute();
+    keep(question, found...);
+    return;
+  }
+  std::string_view part = take_part(answers_, file_);
+  std::uint64_t asked = 0;
+  if (part.size() < sizeof asked)
+    throw InputError(fmt::format("{}: the checkpoint is damaged", file_.string()));
+  std::memcpy(&asked, part.data(), sizeof asked);
+  if (asked != question.number)
+    throw InputError(fmt::format(
+        "{}: is the checkpoint of another run, which has asked otherwise; remove it, or name another file",
+        file_.string()));
+  Archive archive(part.substr(sizeof asked));
+  (exchange(archive, found), ...);
+  put_part(log_, part);
+  if (answers_.empty()) restore_memories();
+}
+
+template <typename... Answer>
+void ReplayedProblem::keep(Question question, Answer&... found) const {
   constexpr std::chrono::seconds kOften{1};
   constexpr int kShare = 20;  // of the time goes to writing at most one part in so many
-  if (!answers_.empty()) {
-    std::string_view part = take_part(answers_, file_);
-    std::uint64_t asked = 0;
-    if (part.size() < sizeof asked)
-      throw InputError(fmt::format("{}: the checkpoint is damaged", file_.string()));
-    std::memcpy(&asked, part.data(), sizeof asked);
-    if (asked != question)
-      throw InputError(fmt::format(
-          "{}: is the checkpoint of another run, which has asked otherwise; remove it, or name another file",
-          file_.string()));
-    Archive archive(part.substr(sizeof asked));
-    exchange(archive);
-    put_part(log_, part);
-    if (answers_.empty()) restore_memories();
-    return;
-  }
-  compute();
   // What was stopped on its way is no answer, and has changed the memory: the file stays as it is.
-  if (is_full_ || (stop != nullptr && stop->stop_requested())) {
-    is_full_ = true;
-    return;
-  }
+  is_full_ |= question.stop != nullptr && question.stop->stop_requested();
+  if (is_full_) return;
   Archive archive;
-  archive.exchange(question);
-  exchange(archive);
-  if (log_.size() + archive.bytes().size() > kMostBytes) {
-    is_full_ = true;
-    return;
-  }
+  archive.exchange(question.number);
+  (exchange(archive, found), ...);
+  is_full_ = log_.size() + archive.bytes().size() > kMostBytes;
+  if (is_full_) return;
   put_part(log_, archive.bytes());
   changed_ = true;
   if (Clock::now() - written_ >= std::max<Clock::duration>(kOften, kShare * cost_)) write();
@@ -219,65 +254,54 @@ void ReplayedProblem::answer(std::uint64_t question, const StopToken* stop, cons
 double ReplayedProblem::train_loss(const Vector& w, const Vector& lambda) const {
   double loss = 0.0;
   answer(
-      Digest("train_loss").with(w).with(lambda).number(), nullptr,
-      [&] { loss = problem_.train_loss(w, lambda); }, [&](Archive& archive) { archive.exchange(loss); });
+      Question("train_loss", w, lambda), [&] { loss = problem_.train_loss(w, lambda); }, loss);
   return loss;
 }
 
 void ReplayedProblem::train_gradient(const Vector& w, const Vector& lambda, Vector& g) const {
   answer(
-      Digest("train_gradient").with(w).with(lambda).number(), nullptr,
-      [&] { problem_.train_gradient(w, lambda, g); }, [&](Archive& archive) { archive.exchange(g); });
+      Question("train_gradient", w, lambda), [&] { problem_.train_gradient(w, lambda, g); }, g);
 }
 
 void ReplayedProblem::hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
                                       Vector& out) const {
   answer(
-      Digest("hessian_product").with(w).with(lambda).with(p).number(), nullptr,
-      [&] { problem_.hessian_product(w, lambda, p, out); }, [&](Archive& archive) { archive.exchange(out); });
+      Question("hessian_product", w, lambda, p), [&] { problem_.hessian_product(w, lambda, p, out); }, out);
 }
 
 void ReplayedProblem::cross_product(const Vector& w, const Vector& lambda, const Vector& q,
                                     Vector& out) const {
   answer(
-      Digest("cross_product").with(w).with(lambda).with(q).number(), nullptr,
-      [&] { problem_.cross_product(w, lambda, q, out); }, [&](Archive& archive) { archive.exchange(out); });
+      Question("cross_product", w, lambda, q), [&] { problem_.cross_product(w, lambda, q, out); }, out);
 }
 
 void ReplayedProblem::cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
                                                Vector& out) const {
   answer(
-      Digest("cross_product_transposed").with(w).with(lambda).with(p).number(), nullptr,
-      [&] { problem_.cross_product_transposed(w, lambda, p, out); },
-      [&](Archive& archive) { archive.exchange(out); });
+      Question("cross_product_transposed", w, lambda, p),
+      [&] { problem_.cross_product_transposed(w, lambda, p, out); }, out);
 }
 
 double ReplayedProblem::validation_loss(const Vector& w, const Vector& lambda) const {
   double loss = 0.0;
   answer(
-      Digest("validation_loss").with(w).with(lambda).number(), nullptr,
-      [&] { loss = problem_.validation_loss(w, lambda); }, [&](Archive& archive) { archive.exchange(loss); });
+      Question("validation_loss", w, lambda), [&] { loss = problem_.validation_loss(w, lambda); }, loss);
   return loss;
 }
 
 double ReplayedProblem::validation_gradient(const Vector& w, const Vector& lambda, Vector& g) const {
   double loss = 0.0;
   answer(
-      Digest("validation_gradient").with(w).with(lambda).number(), nullptr,
-      [&] { loss = problem_.validation_gradient(w, lambda, g); },
-      [&](Archive& archive) {
-        archive.exchange(loss);
-        archive.exchange(g);
-      });
+      Question("validation_gradient", w, lambda), [&] { loss = problem_.validation_gradient(w, lambda, g); },
+      loss, g);
   return loss;
 }
 
 void ReplayedProblem::validation_hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
                                                  Vector& out) const {
   answer(
-      Digest("validation_hessian_product").with(w).with(lambda).with(p).number(), nullptr,
-      [&] { problem_.validation_hessian_product(w, lambda, p, out); },
-      [&](Archive& archive) { archive.exchange(out); });
+      Question("validation_hessian_product", w, lambda, p),
+      [&] { problem_.validation_hessian_product(w, lambda, p, out); }, out);
 }
 
 std::unique_ptr<SolveMemory> ReplayedProblem::solve_memory() const {
@@ -290,102 +314,62 @@ std::optional<double> ReplayedProblem::largest_curvature(SolveMemory& memory, Wo
   std::optional<double> largest;
   Work own;
   answer(
-      Digest("largest_curvature").number(), nullptr,
-      [&] { largest = problem_.largest_curvature(*inner(&memory), own); },
-      [&](Archive& archive) {
-        bool is_known = largest.has_value();
-        double value = largest.value_or(0.0);
-        archive.exchange(is_known);
-        archive.exchange(value);
-        exchange_work(archive, own);
-        largest = is_known ? std::optional(value) : std::nullopt;
-      });
+      Question("largest_curvature"), [&] { largest = problem_.largest_curvature(*inner(&memory), own); },
+      largest, own);
   work += own;
   return largest;
 }
 
 InnerReport ReplayedProblem::inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const {
-  Digest question("inner_solve");
-  question.with(lambda).with(w).with(options.tolerance).with(options.blur);
-  if (options.proximal)
-    question.with(options.proximal->u).with(options.proximal->v).with(options.proximal->rho);
+  const auto question = options.proximal
+                            ? Question("inner_solve", lambda, w, options.tolerance, options.blur,
+                                       options.proximal->u, options.proximal->v, options.proximal->rho)
+                            : Question("inner_solve", lambda, w, options.tolerance, options.blur);
+  InnerOptions own = options;
+  own.memory = inner(options.memory);
   InnerReport report;
   answer(
-      question.number(), options.stop,
-      [&] {
-        InnerOptions own = options;
-        own.memory = inner(options.memory);
-        report = problem_.inner_solve(lambda, own, w);
-      },
-      [&](Archive& archive) {
-        archive.exchange(w);
-        exchange_report(archive, report);
-      });
+      question.stopped_by(options.stop), [&] { report = problem_.inner_solve(lambda, own, w); }, w, report);
   return report;
 }
 
 LinearReport ReplayedProblem::hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
                                             const LinearOptions& options, Vector& x) const {
+  LinearOptions own = options;
+  own.memory = inner(options.memory);
   LinearReport report;
   answer(
-      Digest("hessian_solve").with(w).with(lambda).with(b).with(x).with(options.tolerance).number(),
-      options.stop,
-      [&] {
-        LinearOptions own = options;
-        own.memory = inner(options.memory);
-        report = problem_.hessian_solve(w, lambda, b, own, x);
-      },
-      [&](Archive& archive) {
-        archive.exchange(x);
-        exchange_report(archive, report);
-      });
+      Question("hessian_solve", w, lambda, b, x, options.tolerance).stopped_by(options.stop),
+      [&] { report = problem_.hessian_solve(w, lambda, b, own, x); }, x, report);
   return report;
 }
 
 LinearReport ReplayedProblem::hessian_solve_many(const Vector& w, const Vector& lambda, const Matrix& b,
                                                  const LinearOptions& options, Matrix& x) const {
+  LinearOptions own = options;
+  own.memory = inner(options.memory);
   LinearReport report;
   answer(
-      Digest("hessian_solve_many").with(w).with(lambda).with(b).with(options.tolerance).number(),
-      options.stop,
-      [&] {
-        LinearOptions own = options;
-        own.memory = inner(options.memory);
-        report = problem_.hessian_solve_many(w, lambda, b, own, x);
-      },
-      [&](Archive& archive) {
-        archive.exchange(x);
-        exchange_report(archive, report);
-      });
+      Question("hessian_solve_many", w, lambda, b, options.tolerance).stopped_by(options.stop),
+      [&] { report = problem_.hessian_solve_many(w, lambda, b, own, x); }, x, report);
   return report;
 }
 
 void ReplayedProblem::certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const {
   answer(
-      Digest("certificate_scale").with(w).with(lambda).number(), nullptr,
-      [&] { problem_.certificate_scale(w, lambda, out); }, [&](Archive& archive) { archive.exchange(out); });
+      Question("certificate_scale", w, lambda), [&] { problem_.certificate_scale(w, lambda, out); }, out);
 }
 
 void ReplayedProblem::fit_intercept(Vector& w) const {
   if (problem_.intercepts() == 0) return;
   answer(
-      Digest("fit_intercept").with(w).number(), nullptr, [&] { problem_.fit_intercept(w); },
-      [&](Archive& archive) { archive.exchange(w); });
+      Question("fit_intercept", w), [&] { problem_.fit_intercept(w); }, w);
 }
 
 Losses ReplayedProblem::losses(const Vector& w, const Vector& lambda) const {
   Losses found;
   answer(
-      Digest("losses").with(w).with(lambda).number(), nullptr, [&] { found = problem_.losses(w, lambda); },
-      [&](Archive& archive) {
-        bool has_test = found.test.has_value();
-        double test = found.test.value_or(0.0);
-        archive.exchange(found.train);
-        archive.exchange(found.validation);
-        archive.exchange(has_test);
-        archive.exchange(test);
-        if (has_test) found.test = test;
-      });
+      Question("losses", w, lambda), [&] { found = problem_.losses(w, lambda); }, found);
   return found;
 }
 

@@ -55,10 +55,12 @@ class ReplayedProblem final : public ForwardingProblem {
   class HeldMemory;
   using Clock = std::chrono::steady_clock;
 
-  /// `compute` fills what `exchange` puts into an archive or takes from it; `question` is what was asked.
-  template <typename Compute, typename Exchange>
-  void answer(std::uint64_t question, const StopToken* stop, const Compute& compute,
-              const Exchange& exchange) const;
+  struct Question;
+  /// Fills `found` from the checkpoint or, where that has ended, by `compute`.
+  template <typename Compute, typename... Answer>
+  void answer(const Question& question, const Compute& compute, Answer&... found) const;
+  template <typename... Answer>
+  void keep(Question question, Answer&... found) const;
   void restore_memories() const;
   void write_file() const;
   static SolveMemory* inner(SolveMemory* memory);
