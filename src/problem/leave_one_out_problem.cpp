@@ -209,23 +209,33 @@ void LeaveOneOutProblem::closed_forms(std::span<const double> lambdas, std::span
   }
 }
 
-std::shared_ptr<const LeftOut> LeaveOneOutProblem::left_out_at(const Vector& w, const Vector& lambda) const {
+std::shared_ptr<const LeftOutRows> LeaveOneOutProblem::left_out_at(const Vector& w,
+                                                                   const Vector& lambda) const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (best_.is_of(w, lambda)) return best_.rows;
+  }
+  return evaluated(w, lambda);
+}
+
+std::shared_ptr<const LeftOut> LeaveOneOutProblem::evaluated(const Vector& w, const Vector& lambda,
+                                                             const StopToken* stop) const {
   require_sizes(*this, w, lambda);
   {
     const std::lock_guard lock(mutex_);
-    if (last_ && last_w_ == w && last_lambda_ == lambda) return last_;
+    if (last_.is_of(w, lambda)) return last_.rows;
   }
   const Vector shifted = own(lambda);
   std::shared_ptr<const LeftOut> made;
   if (kind_ == Kind::generalised) {
     made = std::make_shared<const Generalised>(linear_, x_, w, shifted);
   } else {
-    made = left_out(linear_, x_, w, shifted);
+    made = left_out(linear_, x_, w, shifted, stop);
   }
   const std::lock_guard lock(mutex_);
-  last_w_ = w;
-  last_lambda_ = lambda;
-  last_ = made;
+  last_ = {w, lambda, made};
+  if (!best_.rows || made->value < best_.rows->value)
+    best_ = {w, lambda, std::make_shared<const LeftOutRows>(*made)};
   return made;
 }
 
@@ -252,7 +262,7 @@ void LeaveOneOutProblem::validation_hessian_product(const Vector& w, const Vecto
 
 void LeaveOneOutProblem::validation_curvature(const Vector& w, const Vector& lambda, const Matrix& phi1,
                                               Eigen::MatrixXd& out) const {
-  left_out_at(w, lambda)->curvature(phi1, out);
+  evaluated(w, lambda)->curvature(phi1, out);
 }
 
 double LeaveOneOutProblem::train_loss(const Vector& w, const Vector& lambda) const {
@@ -279,8 +289,11 @@ void LeaveOneOutProblem::train_gradient_lambda(const Vector& w, const Vector& la
 InnerReport LeaveOneOutProblem::inner_solve(const Vector& lambda, const InnerOptions& options,
                                             Vector& w) const {
   InnerReport report = linear_.inner_solve(own(lambda), options, w);
-  // Whoever trains weights judges them: the factor of the criterion is paid for here.
+  // Weights are trained to be judged, so the factor of the criterion is counted here. To leave all rows out
+  // may take minutes: it is done here, where a request to stop is heard, and L_V finds it done.
   report.work.factorisations += evaluation_work();
+  if (report.converged && options.stop != nullptr && !linear_.loss().is_quadratic())
+    evaluated(w, lambda, options.stop);
   return report;
 }
 LinearReport LeaveOneOutProblem::hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,

@@ -25,8 +25,8 @@ class LeaveOneOutProblem final : public ForwardingProblem {
   /// Throws InputError, naming the criterion and the rule, where it is not defined or takes too much memory.
   static void require_fits(const Loss& loss, Index rows, Index features, Kind kind);
 
-  /// What is known of the rows at a w and λ, from one factorisation; kept until another is asked for.
-  std::shared_ptr<const LeftOut> left_out_at(const Vector& w, const Vector& lambda) const;
+  /// What is known of the rows at a w and λ, from one factorisation. The last and the best are kept.
+  std::shared_ptr<const LeftOutRows> left_out_at(const Vector& w, const Vector& lambda) const;
 
   double train_loss(const Vector& w, const Vector& lambda) const override;
   void train_gradient(const Vector& w, const Vector& lambda, Vector& g) const override;
@@ -43,6 +43,7 @@ class LeaveOneOutProblem final : public ForwardingProblem {
                                   Vector& out) const override;
   void validation_curvature(const Vector& w, const Vector& lambda, const Matrix& phi1,
                             Eigen::MatrixXd& out) const override;
+  /// Throws RunEnded where options.stop says so while rows are left out.
   InnerReport inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const override;
   LinearReport hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
                              const LinearOptions& options, Vector& x) const override;
@@ -57,6 +58,9 @@ class LeaveOneOutProblem final : public ForwardingProblem {
   LeaveOneOutProblem(std::shared_ptr<const LinearProblem> direct,
                      std::shared_ptr<const RotatedProblem> rotated, Kind kind);
   Vector own(const Vector& lambda) const { return lambda.array() + shift_; }
+  /// The last one, where it is of this w and λ, or a new one. Throws RunEnded where it is told to stop.
+  std::shared_ptr<const LeftOut> evaluated(const Vector& w, const Vector& lambda,
+                                           const StopToken* stop = nullptr) const;
   /// One λ of least squares: the columns of the rows are orthogonal, so every λ is a product with them.
   void prepare_closed_form();
   /// What one evaluation takes beside a gradient.
@@ -75,9 +79,17 @@ class LeaveOneOutProblem final : public ForwardingProblem {
     Vector rest, outside;  // of y − ȳ and of 1 − 1/N what U does not span
   };
   std::unique_ptr<const Orthogonal> orthogonal_;
+  template <typename Rows>
+  struct Kept {
+    Vector w, lambda;
+    std::shared_ptr<const Rows> rows;
+    bool is_of(const Vector& at_w, const Vector& at_lambda) const {
+      return rows && w == at_w && lambda == at_lambda;
+    }
+  };
   mutable std::mutex mutex_;
-  mutable Vector last_w_, last_lambda_;
-  mutable std::shared_ptr<const LeftOut> last_;
+  mutable Kept<LeftOut> last_;
+  mutable Kept<LeftOutRows> best_;  // of the least F: reports ask for it at the end
 };
 
 }  // namespace yosida

@@ -42,8 +42,10 @@ struct Setting {
   bool intercept;
   Vector w, lambda, c;
   Vector s;  // s_i/N
+  const StopToken* stop;
 
-  Setting(const LinearProblem& problem_, const Matrix& x_, const Vector& w_, const Vector& lambda_)
+  Setting(const LinearProblem& problem_, const Matrix& x_, const Vector& w_, const Vector& lambda_,
+          const StopToken* stop_)
       : problem(problem_),
         train(problem_.split().train),
         loss(problem_.loss()),
@@ -52,8 +54,13 @@ struct Setting {
         w(w_),
         lambda(lambda_),
         c(penalty_curvatures(problem_, lambda_)),
-        s(Vector::Constant(x_.rows(), 1.0 / static_cast<double>(x_.rows()))) {
+        s(Vector::Constant(x_.rows(), 1.0 / static_cast<double>(x_.rows()))),
+        stop(stop_) {
     if (train.weight.size() > 0) s = s.cwiseProduct(train.weight);
+  }
+  /// Asked at each row: to leave all rows out may take minutes.
+  void require_going_on() const {
+    if (stop_requested(stop)) throw RunEnded(*stop);
   }
   Index rows() const { return x.rows(); }
   std::span<const double> y(Index i) const { return {&train.y[i], 1}; }
@@ -86,6 +93,7 @@ struct Refit {
 
 /// Trains without row i, from `start`.
 Refit refit(const Setting& at, Index i, const Vector& start) {
+  at.require_going_on();
   const Index k = at.loss.outputs();
   Vector without = at.train.weight.size() > 0 ? at.train.weight : Vector(Vector::Ones(at.rows()));
   without[i] = 0.0;
@@ -105,7 +113,8 @@ Refit refit(const Setting& at, Index i, const Vector& start) {
           .exact = true,
           .max_count = std::numeric_limits<std::int64_t>::max(),
           .flops_per_gradient = flops,
-          .curvatures = units},
+          .curvatures = units,
+          .stop = at.stop},
          w);
   const Vector m = at.margins_of(i, w);
   Refit result;
@@ -117,7 +126,8 @@ Refit refit(const Setting& at, Index i, const Vector& start) {
   // ∂w/∂λ_g = −H⁻¹(c∘w)_g
   const Vector b = at.of_row(i, k == 1 ? Vector(Vector::Ones(1)) : result.slopes);
   Vector q = Vector::Zero(w.size());
-  hessian_solve(data, at.c, w, b, {.tolerance = kTolerance}, flops, units, q);
+  hessian_solve(data, at.c, w, b, {.tolerance = kTolerance, .stop = at.stop}, flops, units, q);
+  at.require_going_on();  // what was stopped on the way is not whole
   result.of_lambda = -sums_by_lambda(at.problem.penalty(), at.c.cwiseProduct(w).cwiseProduct(q));
   return result;
 }
@@ -265,7 +275,6 @@ class LeftOutClasses final : public LeftOut {
     Vector m;
     Vector state;
     data.margins(at_.w, m);
-    linalg::gather_rows(n, k_, m.data());
     data.state_at(m, state);
     l_ = HessianSystem{data, at_.c, state, 1.0}.matrix();
     gradient = Vector::Zero(at_.w.size());
@@ -308,6 +317,7 @@ class LeftOutClasses final : public LeftOut {
     margins.resize(n * k_);
     std::vector<Index> far;
     for (Index i = 0; i < n; ++i) {
+      at_.require_going_on();
       Row& row = rows_[static_cast<std::size_t>(i)];
       Matrix z = Matrix::Zero(at_.w.size(), k_);
       for (Index o = 0; o < k_; ++o) z.col(o) = at_.of_row(i, Vector::Unit(k_, o));
@@ -365,6 +375,7 @@ class LeftOutClasses final : public LeftOut {
     Eigen::MatrixXd spread = Eigen::MatrixXd::Zero(size, size);
     Matrix gamma(at_.rows(), k_);
     for (Index i = 0; i < at_.rows(); ++i) {
+      at_.require_going_on();
       const Row& row = rows_[static_cast<std::size_t>(i)];
       const Vector p = probabilities_.row(i).transpose();
       const Vector g = slopes_.row(i).transpose();
@@ -378,6 +389,7 @@ class LeftOutClasses final : public LeftOut {
       gamma.row(i) = (c + at_.s[i] * row.b + row.g * av + third(row, p, turn)).transpose();
     }
     for (Index i = 0; i < at_.rows(); ++i) {
+      at_.require_going_on();
       const Row& row = rows_[static_cast<std::size_t>(i)];
       const Eigen::MatrixXd of_row = row.z.transpose() * spread * row.z;
       gamma.row(i) -= at_.s[i] * third(row, probabilities_.row(i).transpose(), of_row).transpose();
@@ -436,8 +448,8 @@ Vector sums_by_lambda(const Penalty& penalty, const Vector& v) {
 }
 
 std::unique_ptr<const LeftOut> left_out(const LinearProblem& problem, const Matrix& x, const Vector& w,
-                                        const Vector& lambda) {
-  Setting setting(problem, x, w, lambda);
+                                        const Vector& lambda, const StopToken* stop) {
+  Setting setting(problem, x, w, lambda, stop);
   if (problem.loss().outputs() > 1) return std::make_unique<const LeftOutClasses>(std::move(setting));
   return std::make_unique<const LeftOutMargins>(std::move(setting));
 }

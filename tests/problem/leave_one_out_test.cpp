@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 
 #include "problem/leave_one_out_problem.hpp"
@@ -7,6 +8,7 @@
 #include "support/dense.hpp"
 #include "support/general_case.hpp"
 #include "yosida/error.hpp"
+#include "yosida/linalg/threads.hpp"
 
 namespace yosida {
 namespace {
@@ -237,6 +239,62 @@ Split nearly_separable() {
   for (Index i = 0; i < x.rows(); ++i)
     split.train.y[i] = x.row(i).head(6).sum() + 0.5 * random.normal() > 0.0 ? 1.0 : -1.0;
   return split;
+}
+
+/// The logistic loss. It asks to stop when it is asked for the loss of a single row, as a refit does at its
+/// end.
+class StopsAtFirstRefit final : public Loss {
+ public:
+  std::string_view name() const override { return "stops"; }
+  Link link() const override { return logistic().link(); }
+  bool accepts(double y) const override { return logistic().accepts(y); }
+  std::string targets() const override { return logistic().targets(); }
+  double sum(std::span<const double> m, std::span<const double> y) const override {
+    return logistic().sum(m, y);
+  }
+  void values(std::span<const double> m, std::span<const double> y, std::span<double> out) const override {
+    logistic().values(m, y, out);
+    if (m.size() > 1) return;
+    ++refits;
+    source.request_stop();
+  }
+  void slopes(std::span<const double> m, std::span<const double> y, std::span<double> out) const override {
+    logistic().slopes(m, y, out);
+  }
+  void curvatures(std::span<const double> m, std::span<const double> y,
+                  std::span<double> out) const override {
+    logistic().curvatures(m, y, out);
+  }
+  void apply_curvatures(std::span<const double> state, std::span<const double> dm,
+                        std::span<double> out) const override {
+    logistic().apply_curvatures(state, dm, out);
+  }
+  void diagonal_curvatures(std::span<const double> state, std::span<double> out) const override {
+    logistic().diagonal_curvatures(state, out);
+  }
+  void add_curvatures(std::span<const double> state, std::span<const double> s,
+                      std::span<double> out) const override {
+    logistic().add_curvatures(state, s, out);
+  }
+
+  mutable StopSource source;
+  mutable std::atomic<int> refits = 0;
+};
+
+TEST(LeaveOneOutCases, ARequestToStopEndsItBetweenRefits) {
+  const StopsAtFirstRefit loss;
+  const auto rows = std::make_shared<const LinearProblem>(nearly_separable(), loss, true);
+  const auto problem = LeaveOneOutProblem::of(rows, Kind::leave_one_out);
+  const Vector lambda = constant(1, -10.0);
+  const Vector w = trained(*problem, lambda);
+  const StopToken token = loss.source.token();
+  Vector again = w;
+  EXPECT_THROW(problem->inner_solve(lambda, {.tolerance = 1e-13, .stop = &token}, again), RunEnded);
+  EXPECT_LE(loss.refits, threads()) << "each thread ends with the refit that it has begun";
+  loss.refits = 0;
+  EXPECT_GT(problem->left_out_at(w, lambda)->refits, threads())
+      << "without a token nothing is left out early";
+  EXPECT_GT(loss.refits, threads());
 }
 
 // `bench_criteria left-out` does the same with 569 real rows.
