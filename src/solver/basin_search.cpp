@@ -14,6 +14,8 @@ using Sample = BasinSearch::Sample;
 constexpr double kEdge = 0.02;
 /// A scan has no more intervals than this, however far the bounds are apart.
 constexpr double kMaxIntervals = 500.0;
+/// Points are so many times as far apart where h is plain.
+constexpr double kPlainSpacing = 8.0;
 /// The slope is nearly a line in a bracket narrower than this.
 constexpr double kNarrow = 0.5;
 /// Samples on one side of a minimum nearer to each other than this share of its bracket creep towards it.
@@ -103,10 +105,12 @@ double cautious(const Sample& sample) { return sample.value * (1.0 + kCaution * 
 
 }  // namespace
 
-BasinSearch::BasinSearch(double low, double high, double spacing, double start) {
-  const auto intervals = std::clamp(std::ceil((high - low) / spacing), 8.0, kMaxIntervals);
-  for (double i = 0.0; i <= intervals; ++i) scan_.push_back(high - (high - low) * (i / intervals));
-  scan_.back() = low;
+BasinSearch::BasinSearch(double low, double high, double spacing, double start, double plain_below) {
+  const double plain = plain_below < high ? std::max(plain_below, low) : low;
+  const auto intervals = std::clamp(std::ceil((high - plain) / spacing), 8.0, kMaxIntervals);
+  for (double i = 0.0; i <= intervals; ++i) scan_.push_back(high - (high - plain) * (i / intervals));
+  scan_.back() = plain;
+  if (plain > low) extend(plain, low, kPlainSpacing * spacing);
   const auto at = std::lower_bound(scan_.begin(), scan_.end(), start, std::greater<>());
   if (at != scan_.end() && *at != start) scan_.insert(at, start);
 }

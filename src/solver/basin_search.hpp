@@ -33,8 +33,10 @@ class BasinSearch {
     bool scanning;
   };
 
-  /// The scan also looks at `start`.
-  BasinSearch(double low, double high, double spacing, double start);
+  /// The scan also looks at `start`. Where h is said to be plain below some x, moving along a single
+  /// exponential there, points are further apart.
+  BasinSearch(double low, double high, double spacing, double start,
+              double plain_below = -std::numeric_limits<double>::infinity());
 
   /// The scan goes on, from an end of the range to a new one.
   void extend(double from, double to, double spacing);

@@ -113,7 +113,8 @@ SearchForOne::SearchForOne(const BilevelProblem& problem, const MyHpo::Settings&
       settings_(settings),
       memory_(problem.solve_memory()),
       bounds_(problem, start, w, memory_.get()),
-      search_(bounds_.low(), bounds_.high(), Scan::spacing(problem, settings), start.lambda[0]),
+      search_(bounds_.low(), bounds_.high(), Scan::spacing(problem, settings), start.lambda[0],
+              Scan::plain_below(problem)),
       has_one_scale_(has_one_scale(problem, bounds_)),
       scan_(problem, settings, has_one_scale_),
       curve_(problem, w, memory_) {}

@@ -13,6 +13,9 @@ using Sample = BasinSearch::Sample;
 constexpr double kClosedFormSpacing = 0.25;
 constexpr double kFactoredSpacing = 0.35;
 constexpr double kL1Spacing = 0.5;
+/// A share of the least curvature of all directions: h is a line in so small a curvature 2e^λ of the penalty,
+/// but for this share of its changes.
+constexpr double kNextToNone = 0.02;
 /// Points of one iteration where inner problems factor: a trace then has some twenty lines, not some hundred.
 constexpr int kPointsAStep = 16;
 /// A scan of an ℓ₁ penalty ends after so many λ in a row that are not resolved: below them, fewer still are.
@@ -53,6 +56,13 @@ double Scan::spacing(const BilevelProblem& problem, const MyHpo::Settings& setti
   if (problem.traits().has_closed_form) return kClosedFormSpacing * width;
   if (!problem.traits().factors_cheaply) return width;
   return (has_l1_kinks(problem) ? kL1Spacing : kFactoredSpacing) * width;
+}
+
+double Scan::plain_below(const BilevelProblem& problem) {
+  const auto least = problem.least_curvatures();
+  if (!problem.traits().has_closed_form || !least || !((*least)[0] > 0.0))
+    return -std::numeric_limits<double>::infinity();
+  return std::log(0.5 * kNextToNone * (*least)[0]);
 }
 
 void Scan::advance(Curve& curve, BasinSearch& search) {

@@ -27,6 +27,8 @@ class Scan {
 
   /// The distance of the points.
   static double spacing(const BilevelProblem& problem, const MyHpo::Settings& settings);
+  /// Below this λ a closed form has next to no penalty left in any direction: h moves along one exponential.
+  static double plain_below(const BilevelProblem& problem);
   /// The points of one iteration: one where it is dear, a few or all where they are not.
   void advance(Curve& curve, BasinSearch& search);
 

@@ -320,6 +320,40 @@ TEST(BasinSearch, ScansFromTheHighEndToTheLowOneAndTheStartToo) {
   }
 }
 
+TEST(BasinSearch, FewerPointsWhereTheCurveIsPlain) {
+  constexpr double kPlain = -10.0;
+  const BasinSearch all(kLow, kHigh, kSpacing, kStart);
+  for (const double plain_below : {kPlain, kLow - 1.0, kHigh + 1.0}) {
+    const BasinSearch search(kLow, kHigh, kSpacing, kStart, plain_below);
+    const std::span<const double> scan = search.left_to_scan();
+    EXPECT_EQ(scan.front(), kHigh);
+    EXPECT_EQ(scan.back(), kLow);
+    for (std::size_t i = 1; i < scan.size(); ++i) {
+      EXPECT_LT(scan[i], scan[i - 1]);
+      const bool is_plain = plain_below == kPlain && scan[i] < kPlain;
+      EXPECT_LE(scan[i - 1] - scan[i], (is_plain ? 8.0 : 1.0) * kSpacing * (1.0 + 1e-12));
+    }
+    EXPECT_EQ(search.scan_points() < all.scan_points(), plain_below == kPlain);
+  }
+}
+
+// h is a line in e^x below −10 and has its minimum there: two slopes of opposite signs, far apart, find it.
+TEST(BasinSearch, FindsAMinimumWhereTheCurveIsPlain) {
+  for (const double bottom : {-24.0, -20.3, -17.0, -12.5, -10.1}) {
+    const auto h = [&](double x) {
+      const double c = std::exp(x - bottom);
+      return Sample{x, 2.0 + 0.5 * c * c - c, c * c - c, 0.0};
+    };
+    BasinSearch search(kLow, kHigh, kSpacing, kStart, -10.0);
+    int points = 0;
+    for (auto next = search.propose(kGain, kNearest); next; next = search.propose(kGain, kNearest)) {
+      search.add(h(next->x));
+      ASSERT_LT(++points, 100);
+    }
+    EXPECT_LT(search.best_value(), 1.5 * (1.0 + 2.0 * kGain)) << bottom;
+  }
+}
+
 TEST(BasinSearch, TheScanGoesOnWhereTheRangeIsExtendedAndForgetsWhatItIsTold) {
   BasinSearch search(0.0, 8.0, 1.0, 4.0);
   const auto scan = [&] {
