@@ -10,6 +10,8 @@ namespace {
 
 /// Where numbers change from plain digits to powers of ten.
 constexpr int kMostBefore = 9, kMostZeros = 5;
+/// An error of a smaller share of its value is rounding.
+constexpr double kRounding = 1e-9;
 
 /// The power of ten of the first digit, after rounding to so many digits.
 int exponent_of(double value, int digits) {
@@ -58,7 +60,7 @@ std::string number_text(double value, int digits) {
 
 std::string with_error(double value, double error) {
   if (!std::isfinite(value) || !std::isfinite(error)) return fmt::format("{} ± {}", value, error);
-  if (error == 0.0) return number_text(value, 4) + " ± 0";
+  if (error <= kRounding * std::abs(value)) return number_text(value, 4) + " ± 0";
   constexpr int kDigits = 2;
   const int of_error = exponent_of(error, kDigits);
   // A value far below its error has no digit left, and is 0.

@@ -37,8 +37,8 @@ std::string steps_of_sho(const ProblemContents& problem) {
       text += fmt::format("{} of {} diverged", row->diverged, row->runs);
     } else if (const auto value = mean_validation(*row)) {
       const auto& best = row->best.empty() ? row->final[0].validation : row->best[0].validation;
-      text += fmt::format("{} ± {} (at best {})", loss(*value),
-                          number_text(100.0 * final_of(*row).validation->deviation, 2),
+      text += fmt::format("{} (at best {})",
+                          with_error(100.0 * *value, 100.0 * final_of(*row).validation->deviation),
                           best ? loss(best->mean) : "-");
     }
   }

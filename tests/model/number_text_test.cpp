@@ -31,6 +31,8 @@ TEST(NumberText, AnErrorSaysHowFarAValueIsRounded) {
   EXPECT_EQ(with_error(0.123456, 0.0123), "0.123 ± 0.012");
   EXPECT_EQ(with_error(0.5, 0.0996), "0.50 ± 0.10");
   EXPECT_EQ(with_error(12.0, 0.0), "12 ± 0");
+  EXPECT_EQ(with_error(12.0, 1e-9), "12 ± 0");
+  EXPECT_EQ(with_error(0.0, 0.0), "0 ± 0");
   EXPECT_EQ(with_error(-0.001, 12.0), "0 ± 12");
   EXPECT_EQ(with_error(1e12, 2e10), "1e12 ± 2e10");
   EXPECT_EQ(with_error(123456.0, 0.12), "123456.00 ± 0.12");

@@ -33,6 +33,13 @@ def rounded(value, digits=4):
     return float(math.floor(value + 0.5) if 10 ** digits <= abs(value) < 1e7 else f"{value:.{digits}g}")
 
 
+def with_error(value, error):
+    """What the page shows of a number that may be off by this much: both to the second digit of the error."""
+    decimals = 1 - int(f"{error:.1e}".split("e")[1])
+    places = max(decimals, 0)
+    return f"{round(value, decimals):.{places}f} ± {round(error, decimals):.{places}f}"
+
+
 class PageTest(unittest.TestCase):
     """Pages of samples, opened in one browser."""
 

@@ -8,7 +8,7 @@ import bisect
 import math
 
 import sample_page
-from page_case import PageTest, main, number, rounded
+from page_case import PageTest, main, number, rounded, with_error
 
 
 class Loading(PageTest):
@@ -97,9 +97,12 @@ class Table(PageTest):
                     if cell is None:
                         self.assertEqual(found["text"], "–")
                         continue
-                    value = cell["median"] if row["diverged"] else cell["mean"]
-                    self.assertEqual(number(found["text"]), rounded(scale * value))
-                    self.assertIn("median" if row["diverged"] else "± ", found["whole"])
+                    if row["diverged"]:
+                        self.assertEqual(number(found["text"]), rounded(scale * cell["median"]))
+                        self.assertIn("median", found["whole"])
+                    else:
+                        shown_text = found["whole"].split("\n")[0].replace("−", "-")
+                        self.assertEqual(shown_text, with_error(scale * cell["mean"], scale * cell["deviation"]))
                     # The exact numbers stand in the tooltip, and read back the same.
                     exact = dict(part.split(" ", 1) for part in found["title"].split(", ")[:3])
                     self.assertEqual([float(exact[name]) for name in ("mean", "deviation", "median")],
@@ -128,7 +131,8 @@ class Table(PageTest):
         by_label = {row["label"]: row for row in sample["problems"][0]["rows"]}
         for (label, cells), row in ((line, by_label[line[0]]) for line in self.rows()):
             with self.subTest(label=label):
-                self.assertEqual(number(cells["λ"]["text"]), row["lambda"] and rounded(row["lambda"]["mean"]))
+                cell = row["lambda"]
+                self.assertEqual(cells["λ"]["text"].replace("−", "-"), with_error(cell["mean"], cell["deviation"]) if cell else "–")
                 self.assertEqual(cells["Diverged"]["text"], f"{row['diverged']} of {row['runs']}")
                 self.assertEqual(cells["Certified"]["text"], f"{row['certified']} of {row['runs']}")
                 for title, key, digits in (("Gap", "gap", 3), ("λ gap", "lambda_gap", 3), ("Seconds", "seconds", 2)):

@@ -116,8 +116,8 @@ void print_trust(Lines& out, const TuneOptions& options, const TuneProblem& prob
   if (tuned.trust) {
     const Trust& trust = *tuned.trust;
     const bool is_one = trust.minimum.size() == 1;
-    out.add("  {:<14} {} ± {} (s.e. over {} rows, {})\n", "criterion", number_text(trust.value, 4),
-            number_text(trust.standard_error, 3), trust.rows, trust.criterion);
+    out.add("  {:<14} {} (s.e. over {} rows, {})\n", "criterion",
+            with_error(trust.value, trust.standard_error), trust.rows, trust.criterion);
     out.add("  {:<14} {}; within one s.e. {}, paired {}; one-s.e. rule {}{}\n",
             is_one ? "lambda" : "common shift", is_one ? number_text(trust.minimum[0], 3) : "0",
             interval_text(trust, trust.interval), interval_text(trust, trust.paired),
@@ -126,8 +126,8 @@ void print_trust(Lines& out, const TuneOptions& options, const TuneProblem& prob
   }
   if (tuned.nested) {
     const NestedScore& nested = *tuned.nested;
-    out.add("  {:<14} {} ± {} (nested, {} outer folds; lambda there from {} to {})\n", "honest score",
-            number_text(nested.loss, 4), number_text(nested.standard_error, 3), nested.folds,
+    out.add("  {:<14} {} (nested, {} outer folds; lambda there from {} to {})\n", "honest score",
+            with_error(nested.loss, nested.standard_error), nested.folds,
             number_text(nested.lambda_low.minCoeff(), 3), number_text(nested.lambda_high.maxCoeff(), 3));
   }
   if (tuned.trust && !tuned.trust->optimism.empty())

@@ -33,6 +33,19 @@ function number_text(value, digits = 4) {
   return with_minus(is_plain ? String(rounded) : rounded.toExponential().replace("e+", "e"));
 }
 
+/** A value and what it may be off by, each rounded to the second digit of the error, as the command line writes them: ["1480", "110"].
+ * An error that is but rounding is 0. */
+function with_error(value, error) {
+  const exponent = (x, digits = 2) => (x === 0 ? -Infinity : Number(Math.abs(x).toExponential(digits - 1).split("e")[1]));
+  if (!is_number(value) || !(error > 1e-9 * Math.abs(value))) return [number_text(value), "0"];
+  const of_error = exponent(error);
+  const first = Math.max(exponent(value), of_error);
+  if (first >= 9 || of_error < -5) return [number_text(value, Math.min(first - of_error + 2, 17)), number_text(error, 2)];
+  const decimals = 1 - of_error;
+  const fixed = (x) => (decimals >= 0 ? x.toFixed(decimals) : String(Math.round(x * 10 ** decimals) / 10 ** decimals));
+  return [with_minus(fixed(value).replace(/^-(?=[0.]*$)/, "")), fixed(error)];
+}
+
 /** Numbers side by side, with as many digits as it takes for no two that differ to look the same. */
 function number_texts(values, digits = 4) {
   const texts = values.map((value) => number_text(value, digits));

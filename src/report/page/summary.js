@@ -27,8 +27,8 @@ function seeds_text(state) {
 }
 
 function value_text(cell, scale) {
-  const deviation = cell.count > 1 ? ` ± ${number_text(scale * cell.deviation, 2)}` : "";
-  return `${number_text(scale * cell.mean)}${deviation}`;
+  const [value, deviation] = texts_of(cell, scale);
+  return deviation ? `${value} ± ${deviation}` : value;
 }
 
 function best_sentence(state) {
@@ -44,10 +44,10 @@ function best_sentence(state) {
       `${scale === 100 ? " (× 100)" : ""} with its final weights, ${seeds_text(state)}.`;
   const rival = best_rival(state, best, measure);
   if (!rival) return text;
-  const other = state.cell(rival, "validation", measure, "final").mean;
-  const difference = Math.abs(other - cell.mean) / Math.abs(cell.mean);
-  const comparison = difference < 0.0005 ? "less than 0.05 % apart" : `${percent_text(difference)} ${other > cell.mean ? "more" : "less"}`;
-  return `${text} The next method, ${label(rival)}, has ${number_text(scale * other)} (${comparison}).`;
+  const other = state.cell(rival, "validation", measure, "final");
+  const difference = Math.abs(other.mean - cell.mean) / Math.abs(cell.mean);
+  const comparison = difference < 0.0005 ? "less than 0.05 % apart" : `${percent_text(difference)} ${other.mean > cell.mean ? "more" : "less"}`;
+  return `${text} The next method, ${label(rival)}, has ${value_text(other, scale)} (${comparison}).`;
 }
 
 /** The test loss of the winner, and what it may be used for. */

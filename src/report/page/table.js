@@ -180,6 +180,12 @@ function settings_text(row) {
   return [String(row.method), ...settings].join("\n");
 }
 
+/** The mean, and the deviation where there are several runs. */
+function texts_of(cell, scale) {
+  if (!is_number(cell?.mean)) return [NONE, null];
+  return cell.count > 1 ? with_error(scale * cell.mean, scale * cell.deviation) : [number_text(scale * cell.mean), null];
+}
+
 /** Where a method ended: the mean, as far as each run has one λ. */
 function lambda_column(cell_of) {
   return {
@@ -187,8 +193,8 @@ function lambda_column(cell_of) {
     value: (row) => whole_cell(cell_of(row))?.mean ?? null,
     draw: (row) => {
       const cell = whole_cell(cell_of(row));
-      return element("td", {title: exact_text(cell)}, number_text(cell?.mean),
-          cell?.count > 1 ? element("span", {class: "aside"}, ` ± ${number_text(cell.deviation, 2)}`) : null);
+      const [value, deviation] = texts_of(cell, 1);
+      return element("td", {title: exact_text(cell)}, value, deviation && element("span", {class: "aside"}, ` ± ${deviation}`));
     },
   };
 }
@@ -206,11 +212,11 @@ function loss_column(state, part, title, use) {
       const best_cell = best[part] && cell_of(best[part]);
       const is_best = part !== "test" && cell && best_cell && !(row.diverged > 0) && !(row.failed > 0) &&
           number_text(scale * cell.mean) === number_text(scale * best_cell.mean);
-      const value = central(row, cell);
-      const node = element("td", {title: exact_text(cell)},
-          element("span", {class: is_best ? "value best" : "value"}, value === null ? NONE : number_text(scale * value)));
-      const deviation = cell?.count > 1 ? ` ± ${number_text(scale * cell.deviation, 2)}` : "";
-      if (value !== null) node.append(element("span", {class: "aside"}, row.diverged > 0 ? " median" : deviation));
+      const has_median = row.diverged > 0 && central(row, cell) !== null;
+      const [value, deviation] = has_median ? [number_text(scale * cell.median), null] : texts_of(cell, scale);
+      const node = element("td", {title: exact_text(cell)}, element("span", {class: is_best ? "value best" : "value"}, value),
+          has_median ? element("span", {class: "aside"}, " median") : null,
+          deviation && element("span", {class: "aside"}, ` ± ${deviation}`));
       if (shows_paper(state)) node.append(...list(row.paper).map((result) => paper_line(result, part)));
       return node;
     },
