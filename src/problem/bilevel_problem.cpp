@@ -250,7 +250,8 @@ void BilevelProblem::closed_forms(std::span<const double>, std::span<CurvePoint>
 
 std::optional<double> BilevelProblem::largest_curvature(SolveMemory&, Work&) const { return {}; }
 
-std::shared_ptr<const ExactCurve> BilevelProblem::exact_curve(const Vector&, Index, const StopToken*) const {
+std::shared_ptr<const ExactCurve> BilevelProblem::exact_curve(const Vector&, Index, const StopToken*,
+                                                              double) const {
   return nullptr;
 }
 

@@ -222,22 +222,23 @@ bool CountedProblem::one_sided_slopes(const Vector& w, const Vector& lambda, con
   return problem_.one_sided_slopes(w, lambda, directions, reach, slopes);
 }
 
-std::shared_ptr<const ExactCurve> CountedProblem::exact_curve(const Vector& lambda, Index j,
-                                                              const StopToken*) const {
+std::shared_ptr<const ExactCurve> CountedProblem::exact_curve(const Vector& lambda, Index j, const StopToken*,
+                                                              double least) const {
   require_going_on();
   Vector others = lambda;
   if (j == kAllTogether)
     others.setZero();
   else
     others[j] = 0.0;
-  if (curve_ && j == curve_along_ && others == curve_lambda_) return curve_;
-  auto curve = problem_.exact_curve(lambda, j, &stop_);
+  if (curve_ && j == curve_along_ && others == curve_lambda_ && curve_least_ <= least) return curve_;
+  auto curve = problem_.exact_curve(lambda, j, &stop_, least);
   require_going_on();
   if (!curve) return nullptr;
   work_.factorisations += curve->work();
   curve_ = curve;
   curve_lambda_ = others;
   curve_along_ = j;
+  curve_least_ = least;
   return curve;
 }
 

@@ -44,8 +44,8 @@ class CountedProblem final : public ForwardingProblem {
   void closed_forms(std::span<const double> lambdas, std::span<CurvePoint> points) const override;
   bool one_sided_slopes(const Vector& w, const Vector& lambda, const Matrix& directions, double reach,
                         Vector& slopes) const override;
-  std::shared_ptr<const ExactCurve> exact_curve(const Vector& lambda, Index j,
-                                                const StopToken* stop) const override;
+  std::shared_ptr<const ExactCurve> exact_curve(const Vector& lambda, Index j, const StopToken* stop,
+                                                double least = ExactCurve::kAll) const override;
   InnerReport inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const override;
   LinearReport hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
                              const LinearOptions& options, Vector& x) const override;
@@ -78,6 +78,7 @@ class CountedProblem final : public ForwardingProblem {
   mutable std::shared_ptr<const ExactCurve> curve_;
   mutable Vector curve_lambda_;
   mutable Index curve_along_ = -1;
+  mutable double curve_least_ = 0.0;
   /// Of what was computed on batches, what does not make a whole yet.
   mutable double train_share_ = 0.0, validation_share_ = 0.0, hessian_share_ = 0.0;
   mutable double setup_paid_ = 0.0;  // of what inner solves compute once and keep

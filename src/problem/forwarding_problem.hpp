@@ -88,9 +88,9 @@ class ForwardingProblem : public BilevelProblem {
   void closed_forms(std::span<const double> lambdas, std::span<CurvePoint> points) const override {
     problem_.closed_forms(lambdas, points);
   }
-  std::shared_ptr<const ExactCurve> exact_curve(const Vector& lambda, Index j,
-                                                const StopToken* stop) const override {
-    return problem_.exact_curve(lambda, j, stop);
+  std::shared_ptr<const ExactCurve> exact_curve(const Vector& lambda, Index j, const StopToken* stop,
+                                                double least) const override {
+    return problem_.exact_curve(lambda, j, stop, least);
   }
   std::optional<Vector> least_curvatures() const override { return problem_.least_curvatures(); }
   void fit_intercept(Vector& w) const override { problem_.fit_intercept(w); }

@@ -516,10 +516,10 @@ void KFoldProblem::closed_forms(std::span<const double> lambdas, std::span<Curve
 }
 
 std::shared_ptr<const ExactCurve> KFoldProblem::exact_curve(const Vector& lambda, Index j,
-                                                            const StopToken* stop) const {
+                                                            const StopToken* stop, double least) const {
   std::vector<std::shared_ptr<const ExactCurve>> curves(folds_.size());
   for_each_fold([&](const Fold& fold, Scratch&) {
-    curves[number_of(fold)] = fold.problem->exact_curve(lambda, j, stop);
+    curves[number_of(fold)] = fold.problem->exact_curve(lambda, j, stop, least);
   });
   std::vector<double> shares;
   for (const Fold& fold : folds_) {

@@ -380,15 +380,16 @@ Matrix LassoCurves::hessian() {
   return h;
 }
 
-std::shared_ptr<const ExactCurve> LassoCurves::curve(double ridge, const StopToken* stop) {
+std::shared_ptr<const ExactCurve> LassoCurves::curve(double ridge, const StopToken* stop, double least) {
   const std::lock_guard lock(mutex_);
-  if (last_ && last_ridge_ == ridge) return last_;
-  last_ = followed(ridge, stop);
+  if (last_ && last_ridge_ == ridge && last_least_ <= least) return last_;
+  last_ = followed(ridge, stop, least);
   last_ridge_ = ridge;
+  last_least_ = least;
   return last_;
 }
 
-std::shared_ptr<const ExactCurve> LassoCurves::followed(double ridge, const StopToken* stop) {
+std::shared_ptr<const ExactCurve> LassoCurves::followed(double ridge, const StopToken* stop, double least) {
   flops_ = 0.0;
   prepare(stop);
   if (!is_ready_ || !gram_.all().allFinite() || !gram_.squares().allFinite() || !slope_.allFinite() ||
@@ -399,7 +400,7 @@ std::shared_ptr<const ExactCurve> LassoCurves::followed(double ridge, const Stop
   std::vector<ExactCurve::Piece> pieces;
   std::size_t known = 0;  // the last kink that has been checked and evaluated
   Rise rise;
-  while (path.state() == LassoPath::State::going) {
+  while (path.state() == LassoPath::State::going && path.kinks().c[known] > std::exp(least)) {
     if (stop_requested(stop)) return nullptr;
     path.advance(kBatch);
     if (is_wide()) {

@@ -48,16 +48,17 @@ class LassoCurves {
       : split_(split), intercept_(intercept), flops_per_gradient_(flops_per_gradient) {}
 
   /// The curve for L_T + ½ ridge ‖w‖²; null where the path does not fit: too many columns in its support,
-  /// numbers that are not finite, or `stop` says so. It may end before λ₁ = −∞: where h is far above its
-  /// least and overfitting is all that is left, or rounding hides the path.
-  std::shared_ptr<const ExactCurve> curve(double ridge, const StopToken* stop);
+  /// numbers that are not finite, or `stop` says so. It goes down to λ₁ = `least`, or ends before that: where
+  /// h is far above its least and overfitting is all that is left, or rounding hides the path.
+  std::shared_ptr<const ExactCurve> curve(double ridge, const StopToken* stop,
+                                          double least = ExactCurve::kAll);
 
   /// ∇² of the data term, the intercept its last row and column, from the Gram matrix that curves are made
   /// of. Of at most kMaxCholesky columns.
   Matrix hessian();
 
  private:
-  std::shared_ptr<const ExactCurve> followed(double ridge, const StopToken* stop);
+  std::shared_ptr<const ExactCurve> followed(double ridge, const StopToken* stop, double least);
   void prepare(const StopToken* stop);
   /// All columns are the working set.
   void prepare_all(bool is_weighted, const StopToken* stop);
@@ -97,7 +98,7 @@ class LassoCurves {
   Design working_;        // the training rows' columns in the working set; empty where that is all of them
   Design validation_;     // likewise of the validation rows, not centred
   double flops_ = 0.0;
-  double last_ridge_ = 0.0;
+  double last_ridge_ = 0.0, last_least_ = 0.0;
   std::shared_ptr<const ExactCurve> last_;
 };
 

@@ -34,7 +34,8 @@ class ShrunkenProblem final : public ForwardingProblem {
   /// Batches would know nothing of the term.
   Batches batches(Index) const override { return {}; }
   /// The curve of one λ, the others held, is not that of the problem alone.
-  std::shared_ptr<const ExactCurve> exact_curve(const Vector&, Index, const StopToken*) const override {
+  std::shared_ptr<const ExactCurve> exact_curve(const Vector&, Index, const StopToken*,
+                                                double) const override {
     return nullptr;
   }
   Losses losses(const Vector& w, const Vector& lambda) const override { return problem_.losses(w, lambda); }

@@ -365,12 +365,12 @@ bool SparseProblem::one_sided_slopes(const Vector& w, const Vector& lambda, cons
 }
 
 std::shared_ptr<const ExactCurve> SparseProblem::exact_curve(const Vector& lambda, Index j,
-                                                             const StopToken* stop) const {
+                                                             const StopToken* stop, double least) const {
   require_lambda(*this, lambda);
   if (!curves_) return nullptr;
-  if (j == kAllTogether) return is_l1_of_all(penalty_) ? curves_->curve(0.0, stop) : nullptr;
+  if (j == kAllTogether) return is_l1_of_all(penalty_) ? curves_->curve(0.0, stop, least) : nullptr;
   if (j != 0 || !penalty_.is_plain()) return nullptr;
-  return curves_->curve(penalty_.l2() ? 2.0 * std::exp(lambda[1]) : 0.0, stop);
+  return curves_->curve(penalty_.l2() ? 2.0 * std::exp(lambda[1]) : 0.0, stop, least);
 }
 
 void SparseProblem::certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const {

@@ -93,13 +93,14 @@ class AlongLine final : public ForwardingProblem {
     return problem_.one_sided_slopes(w, at(t[0]), direction_ * directions, reach, slopes);
   }
   /// Along one of the λ, or along all of them together, it is that of the problem.
-  std::shared_ptr<const ExactCurve> exact_curve(const Vector&, Index, const StopToken* stop) const override {
+  std::shared_ptr<const ExactCurve> exact_curve(const Vector&, Index, const StopToken* stop,
+                                                double least) const override {
     Index j = 0;
     if (direction_.size() > 1 && origin_.isZero(0.0) && (direction_.array() == 1.0).all())
-      return problem_.exact_curve(origin_, kAllTogether, stop);
+      return problem_.exact_curve(origin_, kAllTogether, stop, least);
     direction_.maxCoeff(&j);
     if (origin_[j] != 0.0 || direction_ != Vector::Unit(direction_.size(), j)) return nullptr;
-    return problem_.exact_curve(origin_, j, stop);
+    return problem_.exact_curve(origin_, j, stop, least);
   }
   std::optional<Vector> least_curvatures() const override {
     const std::optional<Vector> all = problem_.least_curvatures();

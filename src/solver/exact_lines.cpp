@@ -1,5 +1,6 @@
 #include "solver/exact_lines.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -14,6 +15,11 @@ constexpr double kSpacing = 1.5;
 constexpr double kPromising = 1.01;
 constexpr double kNearest = 0.08;
 constexpr std::size_t kMostCurves = 80;
+/// Values of so small a difference, as a share, are level: there is no valley between them.
+constexpr double kLevel = 1e-5;
+/// A curve whose least is known to be near some λ₁ is followed so far below that, and to its end where its
+/// least is not well above there.
+constexpr double kReach = 1.0;
 /// A kink of h no further away than this is met: curves know where theirs are to rounding.
 constexpr double kAtKink = 1e-9;
 /// How fast λ₁ of a kink may move with λ₂.
@@ -44,6 +50,9 @@ KinkedMinimum::Sample with_slopes(const BilevelProblem& problem, const Vector& w
   sample.slope_above = where_lines_meet(h[6], h[7]);
   return sample;
 }
+
+bool are_level(double a, double b) { return std::abs(a - b) <= kLevel * std::abs(a); }
+
 /// How many looks are finer ones, about.
 constexpr double kUsualFiner = 10.0;
 
@@ -56,33 +65,67 @@ std::unique_ptr<ExactLines> ExactLines::of(const BilevelProblem& problem, const 
   return std::unique_ptr<ExactLines>(new ExactLines(bounded));
 }
 
-bool ExactLines::propose(double& second) const {
-  const double low = range_.low[1], high = range_.high[1];
-  if (least_.empty()) {
-    second = high;
-    return true;
+std::optional<double> ExactLines::propose() const {
+  if (least_.empty()) return range_.high[1];
+  if (least_.size() >= kMostCurves) return {};
+  const std::optional<double> next = propose_scan();
+  return next ? next : propose_finer();
+}
+
+std::optional<double> ExactLines::propose_scan() const {
+  const double low = range_.low[1];
+  const bool has_end = least_.begin()->first <= low;
+  const auto last = has_end && least_.size() > 1 ? std::next(least_.begin()) : least_.begin();
+  if (has_end && last->first - low <= 1.5 * kSpacing) return {};
+  // Where λ₂ has next to no effect left, it has none from there on. Where it is so large that it has none
+  // yet, it will have some.
+  const auto before = std::next(last);
+  if (before != least_.end() && are_level(last->second.value, before->second.value) &&
+      !are_level(last->second.value, least_.rbegin()->second.value)) {
+    if (!has_end) return low;
+    if (are_level(last->second.value, least_.begin()->second.value)) return {};
   }
-  if (least_.size() >= kMostCurves) return false;
-  if (const double last = least_.begin()->first; last > low) {
-    second = last - kSpacing < low + 0.5 * kSpacing ? low : last - kSpacing;
-    return true;
-  }
+  const double next = last->first - kSpacing;
+  return next < low + 0.5 * kSpacing ? low : next;
+}
+
+std::optional<double> ExactLines::propose_finer() const {
   double lowest = std::numeric_limits<double>::infinity();
-  for (const auto& each : least_) lowest = std::min(lowest, each.second);
+  for (const auto& each : least_) lowest = std::min(lowest, each.second.value);
   double best = std::numeric_limits<double>::infinity();
+  std::optional<double> second;
   for (auto here = least_.begin(); here != least_.end(); ++here) {
-    const auto next = std::next(here);
-    const bool has_below = here != least_.begin(), has_above = next != least_.end();
-    if (here->second > kPromising * lowest || here->second >= best) continue;
-    if ((has_below && std::prev(here)->second < here->second) || (has_above && next->second < here->second))
-      continue;
-    const double below = has_below ? here->first - std::prev(here)->first : 0.0;
-    const double above = has_above ? next->first - here->first : 0.0;
-    if (std::max(below, above) <= kNearest) continue;
-    best = here->second;
-    second = below > above ? here->first - 0.5 * below : here->first + 0.5 * above;
+    const double value = here->second.value;
+    if (value > kPromising * lowest || value >= best) continue;
+    const auto below = here != least_.begin() ? std::prev(here) : here;
+    const auto above = std::next(here) != least_.end() ? std::next(here) : here;
+    if (below->second.value < value || above->second.value < value) continue;
+    const double down = are_level(below->second.value, value) ? 0.0 : here->first - below->first;
+    const double up = are_level(above->second.value, value) ? 0.0 : above->first - here->first;
+    if (std::max(down, up) <= kNearest) continue;
+    best = value;
+    second = down > up ? here->first - 0.5 * down : here->first + 0.5 * up;
   }
-  return std::isfinite(best);
+  return second;
+}
+
+double ExactLines::first_near(double second) const {
+  const auto above = least_.lower_bound(second);
+  if (above == least_.begin() || above == least_.end()) return ExactCurve::kAll;
+  return std::min(above->second.lambda, std::prev(above)->second.lambda);
+}
+
+std::optional<ExactLines::Line> ExactLines::line_at(const BilevelProblem& problem, double second,
+                                                    double near) const {
+  Vector lambda(2);
+  lambda << 0.0, second;
+  for (const double least : {near - kReach, ExactCurve::kAll}) {
+    auto curve = problem.exact_curve(lambda, 0, nullptr, least);
+    if (!curve) return {};
+    const ExactCurve::Point best = curve->minimum(range_.low[0], range_.high[0]);
+    if (best.lambda > least + 0.5 * kReach) return Line{std::move(curve), best};
+  }
+  return {};
 }
 
 double ExactLines::share_done() const {
@@ -91,29 +134,22 @@ double ExactLines::share_done() const {
 }
 
 bool ExactLines::step(const BilevelProblem& problem, Iterate& at) {
-  double second = 0.0;
-  if (bottom_ || !propose(second)) return step_down(problem, at);
-  double& least = least_.insert_or_assign(second, std::numeric_limits<double>::infinity()).first->second;
-  const auto curve = curve_at(problem, second);
-  if (!curve) return false;
-  const ExactCurve::Point best = curve->minimum(range_.low[0], range_.high[0]);
-  if (!std::isfinite(best.value)) return false;
-  least = best.value;
-  if (least < lowest_) take(second, *curve, best, at);
+  const std::optional<double> second = bottom_ ? std::nullopt : propose();
+  if (!second) return step_down(problem, at);
+  const double near = first_near(*second);
+  Least& least = least_[*second];
+  const std::optional<Line> line = line_at(problem, *second, near);
+  if (!line || !std::isfinite(line->best.value)) return false;
+  least = {.value = line->best.value, .lambda = line->best.lambda};
+  if (least.value < lowest_) take(*second, *line, at);
   return false;
 }
 
-std::shared_ptr<const ExactCurve> ExactLines::curve_at(const BilevelProblem& problem, double second) {
-  Vector lambda(2);
-  lambda << 0.0, second;
-  return problem.exact_curve(lambda, 0, nullptr);
-}
-
-void ExactLines::take(double second, const ExactCurve& curve, const ExactCurve::Point& best, Iterate& at) {
-  lowest_ = best.value;
+void ExactLines::take(double second, const Line& line, Iterate& at) {
+  lowest_ = line.best.value;
   at.lambda.resize(2);
-  at.lambda << best.lambda, second;
-  at.w = curve.weights(best.lambda);
+  at.lambda << line.best.lambda, second;
+  at.w = line.curve->weights(line.best.lambda);
 }
 
 /// One more curve on the way to the bottom of the valley that the iterate is in.
@@ -130,14 +166,14 @@ bool ExactLines::step_down(const BilevelProblem& problem, Iterate& at) {
     conclude(problem, at);
     return true;
   }
-  const auto curve = curve_at(problem, *second);
-  if (!curve) return true;
-  const ExactCurve::Point best = curve->minimum(range_.low[0], range_.high[0]);
+  const std::optional<Line> line = line_at(problem, *second, at.lambda[0]);
+  if (!line) return true;
+  const ExactCurve::Point& best = line->best;
   Vector lambda(2);
   lambda << best.lambda, *second;
   const bool is_inside = best.lambda > range_.low[0] && best.lambda < range_.high[0];
-  bottom_->add(with_slopes(problem, curve->weights(best.lambda), lambda, best.value, is_inside));
-  if (best.value <= lowest_ + kUnseen * std::abs(lowest_)) take(*second, *curve, best, at);
+  bottom_->add(with_slopes(problem, line->curve->weights(best.lambda), lambda, best.value, is_inside));
+  if (best.value <= lowest_ + kUnseen * std::abs(lowest_)) take(*second, *line, at);
   return false;
 }
 

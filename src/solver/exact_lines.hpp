@@ -28,16 +28,31 @@ class ExactLines {
 
  private:
   explicit ExactLines(Start range) : range_(std::move(range)) {}
+  /// The least of a curve.
+  struct Least {
+    double value = std::numeric_limits<double>::infinity();
+    double lambda = ExactCurve::kAll;  // λ₁
+  };
+  struct Line {
+    std::shared_ptr<const ExactCurve> curve;
+    ExactCurve::Point best;
+  };
   /// The next λ₂ to look at, if any.
-  bool propose(double& second) const;
-  static std::shared_ptr<const ExactCurve> curve_at(const BilevelProblem& problem, double second);
+  std::optional<double> propose() const;
+  /// Likewise on the way from the upper bound to the lower one.
+  std::optional<double> propose_scan() const;
+  std::optional<double> propose_finer() const;
+  /// The λ₁ of the leasts on both sides of a λ₂, the smaller one.
+  double first_near(double second) const;
+  /// The curve at a λ₂, where its least is known to be about λ₁ = `near`: as far down as that takes.
+  std::optional<Line> line_at(const BilevelProblem& problem, double second, double near) const;
   /// The least of a curve becomes the iterate.
-  void take(double second, const ExactCurve& curve, const ExactCurve::Point& best, Iterate& at);
+  void take(double second, const Line& line, Iterate& at);
   bool step_down(const BilevelProblem& problem, Iterate& at);
   void conclude(const BilevelProblem& problem, Iterate& at) const;
 
   Start range_;
-  std::map<double, double> least_;  // by λ₂, the least h along λ₁
+  std::map<double, Least> least_;  // by λ₂
   double lowest_ = std::numeric_limits<double>::infinity();
   std::optional<KinkedMinimum> bottom_;  // of the lowest valley, on the way down
 };

@@ -276,9 +276,10 @@ class BilevelProblem {
   /// h and its slope at one λ.
   CurvePoint closed_form(double lambda) const;
   /// h along λ_j, the other λ held, where a problem knows it for all λ_j at once; else null, as it is where
-  /// `stop` says so on the way. It may cost as much as a search, but not twice for the same λ. May allocate.
-  virtual std::shared_ptr<const ExactCurve> exact_curve(const Vector& lambda, Index j,
-                                                        const StopToken* stop) const;
+  /// `stop` says so on the way. It may be known down to λ_j = `least` only. It may cost as much as a search,
+  /// but not twice for the same λ. May allocate.
+  virtual std::shared_ptr<const ExactCurve> exact_curve(const Vector& lambda, Index j, const StopToken* stop,
+                                                        double least = ExactCurve::kAll) const;
   /// For each λ_j, the least curvature that the unpenalised L_T at 0, intercepts refitted, has along a weight
   /// of its own; weights without any are left out. Penalties far below it change nothing. Where it is known.
   virtual std::optional<Vector> least_curvatures() const { return {}; }

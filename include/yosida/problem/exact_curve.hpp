@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -15,6 +16,8 @@ namespace YOSIDA_EXPORT yosida {
 /// several threads.
 class ExactCurve {
  public:
+  /// As the least λ that a curve is wanted for: all of it.
+  static constexpr double kAll = -std::numeric_limits<double>::infinity();
   /// h = value + slope t + curvature t² with t = begin − c, from c = begin down to where the next piece
   /// begins.
   struct Piece {

@@ -67,8 +67,8 @@ class KFoldProblem final : public BilevelProblem {
                         Vector& slopes) const override;
   void closed_forms(std::span<const double> lambdas, std::span<CurvePoint> points) const override;
   /// The sum of those of the folds, where each has one.
-  std::shared_ptr<const ExactCurve> exact_curve(const Vector& lambda, Index j,
-                                                const StopToken* stop) const override;
+  std::shared_ptr<const ExactCurve> exact_curve(const Vector& lambda, Index j, const StopToken* stop,
+                                                double least = ExactCurve::kAll) const override;
   std::optional<Vector> least_curvatures() const override;
   void fit_intercept(Vector& w) const override;
   /// One weight per fold and feature, in the order of w. A model for use is a refit on all rows at the λ

@@ -81,8 +81,8 @@ class SparseProblem : public BilevelProblem {
   bool one_sided_slopes(const Vector& w, const Vector& lambda, const Matrix& directions, double reach,
                         Vector& slopes) const override;
   /// Of lasso and elastic net of least squares along λ₁, whatever λ₂ is: the exact path of the weights.
-  std::shared_ptr<const ExactCurve> exact_curve(const Vector& lambda, Index j,
-                                                const StopToken* stop) const override;
+  std::shared_ptr<const ExactCurve> exact_curve(const Vector& lambda, Index j, const StopToken* stop,
+                                                double least = ExactCurve::kAll) const override;
   void fit_intercept(Vector& w) const override { linear_.fit_intercept(w); }
   Losses losses(const Vector& w, const Vector& lambda) const override { return linear_.losses(w, lambda); }
 
