@@ -24,15 +24,6 @@ struct BadColumn {
   std::string flags = {};         // what else that needs
 };
 
-/// A name as a word of a list NAME,NAME of the shell.
-std::string as_word(const std::string& name) {
-  const bool is_simple = std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' ||
-           c == '-' || c == '.' || static_cast<unsigned char>(c) >= 0x80;
-  });
-  return is_simple ? name : "'" + name + "'";
-}
-
 /// All of them in one message: the first in full, the others by name, place and value.
 TableError refusal_of(std::vector<BadColumn> bad, const SourceLines& lines) {
   std::stable_sort(bad.begin(), bad.end(), [](const BadColumn& a, const BadColumn& b) {
@@ -57,7 +48,7 @@ TableError refusal_of(std::vector<BadColumn> bad, const SourceLines& lines) {
   for (const std::string_view list : {"--ignore", "--numeric", "--categorical"}) {
     std::vector<std::string> names;
     for (const BadColumn& each : bad)
-      if (each.list == list) names.push_back(as_word(each.column->name));
+      if (each.list == list) names.push_back(word_of_list(each.column->name, each.column->field));
     if (!names.empty()) flags.push_back(fmt::format("{} {}", list, fmt::join(names, ",")));
   }
   for (const BadColumn& each : bad)
@@ -68,6 +59,25 @@ TableError refusal_of(std::vector<BadColumn> bad, const SourceLines& lines) {
     std::erase(flags, "--missing mean");
   const std::string correction = fmt::format("{}", fmt::join(flags, " "));
   return {fmt::format("{}\n  it can be read with {}", message, correction), correction};
+}
+
+/// A column of numbers, but for some rows.
+BadColumn with_other_text(const LookedAt& column) {
+  const ColumnLook& look = column.look;
+  const bool is_infinite = look.has_infinite_numbers();
+  const bool has_gaps = column.is_target || is_infinite || look.is_numbers_and_notes();
+  const std::string_view rule =
+      is_infinite
+          ? "must be a finite number; --numeric {} reads it as a missing value"
+          : "must be a number, as most of its column are; --numeric {0} reads such text as a missing value, "
+            "--categorical {0} takes all of it for text";
+  return {.column = &column,
+          .example = look.first_text(),
+          .rule = fmt::format(fmt::runtime(rule), word_of_list(column.name, column.field)),
+          .list = has_gaps ? "--numeric" : "--categorical",
+          .flags = column.is_target ? "--missing drop"
+                   : has_gaps       ? "--missing mean"
+                                    : ""};
 }
 
 /// What is wrong with a column, if anything; sets its kind where nothing is.
@@ -83,7 +93,6 @@ std::optional<BadColumn> decide(LookedAt& column, char decimal, char delimiter) 
     kind.unit = look.unit();
     return {};
   }
-  const std::string name = as_word(column.name);
   if (look.has_many_units())
     return BadColumn{
         .column = &column,
@@ -115,19 +124,24 @@ std::optional<BadColumn> decide(LookedAt& column, char decimal, char delimiter) 
     kind = {.kind = ColumnKind::date, .order = orders.front()};
     return {};
   }
-  if (look.is_mostly_numbers())
-    return BadColumn{
-        .column = &column,
-        .example = look.first_text(),
-        .rule = fmt::format("must be a number, as most of its column are; --numeric {0} reads such text as a "
-                            "missing value, --categorical {0} takes all of it for text",
-                            name),
-        .list = column.is_target || look.is_numbers_and_notes() ? "--numeric" : "--categorical",
-        .flags = column.is_target              ? "--missing drop"
-                 : look.is_numbers_and_notes() ? "--missing mean"
-                                               : ""};
+  if (look.is_mostly_numbers() || look.has_infinite_numbers()) return with_other_text(column);
   kind.kind = ColumnKind::category;
   return {};
+}
+
+/// Whether all columns of numbers are empty in the same rows, as far as their looks tell. Such a row says
+/// nothing, or it is the sum below a table.
+bool have_the_same_gaps(const std::vector<LookedAt>& columns) {
+  const LookedAt* first = nullptr;
+  int count = 0;
+  for (const LookedAt& each : columns) {
+    if (each.is_target || each.is_group || each.kind.kind != ColumnKind::number || !each.look.has_values())
+      continue;
+    if (first == nullptr) first = &each;
+    if (!each.look.has_gaps() || !each.look.has_gaps_of(first->look)) return false;
+    ++count;
+  }
+  return count > 1;
 }
 
 }  // namespace
@@ -136,6 +150,12 @@ void ColumnLook::add(std::string_view text, std::uint64_t line) {
   const auto plain = parse_number(text);
   if (field::is_missing(text) || (plain && std::isnan(*plain))) {
     if (gaps_++ == 0) first_gap_ = {.text = std::string(text), .line = line};
+    return;
+  }
+  if (plain && std::isinf(*plain)) {
+    ++values_;
+    ++infinite_;
+    if (first_text_.line == 0) first_text_ = {.text = std::string(text), .line = line};
     return;
   }
   const auto [number, unit, is_negative, is_strange] =
@@ -172,6 +192,7 @@ void ColumnLook::append(const ColumnLook& behind, std::uint64_t lines_before) {
   gaps_ += behind.gaps_;
   plain_ += behind.plain_;
   bare_ += behind.bare_;
+  infinite_ += behind.infinite_;
   strange_ += behind.strange_;
   comma_ += behind.comma_;
   dot_ += behind.dot_;
@@ -180,8 +201,8 @@ void ColumnLook::append(const ColumnLook& behind, std::uint64_t lines_before) {
 }
 
 void ColumnLook::exchange(Archive& archive) {
-  for (std::int64_t* count : {&values_, &gaps_, &plain_, &comma_, &dot_, &boolean_, &bare_, &strange_,
-                              date_.data(), &date_[1], &date_[2]})
+  for (std::int64_t* count : {&values_, &gaps_, &plain_, &comma_, &dot_, &boolean_, &bare_, &infinite_,
+                              &strange_, date_.data(), &date_[1], &date_[2]})
     archive.exchange(*count);
   archive.exchange(differs_);
   archive.exchange(unit_);
@@ -236,7 +257,11 @@ void decide_kinds(std::vector<LookedAt>& columns, const SourceLines& lines, char
                      .list = "",
                      .flags = column.is_target ? "--missing drop" : "--missing mean"});
   }
-  if (!bad.empty()) throw refusal_of(std::move(bad), lines);
+  if (bad.empty()) return;
+  if (have_the_same_gaps(columns))
+    for (BadColumn& each : bad)
+      if (each.flags == "--missing mean") each.flags = "--missing drop";
+  throw refusal_of(std::move(bad), lines);
 }
 
 std::string refused_field(const std::string& source, std::uint64_t line, std::size_t field,

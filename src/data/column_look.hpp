@@ -23,6 +23,10 @@ class ColumnLook {
 
   bool has_values() const { return values_ > 0; }
   bool has_gaps() const { return gaps_ > 0; }
+  /// As many gaps as another column, from the same line on.
+  bool has_gaps_of(const ColumnLook& other) const {
+    return gaps_ == other.gaps_ && first_gap_.line == other.first_gap_.line;
+  }
   bool is_plain() const { return plain_ == values_; }
   /// Whether all fields are numbers with this decimal mark and its separators of thousands; 0: plain numbers.
   bool is_number(char decimal) const {
@@ -32,6 +36,8 @@ class ColumnLook {
   bool has_many_units() const { return differs_ && strange_ == 0 && (dot_ == values_ || comma_ == values_); }
   /// The unit that all fields have behind their numbers.
   const std::string& unit() const { return unit_; }
+  /// Numbers, of which some are infinite.
+  bool has_infinite_numbers() const { return infinite_ > 0 && plain_ + infinite_ == values_; }
   bool is_boolean() const { return boolean_ == values_; }
   bool is_date(DateOrder order) const { return date_[static_cast<std::size_t>(order)] == values_; }
   /// At least half of its fields are numbers.
@@ -53,7 +59,8 @@ class ColumnLook {
  private:
   std::int64_t values_ = 0, gaps_ = 0;  // fields that are there, and that are missing
   std::int64_t plain_ = 0, comma_ = 0, dot_ = 0, boolean_ = 0;
-  std::int64_t bare_ = 0;     // plain numbers, but for a unit or how their sign is written
+  std::int64_t bare_ = 0;  // plain numbers, but for a unit or how their sign is written
+  std::int64_t infinite_ = 0;
   std::int64_t strange_ = 0;  // with a unit that is none of those known
   std::string unit_;          // of the first field that is there
   bool differs_ = false;      // another has another unit

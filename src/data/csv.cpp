@@ -376,8 +376,11 @@ class CsvReader {
 
   void read_blank_row(RowReader& rows, const BlankLine& blank) {
     if (layout_.columns > 1 && !blank.is_row) {
-      throw InputError(fmt::format("{}:{}: the line is blank where {} fields are expected", layout_.source,
-                                   blank.line, layout_.columns));
+      if (layout_.missing == Missing::drop) return;
+      const std::string message = fmt::format("{}:{}: the line is blank where {} fields are expected",
+                                              layout_.source, blank.line, layout_.columns);
+      if (!layout_.gives_hints) throw InputError(message);
+      throw TableError(message + "\n  it can be read with --missing drop", "--missing drop");
     }
     const std::string fields(static_cast<std::size_t>(layout_.columns - 1), layout_.delimiter);
     read_row(rows, {.text = fields, .line = blank.line}, blank.line);

@@ -87,10 +87,12 @@ class DatasetBuilder {
     bool is_as_read = static_cast<Index>(fields.size()) == layout_.features;
     for (const std::size_t field : fields) {
       is_as_read &= layout_.slot[field] < 0 && layout_.place[field] == static_cast<Index>(columns.size());
-      TableColumn column{.name = layout_.like_fields.empty() ? layout_.name_of(static_cast<Index>(field))
-                                                             : options_.like.columns[columns.size()].name,
-                         .kind = layout_.kind[field].kind,
-                         .order = layout_.kind[field].order};
+      TableColumn column{
+          .name = layout_.like_fields.empty() ? layout_.name_of(static_cast<Index>(field))
+                                              : options_.like.columns[columns.size()].name,
+          .kind = layout_.kind[field].kind,
+          .order = layout_.kind[field].order,
+          .ignores_text = layout_.kind[field].is_forced && layout_.kind[field].kind == ColumnKind::number};
       if (const std::string& unit = layout_.kind[field].unit; !unit.empty()) column.levels = {unit};
       ColumnToEncode encode{
           .place = layout_.place[field], .features = 1, .is_category = false, .drops_first = form.drop_first};
@@ -141,7 +143,7 @@ class DatasetBuilder {
     data.notes.push_back(
         fmt::format("column {} is passed over: its {} texts are {} different ones (--categorical {} takes it "
                     "all the same)",
-                    in_quotes(name), present, different, name));
+                    in_quotes(name), present, different, word_of_list(name, field)));
     return true;
   }
 

@@ -40,16 +40,18 @@ class HeaderReader {
     }
     if (!says_delimiter_) layout_.delimiter = delimiter_for(*record);
     require_memory_for_header(record->text);
-    const std::vector<std::string> first = layout_.split(*record);
+    std::vector<std::string> first = layout_.split(*record);
     layout_.columns = static_cast<Index>(first.size());
-    const bool has_header = is_header(first, *ahead);
-    if (has_header) {
-      name_columns(first, record->line);
+    if (is_header(first, *ahead)) {
       found_.header = first;
+      if (lacks_first_name(*ahead)) first.insert(first.begin(), "");
+      layout_.columns = static_cast<Index>(first.size());
+      name_columns(first, record->line);
     } else {
       found_.row = record;
     }
     give_roles(layout_, options_);
+    if (has_names_of_rows()) pass_over_names_of_rows();
     layout_.features = std::count(layout_.role.begin(), layout_.role.end(), Role::feature);
     return std::move(found_);
   }
@@ -163,6 +165,35 @@ class HeaderReader {
         if (at < first.size() && text == first[at]) comes_again[at] = true;
       });
     return 2 * std::count(comes_again.begin(), comes_again.end(), true) < layout_.columns;
+  }
+
+  // R leaves the names of its rows without one: the rows have a field more than the header.
+  bool lacks_first_name(Records below) const {
+    constexpr int kLooked = 2;
+    for (int i = 0; i < kLooked; ++i) {
+      const std::optional<Record> next = next_if_any(below);
+      if (!next) return false;
+      const std::vector<std::string> fields = layout_.split(*next);
+      if (static_cast<Index>(fields.size()) != layout_.columns + 1 || fields.back().empty()) return false;
+    }
+    return true;
+  }
+
+  // Pandas and R write the index or the names of rows as a first column, which alone has no name.
+  bool has_names_of_rows() const {
+    if (layout_.names.size() < 2 || !options_.like.is_plain()) return false;
+    const std::string& first = layout_.names.front();
+    return (first.empty() || first == "Unnamed: 0") &&
+           std::find(found_.header.begin() + 1, found_.header.end(), "") == found_.header.end() &&
+           layout_.role.front() == Role::feature && !layout_.kind.front().is_forced;
+  }
+
+  void pass_over_names_of_rows() {
+    layout_.role.front() = Role::ignored;
+    found_.notes.push_back(
+        "the first column has no name of its own, as the index of pandas and the names of rows of R, and is "
+        "passed "
+        "over (--numeric 0 or --categorical 0 takes it all the same)");
   }
 
   // A field may be a single byte in the file; with its name it is some ten times as long here.

@@ -42,7 +42,7 @@ char delimiter_of(std::string_view first_line, Separator separator) {
     case Separator::sniffed:
       break;
   }
-  return sniff_delimiter(trimmed(first_line), "\t;,", whitespace);
+  return sniff_delimiter(trimmed(first_line), "\t;|,", whitespace);
 }
 
 std::string_view next_records(ByteStream& stream, std::size_t bytes) {

@@ -111,7 +111,7 @@ class Roles {
       FieldKind& kind = layout_.kind[found->second];
       kind = {.kind = column.kind,
               .order = column.order,
-              .is_forced = kind.is_forced && column.kind == ColumnKind::number,
+              .is_forced = (kind.is_forced || column.ignores_text) && column.kind == ColumnKind::number,
               .unit = field::unit_of(column)};
     }
     if (!absent.empty())

@@ -67,7 +67,11 @@ void Table::clear() {
 
 void RowReader::read_quoted_row(const Record& record, double* out) {
   const std::vector<std::string> fields = layout_.split(record);
-  if (static_cast<Index>(fields.size()) != layout_.columns) throw ragged(record);
+  const auto columns = static_cast<std::size_t>(layout_.columns);
+  if (fields.size() < columns ||
+      !std::all_of(fields.begin() + static_cast<std::ptrdiff_t>(columns), fields.end(),
+                   [](const std::string& extra) { return extra.empty(); }))
+    throw ragged(record);
   for (Index field = 0; field < layout_.columns; ++field)
     out = store(value_of(fields[static_cast<std::size_t>(field)], field), field, out);
 }
@@ -147,20 +151,21 @@ double RowReader::number_of(std::string_view text, Index field) const {
     if (number && found.is_negative) *number = -*number;
     if (!kind.unit.empty()) what = with_unit = fmt::format("a number in {}", kind.unit);
   }
-  if (!number && kind.is_forced) number = std::numeric_limits<double>::quiet_NaN();
+  if ((!number || std::isinf(*number)) && kind.is_forced) number = std::numeric_limits<double>::quiet_NaN();
   if (!number) {
     std::string rule = fmt::format("must be {}", what);
     if (role == Role::feature && layout_.gives_hints)
       rule += fmt::format("; --categorical {0} takes its column for text, --ignore {0} passes over it",
-                          layout_.name_of(field));
+                          word_of_list(layout_.name_of(field), static_cast<std::size_t>(field)));
     if (role == Role::feature && !layout_.gives_hints && kind.kind == ColumnKind::number &&
         layout_.missing == Missing::mean)
-      rule += fmt::format("; --numeric {} reads such text as a missing value", layout_.name_of(field));
+      rule += fmt::format("; --numeric {} reads such text as a missing value",
+                          word_of_list(layout_.name_of(field), static_cast<std::size_t>(field)));
     throw UnexpectedText(refused(text, field, rule));
   }
   const std::string_view rule = broken_rule(*number, role, layout_.missing);
   if (rule.empty()) return *number;
-  if (std::isnan(*number) && (role == Role::feature || role == Role::target) && !kind.is_forced)
+  if ((role == Role::feature || role == Role::target) && !kind.is_forced)
     throw UnexpectedText(refused(text, field, rule));
   throw InputError(refused(text, field, rule));
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <string>
@@ -100,7 +101,10 @@ class RowReader {
     const char* begin = text.data();
     const char* const end = begin + text.size();
     for (Index field = 0;; ++field) {
-      if (field == layout_.columns) throw ragged(record);
+      if (field == layout_.columns) {
+        if (is_empty_from(begin, end)) return;  // programs write separators behind the last field
+        throw ragged(record);
+      }
       double number = 0.0;
       const char* stop = nullptr;
       if (AllNumbers || layout_.takes_plain_numbers(field)) stop = read_number(begin, end, number);
@@ -116,6 +120,10 @@ class RowReader {
       begin = stop + 1;
       while (layout_.delimiter == whitespace && is_blank(*begin)) ++begin;
     }
+  }
+
+  bool is_empty_from(const char* begin, const char* end) const {
+    return std::all_of(begin, end, [this](char c) { return is_blank(c) || layout_.is_delimiter(c); });
   }
 
   // Reads a field that is a plain finite number and gives its end, or nothing where it takes a closer look.

@@ -14,9 +14,10 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789";
 
-/// Takes one of these texts off the front and returns its length; 0 where none is there.
+/// The length of the separator of thousands in front; 0 where none is there. Without a decimal mark it is
+/// none that could be one.
 std::size_t length_of_separator(std::string_view text, char decimal) {
-  const std::string_view other = decimal == '.' ? "," : ".";
+  const std::string_view other = decimal == '.' ? "," : decimal == ',' ? "." : " ";
   for (const std::string_view separator : {other, std::string_view(" "), std::string_view("'"),
                                            std::string_view("\xc2\xa0"), std::string_view("\xe2\x80\xaf")})
     if (text.starts_with(separator)) return separator.size();
@@ -89,9 +90,26 @@ bool take(std::string_view& text, char c) {
 
 constexpr double kHours = 24.0, kMinutes = 60.0, kSeconds = 60.0;
 
-/// 13:45, 13:45:07 or 13:45:07.25 as a part of a day, taken off the front.
+/// AM or PM behind an hour from 1 to 12, taken off the front; the hour of the day. Without it the hour
+/// itself.
+std::optional<int> take_half_of_day(std::string_view& text, int hour) {
+  std::string_view rest = text;
+  take(rest, ' ');
+  if (rest.empty() || std::string_view("AaPp").find(rest.front()) == std::string_view::npos) return hour;
+  const bool is_afternoon = rest.front() == 'P' || rest.front() == 'p';
+  rest.remove_prefix(1);
+  const bool has_dots = take(rest, '.');
+  if (!take(rest, 'M') && !take(rest, 'm')) return hour;
+  if (has_dots) take(rest, '.');
+  constexpr int kNoon = 12;
+  if (hour < 1 || hour > kNoon) return {};
+  text = rest;
+  return hour % kNoon + (is_afternoon ? kNoon : 0);
+}
+
+/// 13:45, 13:45:07, 13:45:07.25 or 1:45 PM as a part of a day, taken off the front.
 std::optional<double> take_time(std::string_view& text) {
-  const auto hour = take_whole(text, 1, 2);
+  auto hour = take_whole(text, 1, 2);
   if (!hour || !take(text, ':')) return {};
   const auto minute = take_whole(text, 2, 2);
   if (!minute || *hour > 24 || *minute > 59) return {};
@@ -106,6 +124,8 @@ std::optional<double> take_time(std::string_view& text) {
       text.remove_prefix(length);
     }
   }
+  hour = take_half_of_day(text, *hour);
+  if (!hour) return {};
   return (*hour + (*minute + seconds / kSeconds) / kMinutes) / kHours;
 }
 
@@ -279,10 +299,10 @@ std::optional<double> number(std::string_view text, char decimal) {
   } else if (text.starts_with('+')) {
     text.remove_prefix(1);
   }
-  if (decimal == '\0')
+  if (decimal == '\0' && text.find_first_of(" '\xc2\xe2") == std::string_view::npos)
     return decimal::is_digit(text[0]) || text[0] == '.' ? parse_number(plain += text) : std::nullopt;
   if (!take_groups(text, decimal, plain)) return {};
-  if (take(text, decimal)) {
+  if (decimal != '\0' && take(text, decimal)) {
     plain += '.';
     const std::size_t count = digits_at_front(text);
     plain += text.substr(0, count);

@@ -48,9 +48,10 @@ inline std::string unit_of(const TableColumn& column) {
   return column.kind == ColumnKind::category || column.levels.empty() ? "" : column.levels.front();
 }
 
-/// A number with this decimal mark; 0: plain. The other one of . and , or spaces or apostrophes may separate
-/// thousands, in groups of three digits, or as in India (1,23,456). A negative one may be written -5, −5 (by
-/// the sign of mathematics), 5- or (5).
+/// A number with this decimal mark; the other one of . and , or spaces or apostrophes may separate thousands,
+/// in groups of three digits, or as in India (1,23,456). 0: as programs write it, or whole with spaces or
+/// apostrophes between its groups, which means the same with either mark. A negative one may be written -5,
+/// −5 (by the sign of mathematics), 5- or (5).
 std::optional<double> number(std::string_view text, char decimal);
 
 /// true and false, in any case.
@@ -58,7 +59,7 @@ std::optional<double> boolean(std::string_view text);
 
 /// Days since 1970-01-01 of a date in this order (2024-01-31, 31.1.2024, 1/31/2024, 1/31/24), or in any order
 /// where its month has a name (31 Jan 2024, January 31, 2024), with a time of day behind it or not, and a
-/// zone behind that; or the part of a day that a time alone is (13:45).
+/// zone behind that; or the part of a day that a time alone is (13:45, 1:45 PM).
 std::optional<double> date(std::string_view text, DateOrder order);
 
 }  // namespace yosida::field

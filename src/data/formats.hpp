@@ -107,6 +107,10 @@ std::string_view broken_rule(double number, bool is_target, Missing missing);
 /// The text in quotes as a message shows it: on one line, and not longer than a glance.
 std::string in_quotes(std::string_view text);
 
+/// A column as a word of the shell that stands in a list NAME,NAME: its name, in quotes where it needs them,
+/// or its index from 0 where a comma would cut the name.
+std::string word_of_list(const std::string& name, std::size_t column);
+
 /// The names as a message lists them: the first dozen.
 std::string comma_separated(const std::vector<std::string>& names);
 

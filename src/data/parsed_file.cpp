@@ -120,7 +120,8 @@ void for_each_part(const TableForm& form, const Take& take) {
   take(std::to_string(form.columns.size()));
   for (const TableColumn& column : form.columns) {
     take(column.name);
-    take(fmt::format("{}{}", static_cast<int>(column.kind), static_cast<int>(column.order)));
+    take(fmt::format("{}{}{}", static_cast<int>(column.kind), static_cast<int>(column.order),
+                     static_cast<int>(column.ignores_text)));
     take_all(column.levels);
   }
 }
@@ -141,6 +142,7 @@ TableForm take_form(Reader& reader) {
     const std::string kind = reader.take_text();
     column.kind = static_cast<ColumnKind>(kind.at(0) - '0');
     column.order = static_cast<DateOrder>(kind.at(1) - '0');
+    column.ignores_text = kind.at(2) == '1';
     column.levels = take_all();
     form.columns.push_back(std::move(column));
   }
@@ -149,7 +151,7 @@ TableForm take_form(Reader& reader) {
 
 /// All that decides what a reader makes of a file, each part behind its length.
 std::string key_of(const std::string& digest, int format, const ReadOptions& options) {
-  constexpr int kVersion = 3;  // of these files, and of what readers make of a text
+  constexpr int kVersion = 4;  // of these files, and of what readers make of a text
   std::string key;
   const auto add = [&](std::string_view part) { key += fmt::format("{}:{},", part.size(), part); };
   const auto add_all = [&](const std::vector<std::string>& parts) {

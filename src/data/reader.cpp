@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -49,13 +50,14 @@ Format format_of(const std::filesystem::path& file, ByteStream& stream) {
     return Format::idx;
   }
   if (!ending.empty() && stream.is_regular_file()) {
-    throw InputError(
-        fmt::format("{}: files ending in {} cannot be read: known are .csv; .tsv, .tab; .txt, .dat; .libsvm, "
-                    ".svm, .t (LIBSVM); "
-                    ".npy, .npz; .idx, -ubyte (IDX), each also with .gz or .xz behind it; a file without an "
-                    "ending is known by "
-                    "what it holds",
-                    file.string(), ending));
+    constexpr std::array<std::string_view, 8> kTables = {".xlsx",    ".xls",     ".ods",  ".json",
+                                                         ".parquet", ".feather", ".html", ".sql"};
+    const bool is_table = std::find(kTables.begin(), kTables.end(), ending) != kTables.end();
+    throw InputError(fmt::format(
+        "{}: files ending in {} cannot be read{}: known are .csv; .tsv, .tab; .txt, .dat; .libsvm, "
+        ".svm, .t (LIBSVM); .npy, .npz; .idx, -ubyte (IDX), each also with .gz or .xz behind it; a "
+        "file without an ending is known by what it holds",
+        file.string(), ending, is_table ? " (its program can save a table as .csv)" : ""));
   }
   if (is_zip(stream)) return Format::npz;
   return is_libsvm(stream) ? Format::libsvm : Format::separated;
@@ -408,6 +410,18 @@ std::string_view broken_rule(double number, bool is_target, Missing missing) {
   return "must be a number; tune --missing mean reads it as the mean of its column, --missing drop leaves "
          "out "
          "such rows";
+}
+
+std::string word_of_list(const std::string& name, std::size_t column) {
+  const bool is_simple = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' ||
+           c == '-' || c == '.' || static_cast<unsigned char>(c) >= 0x80;
+  });
+  if (is_simple) return name;
+  if (name.empty() || name.find_first_of(",\r\n") != std::string::npos) return std::to_string(column);
+  std::string quoted = "'";
+  for (const char c : name) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
 }
 
 std::string comma_separated(const std::vector<std::string>& names) {

@@ -88,11 +88,11 @@ Split split_rows(const Dataset& data, const SplitOptions& options) {
   }
   const bool test_empty = options.test_fraction > 0.0 && test.empty();
   if (train.empty() || validation.empty() || test_empty)
-    throw InputError(
-        fmt::format("{}: {} rows split {} training, {} validation, {} test (fractions {} and {}): each part "
-                    "needs at least 1 row",
-                    data.source, data.rows(), train.size(), validation.size(), test.size(),
-                    options.validation_fraction, options.test_fraction));
+    throw InputError(fmt::format(
+        "{}: {} row{} split into {} training, {} validation and {} test rows (fractions {} and {}): each "
+        "part needs at least 1 row",
+        data.source, data.rows(), data.rows() == 1 ? "" : "s", train.size(), validation.size(), test.size(),
+        options.validation_fraction, options.test_fraction));
   // Many rows are read in the order of the file: pages of a mapped one follow each other, and processes that
   // share rows have neighbours.
   if (data.rows() >= linalg::kSharedRows) put_in_order(data.rows(), {&train, &validation, &test});

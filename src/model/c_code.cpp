@@ -116,7 +116,7 @@ static int {0}_read_boolean(const char *text, double *value) {{
 )";
 
 constexpr std::string_view kReadDate = R"(
-/* 13:45, 13:45:07 or 13:45:07.25 as a part of a day; moves the text behind it. */
+/* 13:45, 13:45:07, 13:45:07.25 or 1:45 PM as a part of a day; moves the text behind it. */
 static int {0}_read_time(const char **text, double *value) {{
     int hour, minute, length = 0;
     double second = 0.0;
@@ -126,6 +126,16 @@ static int {0}_read_time(const char **text, double *value) {{
         char *end;
         second = strtod(*text + 1, &end);
         *text = end;
+    }}
+    const char *at = *text + (**text == ' ');
+    if (*at != '\0' && strchr("AaPp", *at) != NULL) {{
+        const int is_afternoon = *at == 'P' || *at == 'p', has_dots = at[1] == '.';
+        at += 1 + has_dots;
+        if (*at == 'M' || *at == 'm') {{
+            if (hour < 1 || hour > 12) return 0;
+            hour = hour % 12 + 12 * is_afternoon;
+            *text = at + 1 + (has_dots && at[1] == '.');
+        }}
     }}
     *value = (hour + (minute + second / 60) / 60) / 24;
     return 1;
@@ -293,9 +303,10 @@ std::string margins_of_texts(const ModelTerms& terms, const std::string& name) {
                                       ? kOrders[static_cast<std::size_t>(term.column.order)]
                                       : std::string_view(unit);
     const std::size_t levels_of_term = term.is_category() ? term.column.levels.size() : 0;
-    rows += fmt::format("    {{{}, {}, {}, {}, {}, {}, {}}},\n", static_cast<int>(term.column.kind),
-                        string_literal(form), first, first + levels_of_term,
-                        term.fill ? literal(*term.fill) : "NAN", literal(term.centre),
+    const std::string fill = term.fill ? literal(*term.fill) : "NAN";
+    rows += fmt::format("    {{{}, {}, {}, {}, {}, {}, {}, {}}},\n", static_cast<int>(term.column.kind),
+                        string_literal(form), first, first + levels_of_term, fill,
+                        term.ignores_text() ? fill : "NAN", literal(term.centre),
                         weights_of(term.is_category() ? Vector::Zero(outputs) : term.weight));
     for (std::size_t k = 0; k < levels_of_term; ++k)
       levels += fmt::format("    {{{}, {}}},\n", string_literal(term.column.levels[k]),
@@ -313,7 +324,7 @@ static const struct {0}_term {{
     int kind;
     const char *form;
     int first_level, end_of_levels;
-    double fill, centre, weight[{1}];
+    double fill, of_other_text, centre, weight[{1}];
 }} {0}_terms[{2}] = {{
 {3}}};
 
@@ -353,7 +364,7 @@ void {0}_margins(const char *const x[{2}], double margin[{1}]) {{
         }} else {{
             switch (term->kind) {{
 {1}            }}
-            if (!is_read) value = NAN;
+            if (!is_read) value = term->of_other_text;
         }}
         for (int k = 0; k < {0}; ++k) margin[k] += term->weight[k] * (value - term->centre);
     }}

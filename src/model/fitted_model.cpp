@@ -43,6 +43,7 @@ json to_object(const TableForm& table) {
     if (column.kind == ColumnKind::date)
       one["order"] = field::kOrderNames[static_cast<std::size_t>(column.order)];
     if (const std::string unit = field::unit_of(column); !unit.empty()) one["unit"] = unit;
+    if (column.ignores_text) one["ignores_text"] = true;
     columns.push_back(std::move(one));
   }
   return {{"columns", columns},
@@ -59,6 +60,7 @@ TableForm to_table(const json& root) {
     if (column.kind == ColumnKind::category) column.levels = one.at("levels").get<std::vector<std::string>>();
     if (column.kind == ColumnKind::date)
       column.order = by_name<DateOrder>(field::kOrderNames, one.at("order"), "order");
+    column.ignores_text = one.value("ignores_text", false);
     if (one.contains("unit")) column.levels = {one["unit"].get<std::string>()};
     table.columns.push_back(std::move(column));
   }

@@ -17,6 +17,8 @@ struct ModelTerm {
   Matrix of_level;  // of a category: a row per level, a column per output
 
   bool is_category() const { return column.kind == ColumnKind::category; }
+  /// Text that is no number has the place of a missing value.
+  bool ignores_text() const { return column.ignores_text && fill.has_value(); }
 };
 
 /// A model without its pretreatment, in terms that lose no digits: columns stay centred, so that a column

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "data/field.hpp"
 #include "model/code_text.hpp"
@@ -44,6 +45,17 @@ def number(text, unit=""):
 
 )code";
 
+/// What stands in a column whose other text is a missing value.
+constexpr std::string_view kNumberOr = R"code(
+def number_or(fill, text, unit=""):
+    """A number; what stands for a missing value where the text is none."""
+    try:
+        return number(text, unit)
+    except ValueError:
+        return fill
+
+)code";
+
 /// field::boolean.
 constexpr std::string_view kBoolean = R"code(
 def boolean(text):
@@ -81,7 +93,7 @@ def with_number(text):
 
 /// field::date.
 constexpr std::string_view kDate = R"code(
-TIME = r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}(?:\.\d*)?))?"
+TIME = r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}(?:\.\d*)?))?(?: ?(?P<half>[AaPp])(?:[Mm]|\.[Mm]\.?))?"
 ZONE = r" ?(?:[Zz]|UTC|GMT|(?P<sign>[+-])(?P<ahead>\d{2})(?::?(?P<rest>\d{2}))?)?"
 DATES = {
     "year-month-day": r"(?P<year>\d{4})(?P<mark>[-/.])(?P<month>\d{1,2})(?P=mark)(?P<day>\d{1,2})",
@@ -98,7 +110,12 @@ def days(text, order):
     if not found:
         raise ValueError(f"must be a date in the order {order}, or a time")
     part = {key: value for key, value in found.groupdict().items() if value}
-    time = (int(part.get("hour", 0)) + (int(part.get("minute", 0)) + float(part.get("second", 0)) / 60) / 60) / 24
+    hour = int(part.get("hour", 0))
+    if "half" in part:
+        if not 1 <= hour <= 12:
+            raise ValueError("an hour before AM or PM must be from 1 to 12")
+        hour = hour % 12 + (12 if part["half"] in "Pp" else 0)
+    time = (hour + (int(part.get("minute", 0)) + float(part.get("second", 0)) / 60) / 60) / 24
     if "year" not in part:
         return time
     year = int(part["year"])
@@ -110,7 +127,8 @@ def days(text, order):
 
 )code";
 
-std::string reader_of(const TableColumn& column) {
+std::string reader_of(const ModelTerm& term) {
+  const TableColumn& column = term.column;
   switch (column.kind) {
     case ColumnKind::boolean:
       return "boolean";
@@ -122,6 +140,8 @@ std::string reader_of(const TableColumn& column) {
       break;
   }
   const std::string unit = field::unit_of(column);
+  if (term.ignores_text())
+    return fmt::format("lambda text: number_or({}, text, {})", literal(*term.fill), string_literal(unit));
   return unit.empty() ? "number" : fmt::format("lambda text: number(text, {})", string_literal(unit));
 }
 
@@ -233,7 +253,7 @@ std::string python_code(const FittedModel& model, const ModelTerms& terms) {
       categories += "    }),\n";
     } else {
       numbers +=
-          fmt::format("    ({}, {}, {}, {}, [{}]),\n", name, reader_of(term.column),
+          fmt::format("    ({}, {}, {}, {}, [{}]),\n", name, reader_of(term),
                       term.fill ? literal(*term.fill) : "None", literal(term.centre), literals(term.weight));
     }
   }
@@ -246,6 +266,8 @@ std::string python_code(const FittedModel& model, const ModelTerms& terms) {
   text += "import math\nimport re\n\n";
   const bool is_comma = terms.decimal == ',';
   text += fmt::format(kNumber, is_comma ? '.' : ',', terms.decimal, is_comma ? ".replace(\",\", \".\")" : "");
+  if (std::any_of(terms.columns.begin(), terms.columns.end(), std::mem_fn(&ModelTerm::ignores_text)))
+    text += kNumberOr;
   if (has(ColumnKind::boolean)) text += kBoolean;
   if (has_dates)
     text += fmt::format(kNamedDate, fmt::arg("months", string_literals(field::kMonths))) + std::string(kDate);

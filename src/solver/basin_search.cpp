@@ -223,11 +223,12 @@ std::optional<BasinSearch::Candidate> BasinSearch::candidate(std::size_t i) cons
 std::optional<BasinSearch::Proposal> BasinSearch::propose(double relative_gain, double tolerance,
                                                           double blur_of_value) const {
   if (scanning()) return Proposal{scan_[next_scan_], true};
-  const double worth = best().value - relative_gain * std::abs(best().value);
+  const Sample& lowest = best();
+  const double worth = lowest.value - relative_gain * std::abs(lowest.value);
   // Values of inexact solves differ by more than what is still to be gained between them.
   const auto margin = [&](std::size_t i) {
     const double blur = std::max(samples_[i].blur, i + 1 < samples_.size() ? samples_[i + 1].blur : 0.0);
-    return samples_[i].slope ? blur_of_value * blur * std::abs(best().value) : 0.0;
+    return samples_[i].slope ? blur_of_value * blur * std::abs(lowest.value) : 0.0;
   };
   std::optional<Candidate> most;
   std::size_t at = 0;
@@ -236,7 +237,7 @@ std::optional<BasinSearch::Proposal> BasinSearch::propose(double relative_gain, 
     if (!each || (most && each->value >= most->value)) continue;
     const bool unknown = each->width == 0.0;  // a scanned point to be refined
     if (!unknown && each->width < tolerance) continue;
-    if (best().slope && each->value >= worth - margin(i)) continue;
+    if (lowest.slope && each->value >= worth - margin(i)) continue;
     most = each;
     at = i;
   }

@@ -52,7 +52,7 @@ class Text(Cli):
         self.assert_refused("\n", ["no rows"], file="data.libsvm", target=None)
 
     def test_ragged_rows(self):
-        for row, found in [("1,2", 2), ("1,2,3,4", 4), ("1,2,3,", 4), ("1", 1)]:
+        for row, found in [("1,2", 2), ("1,2,3,4", 4), ("1,2,3,,4", 5), ("1", 1)]:
             with self.subTest(row):
                 self.assert_refused(HEADER + ROWS + row + "\n", [":8:", "expected 3 fields", f"found {found}"])
         self.assert_refused(HEADER + "1,2,3\n\n" + ROWS, [":3:", "blank"])
@@ -310,7 +310,7 @@ class Parts(Cli):
             with self.subTest(options):
                 self.tune_refused("--train", "small.csv", "--target", "y", *options, names=names)
         self.write_csv("single.csv", *regression(1))
-        self.tune_refused("--train", "single.csv", "--target", "y", names=["single.csv", "1 rows"])
+        self.tune_refused("--train", "single.csv", "--target", "y", names=["single.csv", "1 row split"])
 
 
 class Sparse(Cli):

@@ -338,6 +338,35 @@ int main(void) {{
                 else:
                     self.check(wanted, [t[0] for t in told], [t[2:] for t in told], [t[1] for t in told])
 
+    def test_notes_among_numbers_and_halves_of_the_day(self):
+        """What --numeric has made missing stays missing, and 1:05 PM is a time, in predict and in the code."""
+        random = np.random.default_rng(3)
+        age = random.integers(18, 80, 60)
+        texts = {"age": [str(a) if a % 9 else "unknown" for a in age], "seen": [f"{1 + a % 12}:{a % 60:02} {'ap'[a % 2]}m" for a in age],
+                 "city": [["Oslo", "Rome"][a % 2] for a in age]}
+        self.write_rows("train.csv", {**texts, "y": [f"{v:.3f}" for v in age + random.normal(size=60)]})
+        self.yosida("tune", "--quiet", "--train", "train.csv", "--target", "y", "--numeric", "age", "--missing", "mean", "--save", "model.json")
+        self.yosida("predict", "--from", "model.json", "--data", "train.csv", "--out", "predictions.csv")
+        wanted = [row["prediction"] for row in self.read_table("predictions.csv")]
+        self.export("python", "exported.py")
+        code = {}
+        exec(compile(self.read("exported.py"), "exported.py", "exec"), code)
+        rows = list(zip(*texts.values()))
+        self.same([code["predict"](row) for row in rows], wanted)
+        self.export("c", "exported.c", "--name", "score")
+        given = ",".join("{" + ",".join(f'"{text}"' for text in row) + "}" for row in rows)
+        self.write("main.c", f"""#include "exported.c"
+#include <stdio.h>
+int main(void) {{
+  static const char *const rows[60][3] = {{{given}}};
+  for (int i = 0; i < 60; ++i) printf("%.17g\\n", score(rows[i]));
+}}
+""")
+        subprocess.run(["gcc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "main.c", "-o", "score", "-lm"],
+                       cwd=self.folder, check=True, timeout=60)
+        done = subprocess.run([self.folder / "score"], capture_output=True, check=True, timeout=60)
+        self.same(done.stdout.decode().split(), wanted)
+
     def test_sql(self):
         for case in self.CASES:
             with self.subTest(case):

@@ -126,6 +126,7 @@ TEST_F(Csv, Delimiters) {
   EXPECT_EQ(dense(read("1\t2\n3\t4\n", {}, "data.TAB")), expected);
   EXPECT_EQ(dense(read("1\t2\n3\t4\n", {}, "data.txt")), expected);
   EXPECT_EQ(dense(read("1,2\n3,4\n", {}, "data.txt")), expected);
+  EXPECT_EQ(dense(read("1|2\n3|4\n", {}, "data.txt")), expected);
   EXPECT_EQ(dense(read("1;2\n3;4\n", {}, "data.dat")), expected);
   EXPECT_EQ(dense(read("  1   2 \n3 \t 4\n\n", {}, "data.dat")), expected);
   EXPECT_EQ(dense(read("a \"b c\"\n1   2 \n\"3\"  4\n", {}, "data.txt")), expected);
@@ -224,9 +225,23 @@ TEST_F(Csv, AMissingTargetCanOnlyBeDropped) {
 TEST_F(Csv, RaggedRows) {
   expect_error("a,b,c\n1,2,3\n4,5\n", {}, {"bad.csv:3: expected 3 fields but found 2"});
   expect_error("a,b\n1,2,3\n", {}, {"bad.csv:2: expected 2 fields but found 3"});
-  expect_error("1,2\n3,4,\n", {}, {"bad.csv:2: expected 2 fields but found 3"});
+  expect_error("1,2\n3,4,5\n", {}, {"bad.csv:2: expected 2 fields but found 3"});
+  expect_error("1,2\n3,4,,5\n", {}, {"bad.csv:2: expected 2 fields but found 4"});
   expect_error("1,2\n\"3\"\n", {}, {"bad.csv:2: expected 2 fields but found 1"});
   expect_error("1,2\n\n3,4\n", {}, {"bad.csv:2: the line is blank where 2 fields are expected"});
+}
+
+TEST_F(Csv, BlankLinesAmongRowsCanBeDropped) {
+  const std::string_view text = "a,b\n1,2\n\n3,4\n  \n5,6\n\n";
+  expect_error(text, {}, {"bad.csv:3: the line is blank", "it can be read with --missing drop"});
+  EXPECT_EQ(dense(read(text, {.target = "", .target_file = {}, .missing = Missing::drop})),
+            matrix({{1, 2}, {3, 4}, {5, 6}}));
+}
+
+TEST_F(Csv, SeparatorsBehindTheLastFieldOfSomeRows) {
+  const Matrix expected = matrix({{1, 2}, {3, 4}, {5, 6}});
+  EXPECT_EQ(dense(read("a,b\n1,2,\n3,4\n5,6,,  ,\n")), expected);
+  EXPECT_EQ(dense(read("a,b\n1,\"2\",\n3,4,\"\"\n5,6\n")), expected);
 }
 
 TEST_F(Csv, ABlankLineInOneColumnIsAMissingValue) {

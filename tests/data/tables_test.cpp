@@ -43,6 +43,11 @@ TEST(Field, Numbers) {
   EXPECT_EQ(field::number("12,34,567", '.'), 1234567.0);  // as India groups digits
   EXPECT_EQ(field::number("3,14", ','), 3.14);
   EXPECT_EQ(field::number("+,5", ','), 0.5);
+  // What means the same with either mark needs none.
+  EXPECT_EQ(field::number("-1'234'567", '\0'), -1234567.0);
+  EXPECT_EQ(field::number("12 345", '\0'), 12345.0);
+  for (const std::string_view text : {"1,234", "1.234'567", "12'34", "1'234.5", "1'234,5"})
+    EXPECT_FALSE(field::number(text, '\0')) << text;
   for (const std::string_view text :
        {"1,23", "1,2345", "12,345,67", "1,234 567", "", "-", ",", "1e", "a", "1,,234"})
     EXPECT_FALSE(field::number(text, '.')) << text;
@@ -63,8 +68,14 @@ TEST(Field, Dates) {
   EXPECT_EQ(days("2024-02-29T18:00:00+06:00"), 19782.5);
   EXPECT_EQ(days("2024-02-29 18:00 -0600"), 19783.0);
   EXPECT_EQ(days("06:00"), 0.25);
-  for (const std::string_view text : {"2023-02-29", "2024-13-01", "2024-1", "24-01-01", "2024-01-01x",
-                                      "2024-01-01T25:00", "2024-01-01T10:00+1", "10", "1.2.3", ""})
+  for (const std::string_view text : {"6:00 PM", "6:00PM", "06:00:00 pm", "6:00 p.m.", "18:00"})
+    EXPECT_EQ(days(text), 0.75) << text;
+  EXPECT_EQ(days("12:30 AM"), days("00:30"));
+  EXPECT_EQ(days("12:30 PM"), days("12:30"));
+  EXPECT_EQ(days("2/29/2024 6:00:00 PM", DateOrder::month_day_year), 19782.75);
+  for (const std::string_view text :
+       {"2023-02-29", "2024-13-01", "2024-1", "24-01-01", "2024-01-01x", "2024-01-01T25:00",
+        "2024-01-01T10:00+1", "10", "1.2.3", "", "13:00 PM", "0:10 AM", "6:00 P", "6:00 PMs"})
     EXPECT_TRUE(std::isnan(days(text))) << text;
 }
 
@@ -127,6 +138,65 @@ TEST_F(Tables, ATargetOfTextHasClasses) {
   EXPECT_TRUE(data.table.columns.empty());
   const Dataset apart = read("a,y\n1,true\n2,false\n", target("y"));
   EXPECT_EQ(apart.table.classes, (Names{"false", "true"}));
+}
+
+TEST_F(Tables, NamesOfRowsAreNoFeature) {
+  // As pandas writes its index, R its row names by write.csv, and pandas what it has read back.
+  for (const std::string_view name : {"", "\"\"", "Unnamed: 0"}) {
+    const Dataset data = read(fmt::format("{},a,y\n0,5,1\n1,6,2\n2,9,3\n", name), target("y"));
+    EXPECT_EQ(data.feature_names, (Names{"a"})) << name;
+    EXPECT_EQ(dense(data), matrix({{5}, {6}, {9}}));
+    ASSERT_EQ(data.notes.size(), 1U);
+    EXPECT_NE(data.notes[0].find("first column"), std::string::npos) << data.notes[0];
+  }
+  // R's write.table: a header without a name for them.
+  const Dataset data =
+      read_dataset(files_.write("data.txt", "\"a\" \"y\"\n\"Mazda\" 5 1\n\"Fiat\" 6 2\n"), target("y"));
+  EXPECT_EQ(dense(data), matrix({{5}, {6}}));
+  EXPECT_EQ(data.y, vector({1, 2}));
+  ReadOptions options = target("y");
+  options.numeric = {"0"};
+  EXPECT_EQ(dense(read(",a,y\n0,5,1\n1,6,2\n", options)), matrix({{0, 5}, {1, 6}}));
+  // Two columns without names: nothing says what they are.
+  EXPECT_EQ(dense(read(",,b,y\n0,5,2,1\n1,6,3,2\n", target("y"))).cols(), 3);
+}
+
+TEST_F(Tables, InfiniteNumbersAreNamedWithAWayOn) {
+  const std::string_view text = "a,b,y\n1,2,3\n4,-inf,5\n6,7,8\n9,1e999,2\n";
+  expect_error(text, target("y"), {"bad.csv:3: field 2 (\"b\") is \"-inf\"", "--numeric b --missing mean"});
+  ReadOptions options = target("y");
+  options.numeric = {"b"};
+  options.missing = Missing::mean;
+  const Matrix x = dense(read(text, options));
+  EXPECT_TRUE(std::isnan(x(1, 1)) && std::isnan(x(3, 1)));
+  expect_error("a,y\n1,inf\n2,3\n", target("y"), {"--numeric y --missing drop"});
+}
+
+TEST_F(Tables, ARowWithoutAnyNumberIsLeftOut) {
+  expect_error("a,b,kind,y\n1,2,x,3\n4,5,y,9\n6,7,x,1\n,,Total,13\n", target("y"),
+               {"bad.csv:5: field 1", "it can be read with --missing drop"});
+  expect_error("a,b,kind,y\n1,2,x,3\n4,,y,9\n,7,x,1\n", target("y"), {"it can be read with --missing mean"});
+}
+
+TEST_F(Tables, AColumnIsAWordOfTheShellInMessages) {
+  const Dataset data =
+      read("\"it's a \"\"name\"\"\",\"b, c\",d,y\nq,u,5,1\nr,v,6,2\ns,w,8,3\nt,x,8,4\n", target("y"));
+  ASSERT_EQ(data.notes.size(), 2U);
+  EXPECT_NE(data.notes[0].find("(--categorical 'it'\\''s a \"name\"' takes"), std::string::npos)
+      << data.notes[0];
+  EXPECT_NE(data.notes[1].find("(--categorical 1 takes"), std::string::npos) << data.notes[1];
+}
+
+TEST_F(Tables, TextInAColumnOfNumbersStaysMissingInFilesReadLikeIt) {
+  ReadOptions options = target("y");
+  options.numeric = {"a"};
+  options.missing = Missing::mean;
+  const Dataset first = read("a,city,y\n1,Rome,5\nold,Oslo,6\n3,Rome,7\n4,Oslo,8\n", options);
+  EXPECT_TRUE(first.table.columns[0].ignores_text);
+  ReadOptions like;
+  like.like = first.table;
+  like.missing = Missing::mean;
+  EXPECT_TRUE(std::isnan(dense(read("city,a\nOslo,unknown\n", like))(0, 0)));
 }
 
 TEST_F(Tables, ReadLikeAnother) {

@@ -25,6 +25,7 @@ struct TableColumn {
   ColumnKind kind = ColumnKind::number;
   std::vector<std::string> levels = {};  // of a category; "" is a missing field
   DateOrder order = DateOrder::year_month_day;
+  bool ignores_text = false;  // of a column of numbers: other text is a missing value
 };
 
 /// How a file became features: another one of the same columns is read likewise.
