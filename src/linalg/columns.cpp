@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "linalg/kernels.hpp"
 #include "linalg/over_rows.hpp"
 #include "linalg/row_numbers.hpp"
 #include "linalg/rows.hpp"
@@ -97,25 +98,35 @@ void for_each_stretch(const Design& x, const Visit& visit) {
       visit(i, rows.row(i), Stretch{begin, std::min(begin + kWidth, x.cols())});
 }
 
-/// Calls visit(sums, row, its number, stretch) for all columns of each row, and join(sums, others) for the
-/// sums of one block of rows after the other. The blocks are the same whatever the number of threads and
-/// processes.
+/// Calls visit(sums, rows, number of the first) for blocks of rows, and join(sums, others) for the sums of
+/// one block after the other. The blocks are the same whatever the number of threads and processes.
 template <typename Sums, typename Visit, typename Join>
-Sums over_dense_rows(const Design& x, const Sums& none, const Visit& visit, const Join& join) {
+Sums over_blocks(const Design& x, const Sums& none, const Visit& visit, const Join& join) {
   const Index blocks = linalg::blocks_of_pass(x.rows(), x.rows() * x.cols());
   const linalg::OwnBlocks own = linalg::own_blocks(x.rows(), blocks);
   std::vector<Sums> parts(static_cast<std::size_t>(own.count()), none);
   linalg::run_tasks(own.count(), x.rows() * x.cols(), [&](Index task) {
     const Index block = own.first + task;
     const Index begin = x.rows() * block / blocks;
-    Sums& sums = parts[static_cast<std::size_t>(task)];
-    for_each_stretch(
-        x.row_range(begin, x.rows() * (block + 1) / blocks - begin),
-        [&](Index i, const double* row, Stretch stretch) { visit(sums, row, begin + i, stretch); });
+    visit(parts[static_cast<std::size_t>(task)], x.row_range(begin, x.rows() * (block + 1) / blocks - begin),
+          begin);
   });
   parts = gathered(x, blocks, std::move(parts), none);
   for (std::size_t i = 1; i < parts.size(); ++i) join(parts[0], parts[i]);
   return std::move(parts[0]);
+}
+
+/// The same by calls of visit(sums, row, its number, stretch) for all columns of each row.
+template <typename Sums, typename Visit, typename Join>
+Sums over_dense_rows(const Design& x, const Sums& none, const Visit& visit, const Join& join) {
+  return over_blocks(
+      x, none,
+      [&](Sums& sums, const Design& block, Index first) {
+        for_each_stretch(block, [&](Index i, const double* row, Stretch stretch) {
+          visit(sums, row, first + i, stretch);
+        });
+      },
+      join);
 }
 
 /// Sums of one number a column: term(row, j) times the weight of the row is what it adds to column j.
@@ -153,18 +164,40 @@ ColumnRange empty_range(Index columns) {
           Vector::Constant(columns, -std::numeric_limits<double>::infinity())};
 }
 
+/// What is there of rows of one kind of number, as they are stored.
+template <typename Row>
+void look_at_rows(const RowsOf<Row>& x, FirstLook& own) {
+  constexpr Index kAtOnce = 64;
+  Row place[kAtOnce];
+  for (Index i = 0; i < x.rows(); i += kAtOnce) {
+    const Index count = std::min(kAtOnce, x.rows() - i);
+    x.fetch(i, count, place);
+    linalg::kernels_of(place[0]).look(place, count, x.cols(), own.range.low.data(), own.range.high.data(),
+                                      own.sum.data());
+  }
+}
+
 FirstLook looked_at(const Design& x) {
+  const FirstLook none{empty_range(x.cols()), Vector::Zero(x.cols())};
+  const auto add = [](FirstLook& own, const FirstLook& other) {
+    join(own.range, other.range);
+    own.sum += other.sum;
+  };
+  if (!Access::storage(x).is_sparse && Access::map(x).is_identity())
+    return over_blocks(
+        x, none,
+        [](FirstLook& own, const Design& block, Index) {
+          linalg::visit_dense_rows(block, [&](const auto& rows) { look_at_rows(rows, own); });
+        },
+        add);
   return over_dense_rows(
-      x, FirstLook{empty_range(x.cols()), Vector::Zero(x.cols())},
-      [&](FirstLook& own, const double* row, Index i, Stretch columns) {
+      x, none,
+      [](FirstLook& own, const double* row, Index i, Stretch columns) {
         widen(own.range, row, i, columns);
         double* const out = own.sum.data();
         for (Index j = columns.begin; j < columns.end; ++j) out[j] += row[j];
       },
-      [](FirstLook& own, const FirstLook& other) {
-        join(own.range, other.range);
-        own.sum += other.sum;
-      });
+      add);
 }
 
 /// The larger of both; NaN where either is.

@@ -11,6 +11,7 @@
 #include "linalg/rows.hpp"
 #include "linalg/tasks.hpp"
 #include "yosida/error.hpp"
+#include "yosida/number_text.hpp"
 
 namespace yosida {
 namespace {
@@ -433,9 +434,9 @@ Design with_singles(const Design& x) {
     for (Index j = 0; j < plain.cols(); ++j) {
       const auto single = static_cast<float>(row[j]);
       if (std::isinf(single) && std::isfinite(row[j]))
-        throw refused(
-            "row " + std::to_string(i) + ", column " + std::to_string(j) + ": " + std::to_string(row[j]),
-            "a number of 4 bytes is at most 3.4e38");
+        throw refused("row " + std::to_string(i) + ", column " + std::to_string(j) +
+                          " (counted from 0) is " + number_text(row[j]),
+                      "a number of 4 bytes is at most 3.4e38");
       numbers[i * plain.cols() + j] = single;
     }
   });

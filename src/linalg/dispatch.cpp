@@ -13,4 +13,7 @@ const Kernels& kernels() {
 #endif
 }
 
+const RowKernels<double>& kernels_of(const double*) { return kernels().doubles; }
+const RowKernels<float>& kernels_of(const float*) { return kernels().singles; }
+
 }  // namespace yosida::linalg

@@ -256,6 +256,21 @@ void add_product_transposed(const Eigen::Ref<const Matrix>& a, const Eigen::Ref<
               static_cast<int>(b.outerStride()), 1.0, out.data(), static_cast<int>(out.outerStride()));
 }
 
+void add_own_products(const Eigen::Ref<const Matrix>& a, Matrix& out) {
+  const BlasCall call;
+  cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, static_cast<int>(a.rows()), static_cast<int>(a.cols()),
+              1.0, a.data(), static_cast<int>(a.outerStride()), 1.0, out.data(),
+              static_cast<int>(out.cols()));
+}
+
+void add_product(const Eigen::Ref<const Matrix>& a, const Eigen::Ref<const Matrix>& b, Matrix& out) {
+  const BlasCall call;
+  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(a.rows()),
+              static_cast<int>(b.cols()), static_cast<int>(a.cols()), 1.0, a.data(),
+              static_cast<int>(a.outerStride()), b.data(), static_cast<int>(b.outerStride()), 1.0, out.data(),
+              static_cast<int>(out.cols()));
+}
+
 Matrix product(const Eigen::Ref<const Matrix>& a, const Eigen::Ref<const Matrix>& b) {
   const BlasCall call;
   Matrix result(a.rows(), b.cols());

@@ -65,6 +65,10 @@ void add_gram(const Eigen::Ref<const RoughMatrix>& a, RoughMatrix& gram);
 /// The same for the rows [begin, begin + count) of its lower triangle alone.
 void add_gram_rows(const Eigen::Ref<const Matrix>& a, Index begin, Index count, Matrix& gram);
 void add_gram_rows(const Eigen::Ref<const RoughMatrix>& a, Index begin, Index count, RoughMatrix& gram);
+/// out += A Aᵀ, its lower triangle.
+void add_own_products(const Eigen::Ref<const Matrix>& a, Matrix& out);
+/// out += A B
+void add_product(const Eigen::Ref<const Matrix>& a, const Eigen::Ref<const Matrix>& b, Matrix& out);
 /// out += A Bᵀ
 void add_product_transposed(const Eigen::Ref<const Matrix>& a, const Eigen::Ref<const Matrix>& b,
                             Eigen::Ref<Matrix> out);

@@ -18,6 +18,7 @@ namespace {
 
 using linalg::Access;
 using linalg::ColumnMap;
+using linalg::kernels_of;
 using linalg::RowsOf;
 using linalg::SparseRow;
 
@@ -84,9 +85,6 @@ OwnSteps own_steps(const Design& x) {
   }
   return own;
 }
-
-const linalg::RowKernels<double>& kernels_of(const double*) { return linalg::kernels().doubles; }
-const linalg::RowKernels<float>& kernels_of(const float*) { return linalg::kernels().singles; }
 
 /// The rows of copy_weighted, rounded.
 class RoundedRows {
@@ -351,96 +349,141 @@ void add_sparse_row_gram(const Design& x, const Vector& scale, std::span<const I
   }
 }
 
-/// The numbers of some columns of all rows, steps applied, one row behind the other.
-void copy_columns(const Design& x, Index begin, Index count, Matrix& out) {
-  out.resize(x.rows(), count);
-  const Index parts = std::min(kRanges, x.rows());
-  std::vector<Index> columns(static_cast<std::size_t>(count));
-  std::iota(columns.begin(), columns.end(), begin);
-  const std::vector<ColumnStep> steps = Access::map(x).of(columns);
-  linalg::visit_dense_rows(x, [&](const auto& rows) {
-    linalg::run_tasks(parts, x.rows() * count, [&](Index part) {
-      for (Index i = x.rows() * part / parts; i < x.rows() * (part + 1) / parts; ++i) {
-        std::copy_n(rows.row(i) + begin, count, out.row(i).data());
-        ColumnMap(&steps).apply(out.row(i).data(), count);
+/// Columns of dense rows, steps applied, copied in blocks that stay in the second-level cache. For maps
+/// without differences.
+class ColumnBlocks {
+ public:
+  explicit ColumnBlocks(const Design& x) : x_(x), is_mapped_(!Access::map(x).is_identity()) {
+    if (is_mapped_) steps_ = own_steps(x);
+  }
+  Index rows() const { return x_.rows(); }
+  static bool serve(const Design& x) { return !Access::storage(x).is_sparse && Access::map(x).is_diagonal(); }
+  void copy(Index begin, Index count, Matrix& out) const {
+    out.resize(x_.rows(), count);
+    copy_rows(0, x_.rows(), begin, out);
+  }
+  /// Into those of a matrix that has as many columns as are wanted.
+  void copy_rows(Index first, Index last, Index begin, Matrix& out) const {
+    const Index count = out.cols();
+    linalg::visit_dense_rows(x_, [&](const auto& rows) {
+      for (Index i = first; i < last; ++i) {
+        const auto* const from = rows.row(i) + begin;
+        double* const to = out.row(i).data();
+        if (!is_mapped_) {
+          std::copy_n(from, count, to);
+          continue;
+        }
+        const double* const shift = steps_.shift.data() + begin;
+        const double* const factor = steps_.factor.data() + begin;
+        for (Index j = 0; j < count; ++j) to[j] = factor[j] * (static_cast<double>(from[j]) - shift[j]);
       }
     });
+  }
+
+ private:
+  const Design& x_;
+  bool is_mapped_;
+  OwnSteps steps_;
+};
+
+/// Calls add(begin, count, sum) for blocks of columns, whose sums are of rows × width numbers: ranges of
+/// columns, which are the same whatever threads there are, have sums of their own.
+template <typename Add>
+Matrix over_column_blocks(Index cols, Index rows, Index width, Index operations, const Add& add) {
+  constexpr Index kLeast = 64;
+  const Index block = std::clamp<Index>(kBlockNumbers / 4 / std::max<Index>(rows, 1), kLeast, 1024);
+  const Index ranges = std::clamp<Index>(cols / block, 1, kRanges);
+  std::vector<Matrix> sums(static_cast<std::size_t>(ranges));
+  linalg::run_tasks(ranges, operations, [&](Index range) {
+    Matrix& sum = sums[static_cast<std::size_t>(range)] = Matrix::Zero(rows, width);
+    const Index end = cols * (range + 1) / ranges;
+    for (Index begin = cols * range / ranges; begin < end; begin += block)
+      add(begin, std::min(block, end - begin), sum);
   });
+  for (std::size_t range = 1; range < sums.size(); ++range) sums[0] += sums[range];
+  return std::move(sums[0]);
 }
 
-/// out += A Bᵀ, tasks of kPanel rows of A; of its lower triangle alone where `is_lower`.
-void add_products(const Matrix& a, const Matrix& b, bool is_lower, Matrix& out) {
-  const Index tasks = (a.rows() + kPanel - 1) / kPanel;
-  linalg::run_tasks(tasks, a.rows() * b.rows() * a.cols(), [&](Index task) {
+/// out += Y Xᵀ of a block of columns, tasks of kPanel rows of Y; of its lower triangle alone where
+/// `is_lower`.
+void add_panels(const Matrix& y, const Matrix& x, bool is_lower, Matrix& out) {
+  const Index tasks = (y.rows() + kPanel - 1) / kPanel;
+  linalg::run_tasks(tasks, y.rows() * x.rows() * y.cols(), [&](Index task) {
     const Index begin = (tasks - 1 - task) * kPanel;
-    const Index count = std::min(kPanel, a.rows() - begin);
-    add_product_transposed(a.middleRows(begin, count), b.topRows(is_lower ? begin + count : b.rows()),
-                           out.middleRows(begin, count).leftCols(is_lower ? begin + count : b.rows()));
+    const Index count = std::min(kPanel, y.rows() - begin);
+    const Index width = is_lower ? begin + count : x.rows();
+    add_product_transposed(y.middleRows(begin, count), x.topRows(width),
+                           out.middleRows(begin, count).leftCols(width));
   });
 }
 
-/// Columns in blocks, so that no copy of the design is made.
-RowProducts dense_row_products(const Design& x, const Design& others) {
+/// Y Xᵀ where rows are so many that a range of columns cannot have a result of its own: tasks have rows of
+/// it.
+Matrix products_by_panels(const ColumnBlocks& y, const ColumnBlocks& x, Index cols, bool are_same) {
   constexpr Index kLeast = 256;
-  RowProducts result{.own = Matrix::Zero(x.rows(), x.rows()),
-                     .others = Matrix::Zero(others.rows(), x.rows())};
-  const auto is_plain = [](const Design& each) {
-    return !Access::storage(each).is_sparse && Access::map(each).is_diagonal();
+  const Index block = std::clamp<Index>(kBlockNumbers / x.rows(), kLeast, std::max(kLeast, cols));
+  Matrix result = Matrix::Zero(y.rows(), x.rows());
+  Matrix left, right;
+  const auto copy = [](const ColumnBlocks& from, Index begin, Index count, Matrix& out) {
+    out.resize(from.rows(), count);
+    const Index parts = std::min(kRanges, from.rows());
+    linalg::run_tasks(parts, from.rows() * count, [&](Index part) {
+      from.copy_rows(from.rows() * part / parts, from.rows() * (part + 1) / parts, begin, out);
+    });
   };
-  if (!is_plain(x) || !is_plain(others)) {
-    const Matrix rows = to_matrix(x);
-    add_products(rows, rows, true, result.own);
-    add_products(to_matrix(others), rows, false, result.others);
-    fill_upper(result.own);
-    return result;
+  for (Index begin = 0; begin < cols; begin += block) {
+    const Index count = std::min(block, cols - begin);
+    copy(x, begin, count, right);
+    if (!are_same) copy(y, begin, count, left);
+    add_panels(are_same ? right : left, right, are_same, result);
   }
-  const Index block = std::clamp<Index>(2 * kBlockNumbers / std::max<Index>(x.rows() + others.rows(), 1),
-                                        kLeast, std::max(kLeast, x.cols()));
-  Matrix columns, of_others;
-  for (Index begin = 0; begin < x.cols(); begin += block) {
-    const Index count = std::min(block, x.cols() - begin);
-    copy_columns(x, begin, count, columns);
-    copy_columns(others, begin, count, of_others);
-    add_products(columns, columns, true, result.own);
-    add_products(of_others, columns, false, result.others);
-  }
-  fill_upper(result.own);
   return result;
 }
 
-/// x_ij = a_j v_ij + z_j, as in add_sparse_row_gram.
-RowProducts sparse_row_products(const Design& x, const Design& others) {
-  RowProducts result{.own = Matrix(x.rows(), x.rows()), .others = Matrix(others.rows(), x.rows())};
+/// Y Xᵀ; its lower triangle alone where `are_same`.
+Matrix dense_row_products(const Design& y, const Design& x, bool are_same) {
+  if (!ColumnBlocks::serve(x) || !ColumnBlocks::serve(y))
+    return dense_row_products(Design(to_matrix(y)), Design(to_matrix(x)), are_same);
+  const ColumnBlocks of_y(y), of_x(x);
+  if (std::max(x.rows(), y.rows()) > kNarrow) return products_by_panels(of_y, of_x, x.cols(), are_same);
+  return over_column_blocks(x.cols(), y.rows(), x.rows(), y.rows() * x.rows() * x.cols(),
+                            [&](Index begin, Index count, Matrix& sum) {
+                              thread_local Matrix left, right;
+                              of_x.copy(begin, count, right);
+                              if (are_same) return add_own_products(right, sum);
+                              of_y.copy(begin, count, left);
+                              add_product_transposed(left, right, sum);
+                            });
+}
+
+/// Y Xᵀ with x_ij = a_j v_ij + z_j, as in add_sparse_row_gram.
+Matrix sparse_row_products(const Design& y, const Design& x) {
+  Matrix result(y.rows(), x.rows());
   const ColumnMap map = Access::map(x);
-  const ColumnMap map_of_others = Access::map(others);
-  const RowsOf<SparseRow> rows(x);
-  const auto fill = [&](const Design& left, const ColumnMap& left_map, Matrix& out) {
-    const RowsOf<SparseRow> left_rows(left);
-    const Index parts = std::min(kRanges, left.rows());
-    linalg::run_tasks(parts, left.rows() * rows.numbers(), [&](Index part) {
-      Vector row(x.cols());
-      for (Index i = left.rows() * part / parts; i < left.rows() * (part + 1) / parts; ++i) {
-        // Σ_j (a_j v_j + z_j) (α_j u_j + ζ_j), with all of the left row at hand
-        for (Index j = 0; j < x.cols(); ++j) row[j] = left_map.apply(j, 0.0);
-        const SparseRow held = left_rows.row(i);
-        for (Index k = 0; k < held.size; ++k)
-          row[held.column[k]] = left_map.apply(held.column[k], held.value[k]);
-        double constant = 0.0;
-        for (Index j = 0; j < x.cols(); ++j) {
-          constant += row[j] * map.apply(j, 0.0);
-          row[j] = map.scaled(j, row[j]);
-        }
-        for (Index other = 0; other < x.rows(); ++other) {
-          double sum = constant;
-          const SparseRow with = rows.row(other);
-          for (Index k = 0; k < with.size; ++k) sum += row[with.column[k]] * with.value[k];
-          out(i, other) = sum;
-        }
+  const ColumnMap map_of_y = Access::map(y);
+  const RowsOf<SparseRow> rows(x), rows_of_y(y);
+  const Index parts = std::min(kRanges, y.rows());
+  linalg::run_tasks(parts, y.rows() * rows.numbers(), [&](Index part) {
+    Vector row(x.cols());
+    for (Index i = y.rows() * part / parts; i < y.rows() * (part + 1) / parts; ++i) {
+      // Σ_j (a_j v_j + z_j) (α_j u_j + ζ_j), with all of the row of Y at hand
+      for (Index j = 0; j < x.cols(); ++j) row[j] = map_of_y.apply(j, 0.0);
+      const SparseRow held = rows_of_y.row(i);
+      for (Index k = 0; k < held.size; ++k)
+        row[held.column[k]] = map_of_y.apply(held.column[k], held.value[k]);
+      double constant = 0.0;
+      for (Index j = 0; j < x.cols(); ++j) {
+        constant += row[j] * map.apply(j, 0.0);
+        row[j] = map.scaled(j, row[j]);
       }
-    });
-  };
-  fill(x, map, result.own);
-  fill(others, map_of_others, result.others);
+      for (Index other = 0; other < x.rows(); ++other) {
+        double sum = constant;
+        const SparseRow with = rows.row(other);
+        for (Index k = 0; k < with.size; ++k) sum += row[with.column[k]] * with.value[k];
+        result(i, other) = sum;
+      }
+    }
+  });
   return result;
 }
 
@@ -521,11 +564,24 @@ Matrix multiplied_transposed(const Design& x, const Matrix& b) {
   const Index stored = Access::storage(x).cols;
   const Index width = std::clamp<Index>((Index{1} << 16) / std::max<Index>(x.rows(), 1), 32, 2048);
   const Index blocks = (stored + width - 1) / width;
+  const Index fours = (b.cols() + 3) / 4;
+  const bool is_narrow = fours <= linalg::kMostFours;  // then rows are read where they are
+  Matrix padded = Matrix::Zero(is_narrow ? b.rows() : 0, 4 * fours);
+  if (is_narrow) padded.leftCols(b.cols()) = b;
   Matrix result = Matrix::Zero(stored, b.cols());
   linalg::visit_dense_rows(x, [&](const auto& rows) {
     linalg::run_tasks(blocks, x.rows() * x.cols() * b.cols(), [&](Index block) {
       const Index begin = block * width;
       const Index count = std::min(width, stored - begin);
+      if (is_narrow) {
+        std::vector<std::decay_t<decltype(rows.row(0))>> place(static_cast<std::size_t>(x.rows()));
+        rows.fetch(0, x.rows(), place.data());
+        for (auto& row : place) row += begin;
+        Matrix sums = Matrix::Zero(count, 4 * fours);
+        kernels_of(place[0]).add_many(place.data(), x.rows(), count, fours, padded.data(), sums.data());
+        result.middleRows(begin, count) = sums.leftCols(b.cols());
+        return;
+      }
       Matrix part(x.rows(), count);
       for (Index i = 0; i < x.rows(); ++i) std::copy_n(rows.row(i) + begin, count, &part(i, 0));
       linalg::add_transposed(part.data(), x.rows(), count, b.data(), b.cols(), &result(begin, 0));
@@ -546,6 +602,17 @@ Matrix multiplied(const Design& x, const Matrix& b) {
                {result.data(), static_cast<std::size_t>(result.size())}, b.cols());
     return result;
   }
+  // So wide that a block of rows would hold next to none of them, and have all of B read for these.
+  constexpr Index kWide = 1 << 14, kFewRows = 4096;
+  if (x.cols() > kWide && x.rows() <= kFewRows && ColumnBlocks::serve(x)) {
+    const ColumnBlocks columns(x);
+    return over_column_blocks(x.cols(), x.rows(), b.cols(), x.rows() * x.cols() * b.cols(),
+                              [&](Index begin, Index count, Matrix& sum) {
+                                thread_local Matrix part;
+                                columns.copy(begin, count, part);
+                                add_product(part, b.middleRows(begin, count), sum);
+                              });
+  }
   const Index block = rows_a_block(x.cols());
   linalg::run_tasks((x.rows() + block - 1) / block, x.rows() * x.cols() * b.cols(), [&](Index task) {
     const Index begin = task * block;
@@ -557,9 +624,15 @@ Matrix multiplied(const Design& x, const Matrix& b) {
   return result;
 }
 
-RowProducts row_products(const Design& x, const Design& others) {
-  return reads_entries(x) && reads_entries(others) ? sparse_row_products(x, others)
-                                                   : dense_row_products(x, others);
+Matrix row_products(const Design& x) {
+  if (reads_entries(x)) return sparse_row_products(x, x);
+  Matrix products = dense_row_products(x, x, true);
+  fill_upper(products);
+  return products;
+}
+
+Matrix row_products(const Design& y, const Design& x) {
+  return reads_entries(y) && reads_entries(x) ? sparse_row_products(y, x) : dense_row_products(y, x, false);
 }
 
 }  // namespace yosida

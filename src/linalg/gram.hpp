@@ -28,12 +28,9 @@ void add_row_gram(const Design& x, const Vector& scale, std::span<const Index> s
 /// Xᵀ B, the columns of X in blocks, by several threads where they are many. The result does not depend on
 /// their number.
 Matrix multiplied_transposed(const Design& x, const Matrix& b);
-/// The products of each row of a design with each of its own rows, and of each row of another with them:
-/// X Xᵀ and Y Xᵀ.
-struct RowProducts {
-  Matrix own, others;
-};
-RowProducts row_products(const Design& x, const Design& others);
+/// The products of the rows of a design with each other, X Xᵀ, and of those of another with them, Y Xᵀ.
+Matrix row_products(const Design& x);
+Matrix row_products(const Design& y, const Design& x);
 /// X B
 Matrix multiplied(const Design& x, const Matrix& b);
 

@@ -29,6 +29,10 @@ struct RowKernels {
   /// out[j] = weight factor[j] (x[j] − shift[j]) of one row, rounded
   void (*rounded_row)(const Number* x, long cols, const double* shift, const double* factor, double weight,
                       float* out);
+
+  /// The least and the largest number of each column, and the sum, take in these rows, one after the other. A
+  /// number that is none changes the sum alone.
+  void (*look)(const Number* const* x, long rows, long cols, double* low, double* high, double* sum);
 };
 
 struct Kernels {
@@ -38,6 +42,8 @@ struct Kernels {
 
 /// The kernels for the machine the program runs on, chosen once.
 const Kernels& kernels();
+const RowKernels<double>& kernels_of(const double* row);
+const RowKernels<float>& kernels_of(const float* row);
 
 extern const Kernels kernels_baseline;
 extern const Kernels kernels_v3;

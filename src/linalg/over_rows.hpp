@@ -21,8 +21,9 @@ constexpr Index blocks_of_pass(Index rows, Index operations) {
 }
 
 /// Calls body(begin, end, out) on ranges of rows and adds up what it returns and what it accumulates.
+/// `weight`: an operation takes as long as so many that read numbers one behind the other.
 template <typename Body>
-double over_rows(Index rows, Index operations, std::span<double> out, const Body& body) {
+double over_rows(Index rows, Index operations, std::span<double> out, const Body& body, Index weight = 1) {
   const Index blocks = blocks_of_pass(rows, operations);
   if (blocks == 1) return body(Index{0}, rows, out.data());
   const OwnBlocks own = own_blocks(rows, blocks);
@@ -37,7 +38,7 @@ double over_rows(Index rows, Index operations, std::span<double> out, const Body
     const Index block = own.first + task;
     sums[out.size()] = body(rows * block / blocks, rows * (block + 1) / blocks, sums);
   };
-  run_tasks(own.count(), operations, pass_over);
+  run_tasks(own.count(), weight * operations, pass_over);
   double total = 0.0;
   if (own.count() == blocks) {
     for (Index block = 0; block < blocks; ++block) {

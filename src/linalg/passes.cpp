@@ -117,8 +117,7 @@ class Block<SparseRow> {
   SparseRow rows_[kMaxBlockRows];
 };
 
-const linalg::RowKernels<double>& kernels_of(const double*) { return linalg::kernels().doubles; }
-const linalg::RowKernels<float>& kernels_of(const float*) { return linalg::kernels().singles; }
+using linalg::kernels_of;
 
 /// A few outputs have kernels of their own; numbers of theirs are padded with zeros to a multiple of four.
 constexpr bool is_few(Index outputs) { return outputs > 1 && outputs <= 4 * linalg::kMostFours; }
@@ -307,6 +306,13 @@ class Sums {
   bool has_intercepts_;
 };
 
+/// An entry of a sparse row is looked up by its column: it takes as long as so many numbers of a dense row.
+constexpr Index kWeightOfEntry = 4;
+template <typename Row>
+constexpr Index weight_of(const RowsOf<Row>&) {
+  return std::is_same_v<Row, SparseRow> ? kWeightOfEntry : 1;
+}
+
 /// Whether sums over rows are added up range by range of the columns, and not of the rows: sums for each
 /// range of rows would be more numbers than there are entries to add.
 template <typename Row>
@@ -345,11 +351,12 @@ void cut_columns(const RowsOf<SparseRow>& x, Index parts, std::vector<std::int32
 template <typename Body>
 void over_columns(const RowsOf<SparseRow>& x, Index outputs, const Body& body) {
   constexpr Index kMostParts = 8;
-  const Index parts = linalg::team_size(kMostParts, x.numbers() * outputs);
+  const Index operations = kWeightOfEntry * x.numbers() * outputs;
+  const Index parts = linalg::team_size(kMostParts, operations);
   thread_local std::vector<std::int32_t> cuts;
   cut_columns(x, parts, cuts);
   const std::int32_t* const cut = cuts.data();  // of this thread, whichever asks
-  linalg::run_tasks(parts, x.numbers() * outputs, [&, cut](Index part) {
+  linalg::run_tasks(parts, operations, [&, cut](Index part) {
     for (Index i = 0; i < x.rows(); ++i) {
       const SparseRow row = x.row(i);
       const std::int32_t* const end = row.column + row.size;
@@ -384,8 +391,9 @@ double pass(const RowsOf<Row>& x, const Factor (&factors)[N], const Map& map, co
   if (by_columns) kept.resize(static_cast<std::size_t>(x.rows() * outputs));
   double* const weights = by_columns ? kept.data() : nullptr;
   const std::span<double> place = by_columns ? std::span<double>() : sums.place();
-  const double all =
-      over_rows(x.rows(), x.numbers() * outputs, place, [&](Index begin, Index end, double* sum) {
+  const double all = over_rows(
+      x.rows(), x.numbers() * outputs, place,
+      [&](Index begin, Index end, double* sum) {
         thread_local std::vector<double> scratch;
         const Index size = block_size * outputs;
         scratch.resize(static_cast<std::size_t>(size) * N);
@@ -405,7 +413,8 @@ double pass(const RowsOf<Row>& x, const Factor (&factors)[N], const Map& map, co
         }
         if (!by_columns && sums.wants_rows()) block.finish(sum);
         return total;
-      });
+      },
+      weight_of(x));
   if (by_columns) {
     linalg::gather_rows(x.rows(), outputs, weights);
     add_columns(x, weights, outputs, sums.place().data());
@@ -448,18 +457,22 @@ void Design::add_transposed(std::span<const double> r, std::span<double> out, In
       return;
     }
     const Index block_size = outputs == 1 ? kMaxBlockRows : block_rows(x, outputs);
-    over_rows(rows(), numbers_ * outputs, sums.place(), [&](Index begin, Index end, double* sum) {
-      Block<Row> block(x, outputs);
-      for (Index i = begin; i < end; i += block_size) {
-        const Index count = std::min(block_size, end - i);
-        block.read(i, count);
-        call_for(x, i + count, std::min(block_size, end - i - count));
-        block.add(r.data() + i * outputs, sum);
-      }
-      block.finish(sum);
-      if (sums.wants_sums()) add_sums(end - begin, r.data() + begin * outputs, outputs, sum + sums.sums_at());
-      return 0.0;
-    });
+    over_rows(
+        rows(), numbers_ * outputs, sums.place(),
+        [&](Index begin, Index end, double* sum) {
+          Block<Row> block(x, outputs);
+          for (Index i = begin; i < end; i += block_size) {
+            const Index count = std::min(block_size, end - i);
+            block.read(i, count);
+            call_for(x, i + count, std::min(block_size, end - i - count));
+            block.add(r.data() + i * outputs, sum);
+          }
+          block.finish(sum);
+          if (sums.wants_sums())
+            add_sums(end - begin, r.data() + begin * outputs, outputs, sum + sums.sums_at());
+          return 0.0;
+        },
+        weight_of(x));
   });
   sums.finish();
 }

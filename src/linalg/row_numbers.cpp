@@ -4,6 +4,7 @@
 #include <set>
 
 #include "linalg/ranks.hpp"
+#include "linalg/tasks.hpp"
 
 namespace yosida {
 namespace {
@@ -12,6 +13,23 @@ namespace {
 Vector of_all_rows(const Design& x, Vector numbers) {
   if (numbers.size() > 0) linalg::gather_rows(x.rows(), numbers.size() / x.rows(), numbers.data());
   return numbers;
+}
+
+using Row = std::pair<double, double>;
+bool is_before(const Row& a, const Row& b) { return a.first < b.first; }
+
+/// In parts that threads share, which are then merged by two: the same parts whatever threads there are.
+void put_in_order(std::vector<Row>& rows) {
+  constexpr Index kParts = 8;
+  constexpr Index kOperations = 32;  // of a row
+  const auto at = [&](Index part) { return rows.begin() + std::ssize(rows) * part / kParts; };
+  linalg::run_tasks(kParts, kOperations * std::ssize(rows),
+                    [&](Index part) { std::sort(at(part), at(part + 1), is_before); });
+  for (Index width = 1; width < kParts; width *= 2)
+    linalg::run_tasks(kParts / (2 * width), kOperations * std::ssize(rows), [&](Index pair) {
+      const Index first = 2 * width * pair;
+      std::inplace_merge(at(first), at(first + width), at(first + 2 * width), is_before);
+    });
 }
 
 }  // namespace
@@ -81,13 +99,11 @@ Index count_of(const Design& x, FunctionRef<bool(Index row)> holds) {
 }
 
 std::vector<std::pair<double, double>> in_order_of(const Design& x, const Vector& key, const Vector& value) {
-  using Row = std::pair<double, double>;
-  const auto is_before = [](const Row& a, const Row& b) { return a.first < b.first; };
   const linalg::OwnRows own = linalg::own_rows(x.rows());
   std::vector<Row> rows;
   rows.reserve(static_cast<std::size_t>(own.end - own.first));
   for (Index i = own.first; i < own.end; ++i) rows.emplace_back(key[i], value[i]);
-  std::sort(rows.begin(), rows.end(), is_before);
+  put_in_order(rows);
   if (own.end - own.first == x.rows()) return rows;
   // Each process has put its own rows in order: here these are merged.
   std::vector<double> numbers;

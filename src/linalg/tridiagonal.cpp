@@ -1,6 +1,7 @@
 #include "linalg/tridiagonal.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -100,6 +101,35 @@ Vector Tridiagonal::eigenvalues() const {
   dsterf_(&n, values.data(), off.data(), &info);
   check(info, "dsterf");
   return values;
+}
+
+/// In k dimensions (H + c) x − b has the norm ‖b‖ Π β_i / Π pivot_i, of which c > 0 leaves less; over the
+/// least of h it bounds the error of x, which is at least ‖b‖ over the largest.
+std::optional<KrylovSpace> krylov_space(const Vector& h, const Vector& b, Index most) {
+  constexpr double kRounding = std::numeric_limits<double>::epsilon();
+  const double condition = h.maxCoeff() / h.minCoeff();
+  most = std::min(most, h.size() - 1);
+  Eigen::MatrixXd basis(h.size(), std::max<Index>(most, 0));
+  std::vector<double> diagonal, off_diagonal;
+  Vector next = b;
+  double length = next.norm(), pivot = 0.0, left = condition;
+  for (Index k = 0; k < most && length > 0.0; ++k) {
+    basis.col(k) = next / length;
+    if (k > 0) off_diagonal.push_back(length);
+    const auto known = basis.leftCols(k + 1);
+    next = h.cwiseProduct(basis.col(k));
+    diagonal.push_back(basis.col(k).dot(next));
+    for (int pass = 0; pass < 2; ++pass) next -= known * (known.transpose() * next).eval();
+    pivot = diagonal.back() - (k > 0 ? length * length / pivot : 0.0);
+    length = next.norm();
+    if (!(pivot > 0.0)) return {};
+    left *= length / pivot;
+    if (left > kRounding) continue;
+    return KrylovSpace{.basis = known,
+                       .diagonal = Eigen::Map<Vector>(diagonal.data(), k + 1),
+                       .off_diagonal = Eigen::Map<Vector>(off_diagonal.data(), k)};
+  }
+  return {};
 }
 
 void solve_tridiagonal(const Vector& diagonal, const Vector& off_diagonal, double c, Eigen::Ref<Vector> b) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <utility>
 
 #include "yosida/linalg/types.hpp"
@@ -33,6 +34,15 @@ class Tridiagonal {
   Vector scales_;
   Vector diagonal_, off_diagonal_;
 };
+
+/// Coordinates in which H is tridiagonal, of the space that holds (H + c)⁻¹ b for every c ≥ 0 to rounding. b
+/// is its norm times the first of them.
+struct KrylovSpace {
+  Matrix basis;  // columns
+  Vector diagonal, off_diagonal;
+};
+/// Of a diagonal H > 0, by Lanczos; nothing where it has more than `most` dimensions.
+std::optional<KrylovSpace> krylov_space(const Vector& h, const Vector& b, Index most);
 
 /// (T + c) x = b in place of b for a tridiagonal T whose diagonals are given (the second one may be empty: T
 /// is diagonal then). For T + c positive definite; a pivot that rounding has made no larger than 0 gives 0.

@@ -25,6 +25,11 @@ constexpr double kAgreement = 1e-6;
 constexpr double kNearLeast = 1.02;
 constexpr double kRoughly = 2e-3;
 
+/// Weights of all λ lie in the space of a few products with the Hessian where its curvatures are near to each
+/// other. It is taken where it has at most such a share of the dimensions from which on the products of all
+/// rows take no longer.
+constexpr double kShareOfKrylov = 0.6;
+
 void require_going_on(const StopToken& stop) {
   if (stop.stop_requested()) throw RunEnded(stop);
 }
@@ -112,8 +117,8 @@ bool GramLeastSquares::by_columns(const StopToken& stop, const GramOfAll* all) {
 bool GramLeastSquares::by_rows() {
   const auto& [train, validation, test] = direct_->split();
   const Index n = train.rows();
-  const RowProducts products = row_products(shifted(train.x, mean_), shifted(validation.x, mean_));
-  const Eigensystem parts = symmetric_eigen(products.own / train_rows_);
+  const Design x = shifted(train.x, mean_), others = shifted(validation.x, mean_);
+  const Eigensystem parts = symmetric_eigen(row_products(x) / train_rows_);
   if (!keeps_apart(parts.values)) return false;
   Index rank = 0;
   while (rank < n && parts.values[n - 1 - rank] >= least_) ++rank;
@@ -125,8 +130,20 @@ bool GramLeastSquares::by_rows() {
   right_ = s.cwiseProduct(parts.vectors.rightCols(rank).transpose() * y) / train_rows_;
   target_square_ = y.squaredNorm() / train_rows_;
 
-  validation_ = ValidationSquare(Design(product(products.others, rows_)), validation.y.array() - target_mean_,
-                                 intercept_);
+  const double m = validation_rows_, n_all = train_rows_;
+  const auto most = static_cast<Index>(kShareOfKrylov * m * n_all / (m + n_all));
+  Matrix products;
+  if (const auto all = krylov_space(diagonal_, right_, most)) {
+    diagonal_ = all->diagonal;
+    off_diagonal_ = all->off_diagonal;
+    rows_ *= all->basis;
+    right_ = Vector::Unit(diagonal_.size(), 0) * right_.norm();
+    products = multiplied(others, multiplied_transposed(x, rows_));
+  } else {
+    products = product(row_products(others, x), rows_);
+  }
+  validation_ =
+      ValidationSquare(Design(std::move(products)), validation.y.array() - target_mean_, intercept_);
   return true;
 }
 

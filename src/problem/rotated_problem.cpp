@@ -79,8 +79,8 @@ struct RotatedProblem::Parts {
       const Vector weight = Vector::Constant(n, 1.0 / static_cast<double>(n));
       train.x.add_transposed(as_span(weight), as_span(mean));
     }
-    const RowProducts products = row_products(shifted(train.x, mean), shifted(validation.x, mean));
-    const Eigensystem parts = symmetric_eigen(products.own);
+    const Design x = shifted(train.x, mean);
+    const Eigensystem parts = symmetric_eigen(row_products(x));
     const double largest = parts.values[n - 1];
     if (!(largest > kSmallest && largest < kLargest)) return;
     Index rank = 0;
@@ -90,9 +90,10 @@ struct RotatedProblem::Parts {
     const Vector s = parts.values.tail(rank).cwiseSqrt();
     const Matrix u = parts.vectors.rightCols(rank);
     rows = u * s.cwiseInverse().asDiagonal();
-    Split split{.train = with_rows(train, u * s.asDiagonal()),
-                .validation = with_rows(validation, product(products.others, rows)),
-                .test = {}};
+    Split split{
+        .train = with_rows(train, u * s.asDiagonal()),
+        .validation = with_rows(validation, product(row_products(shifted(validation.x, mean), x), rows)),
+        .test = {}};
     rotated = std::make_unique<const LinearProblem>(std::move(split), direct.loss(), intercept);
   }
 

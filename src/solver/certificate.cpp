@@ -333,7 +333,7 @@ std::string untrained_in_words(const BilevelProblem& problem, const Solution& so
 }  // namespace
 
 Certificate certify(const BilevelProblem& problem, const Solution& solution, const Start& start,
-                    double tolerance, SolveMemory* memory) {
+                    double tolerance, SolveMemory* memory, Vector* trained) {
   const Vector& lambda = solution.lambda;
   Vector w = solution.point;
   require_sizes(problem, w, lambda);
@@ -353,6 +353,10 @@ Certificate certify(const BilevelProblem& problem, const Solution& solution, con
   const bool falls = falling.cost < -tolerance;
   const std::string untrained =
       untrained_in_words(problem, solution, at, certificate.inner_gradient, tolerance, is_small);
+  if (trained != nullptr && certificate.inner_gradient > kInner && !has_kinks(problem)) {
+    *trained = w;
+    certificate.inner_gradient = relative_gradient(problem, lambda, w);
+  }
   // Denormal or zero throughout, and no accident of a minimum: not a small slope but none.
   const bool flat = at.validation > 0.0 &&
                     at.slope.cwiseAbs().maxCoeff() <= std::numeric_limits<double>::min() &&

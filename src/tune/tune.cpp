@@ -105,6 +105,25 @@ StopToken stop_of_certificate(const Outcome& outcome, const TuneOptions& options
   return is_short ? options.stop.with_deadline(Clock::now() + kMoment) : options.stop;
 }
 
+/// Certifies the best solution. A search ends where λ is known, and its weights may still say a loss that is
+/// off by more than λ costs: those that the certificate is of, which are solved for more strictly, take their
+/// place. The paper's methods keep theirs.
+void add_certificate(Tuned& tuned, const ReadyRun& run, const BilevelProblem& solved,
+                     const TuneOptions& options) {
+  Solution &best = tuned.outcome.best, &last = tuned.outcome.final;
+  const CountedProblem watched(solved, std::numeric_limits<std::int64_t>::max(),
+                               stop_of_certificate(tuned.outcome, options));
+  Vector trained;
+  tuned.certificate =
+      certify(watched, best, judged_inside(watched, tuned.start, run.method, tuned.outcome), kCertified,
+              tuned.outcome.memory.get(), run.method.name == kDefaultMethod ? &trained : nullptr);
+  if (trained.size() == 0 || tuned.certificate->verdict == Verdict::not_certified) return;
+  const bool is_last = last.w == best.w;
+  best.point = trained;
+  best.w = solved.expand(trained);
+  if (is_last) last = best;
+}
+
 Losses losses_of(const Report& report) {
   const auto of = [](const PartReport& part) { return part[kLoss].value(); };
   Losses losses{.train = of(report.train), .validation = of(*report.validation), .test = {}};
@@ -265,20 +284,13 @@ Tuned run_method(const TuneProblem& problem, const TuneOptions& options,
   tuned.outcome.work += run.work_of_shared;
   tuned.shrinkage = run.shrinkage;
   tuned.start = run.options.start;
-  Solution& best = tuned.outcome.best;
+  if (tuned.outcome.status != StopReason::stopped)
+    try_extra(tuned, "the certificate", [&] { add_certificate(tuned, run, solved, options); });
+  Solution &best = tuned.outcome.best, &last = tuned.outcome.final;
   tuned.best = problem.report(best);
-  Solution& last = tuned.outcome.final;
   tuned.final = last.w == best.w ? tuned.best : problem.report(last);
   best.loss = losses_of(tuned.best);
   last.loss = losses_of(tuned.final);
-  if (tuned.outcome.status != StopReason::stopped)
-    try_extra(tuned, "the certificate", [&] {
-      const CountedProblem watched(solved, std::numeric_limits<std::int64_t>::max(),
-                                   stop_of_certificate(tuned.outcome, options));
-      tuned.certificate =
-          certify(watched, best, judged_inside(watched, tuned.start, run.method, tuned.outcome), kCertified,
-                  tuned.outcome.memory.get());
-    });
   if (replayed) replayed->write();
   if (replayed && !replayed->fault().empty())
     tuned.warnings.push_back(fmt::format("the checkpoint is not kept any more: {}", replayed->fault()));

@@ -55,7 +55,7 @@ class Formats(Cli):
         self.assertAlmostEqual(singles["loss"]["validation"], expected["loss"]["validation"], delta=1e-12)
         np.testing.assert_allclose(singles["lambda"], expected["lambda"], atol=1e-6)
         self.write("large.csv", "y,a\n" + "".join(f"{i},{i}e37\n" for i in range(1, 40)))
-        self.refused("tune", "--train", "large.csv", "--target", "y", "--float", names=["large.csv", "--float", "3.4e38"])
+        self.refused("tune", "--train", "large.csv", "--target", "y", "--float", names=["large.csv", "--float", "row 34", "3.5e38", "3.4e38"])
 
     def test_text_as_other_programs_write_it(self):
         plain = {part: self.read(f"{part}.csv") for part in self.parts}

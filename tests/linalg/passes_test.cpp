@@ -326,5 +326,33 @@ TEST(Kernels, OfEveryInstructionSetAgree) {
   }
 }
 
+// Least and largest numbers and sums in the order of rows: the same bits on every machine.
+TEST(Kernels, LookAtColumnsAsOneWould) {
+  const double infinite = std::numeric_limits<double>::infinity(), nan = std::nan("");
+  for (const auto& [name, table] : kernel_tables())
+    for (const Index cols : {1, 7, 130, 2500})
+      for (const Index rows : {1, 4, 11}) {
+        SCOPED_TRACE(testing::Message() << name << ", " << rows << " x " << cols);
+        Case c(rows, cols, 1.0, 5);
+        c.plain(rows - 1, 0) = nan;
+        c.plain(0, cols - 1) = -infinite;
+        std::vector<const double*> row;
+        for (Index i = 0; i < rows; ++i) row.push_back(c.plain.row(i).data());
+        Vector low = Vector::Constant(cols, infinite), high = -low, sum = Vector::Zero(cols);
+        table->doubles.look(row.data(), rows, cols, low.data(), high.data(), sum.data());
+        for (Index j = 0; j < cols; ++j) {
+          double least = infinite, most = -infinite, total = 0.0;
+          for (Index i = 0; i < rows; ++i) {
+            least = std::fmin(least, c.plain(i, j));
+            most = std::fmax(most, c.plain(i, j));
+            total += c.plain(i, j);
+          }
+          EXPECT_EQ(low[j], least);
+          EXPECT_EQ(high[j], most);
+          EXPECT_TRUE(sum[j] == total || (std::isnan(sum[j]) && std::isnan(total)));
+        }
+      }
+}
+
 }  // namespace
 }  // namespace yosida

@@ -134,6 +134,32 @@ TEST(GramLeastSquares, HasTheDerivativesOfItsLosses) {
     }
 }
 
+// Curvatures near to each other: the weights of all λ lie in a space of few dimensions.
+TEST(GramLeastSquares, IsSmallWhereRowsAreManyTimesWiderThanMany) {
+  for (const bool intercept : {true, false}) {
+    Random random(8);
+    Split split;
+    for (Dataset* part : {&split.train, &split.validation}) {
+      part->x = Design(random_matrix(60, 20000, random));
+      part->y = random_vector(60, random);
+    }
+    const auto direct = ridge(split, intercept);
+    const auto made = GramLeastSquares::of(direct);
+    ASSERT_NE(made, nullptr);
+    EXPECT_LT(made->weights(), 20);
+    const PlainRidge plain(split, intercept);
+    for (const double lambda : {-30.0, 0.0, 4.0, 8.0, 12.0}) {
+      EXPECT_LE(relative_error(made->closed_form(lambda).value, plain.h(lambda)), 1e-12) << lambda;
+      Vector a = Vector::Zero(made->weights());
+      made->inner_solve(Vector::Constant(1, lambda), {}, a);
+      EXPECT_LE(relative_error(made->expand(a).head(20000), plain.weights(lambda)), 1e-11) << lambda;
+    }
+    for (const GradientCheck& check :
+         check_gradients(*made, random_vector(made->weights(), random), Vector::Constant(1, 3.0), 7))
+      EXPECT_LE(check.error, 1e-6) << check.name;
+  }
+}
+
 // The form is refused or right, whatever the condition and the noise: never silently wrong.
 TEST(GramLeastSquares, IsRefusedWhereProductsLoseDigits) {
   int taken = 0, refused = 0;

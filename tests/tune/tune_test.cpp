@@ -8,6 +8,7 @@
 #include "support/dense.hpp"
 #include "tune/tables.hpp"
 #include "yosida/error.hpp"
+#include "yosida/problem/linear_problem.hpp"
 
 namespace yosida {
 namespace {
@@ -46,6 +47,27 @@ TEST(Tune, FindsThePenaltyOfARidgeAndSaysAllOfIt) {
   EXPECT_NEAR(tuned.refit_equivalents[0].second, 400.0 * std::exp(tuned.lambda()[0]), 1e-9);
   EXPECT_TRUE(tuned.warnings.empty());
   EXPECT_GE(tuned.seconds, tuned.outcome.seconds);
+}
+
+// So many rows that solves of the search end early: the answer is trained as strictly as the certificate
+// asks.
+TEST(Tune, SaysTheLossOfTrainedWeights) {
+  TuneOptions options;
+  options.model = "logistic";
+  const TuneProblem problem({.train = class_table(40000, {-1.0, 1.0})}, options);
+  const Tuned tuned = tune(problem, options);
+  ASSERT_NE(tuned.certificate->verdict, Verdict::not_certified);
+  const LinearProblem direct(problem.split(), logistic(), true);
+  const auto gradient_at = [&](const Vector& w, double lambda) {
+    Vector g(direct.weights());
+    direct.train_gradient(w, Vector::Constant(1, lambda), g);
+    return g.norm();
+  };
+  const double at_zero = gradient_at(Vector::Zero(direct.weights()), 0.0);
+  EXPECT_LE(gradient_at(tuned.outcome.best.w, tuned.lambda()[0]), 1e-7 * at_zero);
+  EXPECT_LE(tuned.certificate->inner_gradient, 1e-7);
+  EXPECT_NEAR(tuned.outcome.best.loss.validation,
+              direct.validation_loss(tuned.outcome.best.w, tuned.lambda()), 1e-13);
 }
 
 // Every form that a problem has is run, first the one that a run takes; folds add up.

@@ -41,8 +41,10 @@ inline constexpr double kCertified = 5e-3;
 
 /// Certifies an answer inside the bounds of `start` (if it has some). Not counted as a solver's work: it
 /// costs about one more inner solve and two linear ones. These are cheaper with the `memory` of the run that
-/// gave the answer; it changes how many passes they take, not what they are held to.
+/// gave the answer; it changes how many passes they take, not what they are held to. Where its own inner
+/// solve is stricter than that of the answer and h is smooth, `trained` becomes the weights of that solve,
+/// and inner_gradient is theirs.
 Certificate certify(const BilevelProblem& problem, const Solution& solution, const Start& start,
-                    double tolerance = kCertified, SolveMemory* memory = nullptr);
+                    double tolerance = kCertified, SolveMemory* memory = nullptr, Vector* trained = nullptr);
 
 }  // namespace yosida
