@@ -24,6 +24,10 @@ constexpr double kShort = 0.25;
 constexpr double kFirstShare = 0.4;
 /// A scanned value without a slope may hide a lower one beside it: by this share of the fall to it.
 constexpr double kHidden = 0.5;
+/// How much of the slope that a valley leaves may be covered by that of other steps, and by how much h may
+/// rise between two points that tell what is between them, as a share of what it is above its least value.
+constexpr double kCovered = 4.0;
+constexpr double kRise = 0.5;
 /// By how much a value may be wrong, as a share of it, for each unit of its blur, where it is compared with a
 /// sharper one.
 constexpr double kCaution = 0.3;
@@ -100,6 +104,17 @@ double vertex(const Sample& left, const Sample& middle, const Sample& right) {
   return std::clamp(middle.x - slope / (2.0 * bend), middle.x - 0.5 * l, middle.x + 0.5 * r);
 }
 
+/// h is a level and steps of the width 1, up and down, whose slopes fall off as e^{−distance}. So a valley
+/// between two points leaves at one of them a slope of about its depth times e^{−half their distance}. Where
+/// neither has as much, h is above `least` between them.
+bool is_above_between(const Sample& a, const Sample& b, double least) {
+  if (!a.slope || !b.slope) return false;
+  const double depth = std::min(a.value, b.value) - least;
+  const double slope = std::max(std::abs(*a.slope), std::abs(*b.slope));
+  return kCovered * slope * std::exp(0.5 * (b.x - a.x)) <= depth &&
+         std::abs(b.value - a.value) <= kRise * depth;
+}
+
 /// A blurred value may be too low by luck.
 double cautious(const Sample& sample) { return sample.value * (1.0 + kCaution * sample.blur); }
 
@@ -113,6 +128,39 @@ BasinSearch::BasinSearch(double low, double high, double spacing, double start, 
   if (plain > low) extend(plain, low, kPlainSpacing * spacing);
   const auto at = std::lower_bound(scan_.begin(), scan_.end(), start, std::greater<>());
   if (at != scan_.end() && *at != start) scan_.insert(at, start);
+}
+
+void BasinSearch::skim(std::size_t stride, double kept) {
+  std::vector<double> first;
+  for (std::size_t i = 0; i < scan_.size(); ++i) {
+    const bool is_first = i % stride == 0 || i + 1 == scan_.size() || scan_[i] == kept;
+    (is_first ? first : left_out_).push_back(scan_[i]);
+  }
+  scan_ = std::move(first);
+}
+
+void BasinSearch::scan_between() {
+  const double least = best_value();
+  std::vector<double> still_left_out;
+  for (auto first = left_out_.begin(); first != left_out_.end();) {
+    const auto above = std::lower_bound(samples_.begin(), samples_.end(), *first,
+                                        [](const Sample& each, double x) { return each.x < x; });
+    const auto below = std::prev(above);
+    const auto last = std::find_if(first, left_out_.end(), [&](double x) { return x <= below->x; });
+    if (!is_above_between(*below, *above, least)) {
+      const auto middle = first + (last - first) / 2;
+      scan_.push_back(*middle);
+      still_left_out.insert(still_left_out.end(), first, middle);
+      still_left_out.insert(still_left_out.end(), middle + 1, last);
+    }
+    first = last;
+  }
+  left_out_ = std::move(still_left_out);
+}
+
+double BasinSearch::share_scanned() const {
+  if (!scanning()) return 1.0;
+  return static_cast<double>(next_scan_) / static_cast<double>(scan_.size() + left_out_.size());
 }
 
 void BasinSearch::extend(double from, double to, double spacing) {

@@ -38,6 +38,11 @@ class BasinSearch {
   BasinSearch(double low, double high, double spacing, double start,
               double plain_below = -std::numeric_limits<double>::infinity());
 
+  /// The scan takes one point in `stride` and both ends at first, and `kept`, where it is one of them.
+  void skim(std::size_t stride, double kept);
+  /// The scan goes on with the middle one of the points that were left out between two samples, wherever h
+  /// may be lower there than anywhere else; the others are looked at no more.
+  void scan_between();
   /// The scan goes on, from an end of the range to a new one.
   void extend(double from, double to, double spacing);
   /// The range begins at x, which is a sample.
@@ -63,6 +68,8 @@ class BasinSearch {
   double best_value() const { return samples_.empty() ? 0.0 : best().value; }
   const std::vector<Sample>& samples() const { return samples_; }
   Index scan_points() const { return static_cast<Index>(scan_.size()); }
+  /// The share of the scan that is done, if every point that was left out is still wanted.
+  double share_scanned() const;
 
  private:
   struct Candidate {
@@ -75,8 +82,9 @@ class BasinSearch {
 
   std::vector<double> scan_;  // high to low
   std::size_t next_scan_ = 0;
-  std::vector<Sample> samples_;  // x rising
-  std::vector<double> walls_;    // where a refinement found nothing
+  std::vector<double> left_out_;  // high to low; between samples once these are scanned
+  std::vector<Sample> samples_;   // x rising
+  std::vector<double> walls_;     // where a refinement found nothing
 };
 
 }  // namespace yosida

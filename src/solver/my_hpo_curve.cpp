@@ -24,6 +24,14 @@ bool is_finite(const Sample& sample) {
   return std::isfinite(sample.value) && std::isfinite(sample.slope.value_or(0.0));
 }
 
+/// The cubic with the values and the slopes of two points.
+Vector cubic_at(double lambda, const Tangent& a, const Tangent& b) {
+  const double width = b.lambda - a.lambda;
+  const double t = (lambda - a.lambda) / width, rest = 1.0 - t;
+  return rest * rest * ((1.0 + 2.0 * t) * a.v + t * width * a.phi1) +
+         t * t * ((1.0 + 2.0 * rest) * b.v - rest * width * b.phi1);
+}
+
 }  // namespace
 
 std::vector<Sample> closed_forms(const BilevelProblem& problem, std::span<const double> lambdas) {
@@ -103,9 +111,16 @@ Tangent Curve::guess(double lambda) const {
     return point;
   }
   near->respond(lambda, point.v);
-  if (near->phi1.size() == 0)
+  if (near->phi1.size() == 0) {
     if (const Tangent* far = behind(*near, lambda))
       point.v += (lambda - near->lambda) / (near->lambda - far->lambda) * (near->v - far->v);
+    return point;
+  }
+  const Tangent* far = across(lambda, *near);
+  if (far == nullptr) far = behind(*near, lambda);
+  const bool is_near = far != nullptr && far->phi1.size() > 0 &&
+                       std::abs(lambda - near->lambda) <= std::abs(near->lambda - far->lambda);
+  if (is_near) point.v = cubic_at(lambda, *near, *far);
   return point;
 }
 
@@ -121,6 +136,14 @@ const Tangent* Curve::behind(const Tangent& near, double lambda) const {
   auto at = visited_.find(near.lambda);
   if (near.lambda > lambda) return ++at == visited_.end() ? nullptr : &at->second;
   return at == visited_.begin() ? nullptr : &(--at)->second;
+}
+
+/// The nearest point beyond λ, seen from `near`.
+const Tangent* Curve::across(double lambda, const Tangent& near) const {
+  const auto above = visited_.upper_bound(lambda);
+  if (near.lambda < lambda) return above == visited_.end() ? nullptr : &above->second;
+  const auto below = visited_.lower_bound(lambda);
+  return below == visited_.begin() ? nullptr : &std::prev(below)->second;
 }
 
 bool Curve::weights(double lambda, Vector& w) const {

@@ -60,6 +60,7 @@ class Curve {
   Tangent guess(double lambda) const;
   const Tangent* nearest(double lambda) const;
   const Tangent* behind(const Tangent& near, double lambda) const;
+  const Tangent* across(double lambda, const Tangent& near) const;
   void add_slope(const Exactness& wanted, Tangent& point, BasinSearch::Sample& sample);
 
   const BilevelProblem& problem_;

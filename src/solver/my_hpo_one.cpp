@@ -117,7 +117,9 @@ SearchForOne::SearchForOne(const BilevelProblem& problem, const MyHpo::Settings&
               Scan::plain_below(problem)),
       has_one_scale_(has_one_scale(problem, bounds_)),
       scan_(problem, settings, has_one_scale_),
-      curve_(problem, w, memory_) {}
+      curve_(problem, w, memory_) {
+  scan_.begin(search_, start.lambda[0]);
+}
 
 void SearchForOne::step(Iterate& at) {
   if (!has_begun_) {
@@ -149,11 +151,9 @@ void SearchForOne::step(Iterate& at) {
 }
 
 double SearchForOne::share_done() const {
-  const auto points = static_cast<double>(search_.scan_points());
-  const double scanned = 1.0 - static_cast<double>(search_.left_to_scan().size()) / std::max(points, 1.0);
   // Nobody knows how many refinements there will be: each is a share of what is left.
   const double refined = search_.scanning() ? 0.0 : 1.0 - std::pow(kLeftByRefinement, refinements_);
-  return kShareOfScan * scanned + (1.0 - kShareOfScan) * refined;
+  return kShareOfScan * search_.share_scanned() + (1.0 - kShareOfScan) * refined;
 }
 
 /// Whether the best sample is at the lower bound and no smaller penalty can change h.

@@ -18,6 +18,9 @@ constexpr double kL1Spacing = 0.5;
 constexpr double kNextToNone = 0.02;
 /// Points of one iteration where inner problems factor: a trace then has some twenty lines, not some hundred.
 constexpr int kPointsAStep = 16;
+/// A scan of a smooth h takes one point in so many first, then those between them that h may be lower at:
+/// where it is level and far above its least value, few.
+constexpr std::size_t kStride = 8;
 /// A scan of an ℓ₁ penalty ends after so many λ in a row that are not resolved: below them, fewer still are.
 constexpr int kGivenUp = 6;
 
@@ -51,6 +54,10 @@ constexpr double kSlightlyOverfitted = 1.03;
 
 }  // namespace
 
+void Scan::begin(BasinSearch& search, double start) const {
+  if (tells_between_) search.skim(kStride, start);
+}
+
 double Scan::spacing(const BilevelProblem& problem, const MyHpo::Settings& settings) {
   const double width = settings.spacing * problem.traits().feature_width;
   if (problem.traits().has_closed_form) return kClosedFormSpacing * width;
@@ -68,7 +75,10 @@ double Scan::plain_below(const BilevelProblem& problem) {
 void Scan::advance(Curve& curve, BasinSearch& search) {
   if (problem_.traits().has_closed_form) return add_closed_forms(search);
   if (!is_exact(problem_)) return add_inexact_point(curve, search);
-  for (int point = 0; search.scanning() && point < kPointsAStep; ++point) add_exact_point(curve, search);
+  for (int point = 0; search.scanning() && point < kPointsAStep; ++point) {
+    add_exact_point(curve, search);
+    if (!search.scanning()) search.scan_between();
+  }
 }
 
 /// All points at once: that is what a closed form is cheap in.

@@ -23,12 +23,18 @@ class Scan {
  public:
   /// `columns_are_alike`: the features have one scale, so that h has one place to be low.
   Scan(const BilevelProblem& problem, const MyHpo::Settings& settings, bool columns_are_alike)
-      : problem_(problem), settings_(settings), columns_are_alike_(columns_are_alike) {}
+      : problem_(problem),
+        settings_(settings),
+        columns_are_alike_(columns_are_alike),
+        tells_between_(!problem.traits().has_closed_form && problem.traits().factors_cheaply &&
+                       !(problem.traits().feature_width < ProblemTraits::kSmoothWidth)) {}
 
   /// The distance of the points.
   static double spacing(const BilevelProblem& problem, const MyHpo::Settings& settings);
   /// Below this λ a closed form has next to no penalty left in any direction: h moves along one exponential.
   static double plain_below(const BilevelProblem& problem);
+  /// Leaves out what may turn out not to be needed. The scan looks at `start` all the same.
+  void begin(BasinSearch& search, double start) const;
   /// The points of one iteration: one where it is dear, a few or all where they are not.
   void advance(Curve& curve, BasinSearch& search);
 
@@ -45,6 +51,7 @@ class Scan {
   const BilevelProblem& problem_;
   MyHpo::Settings settings_;
   bool columns_are_alike_;
+  bool tells_between_;  // samples tell where nothing lies between them: h is smooth, and its slopes are known
   double last_ = std::numeric_limits<double>::quiet_NaN();  // the last value told
   bool is_coarse_useless_ = false;                          // coarse solves have stopped to tell h
   int rises_ = 0;                                           // values in a row, each above the one before

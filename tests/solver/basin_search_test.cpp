@@ -320,6 +320,48 @@ TEST(BasinSearch, ScansFromTheHighEndToTheLowOneAndTheStartToo) {
   }
 }
 
+struct Skimmed {
+  double lowest;
+  std::size_t points;
+};
+
+/// The scan alone, with slopes, of points 0.7 apart, one in `stride` of them at first.
+Skimmed skim(const Steps& h, std::size_t stride) {
+  BasinSearch search(kLow, kHigh, 0.7, kStart);
+  search.skim(stride, kStart);
+  const Index all = BasinSearch(kLow, kHigh, 0.7, kStart).scan_points();
+  double share = 0.0;
+  do {
+    const double x = search.next_scanned();
+    search.add({x, h.value(x), h.slope(x), 0.0});
+    if (!search.scanning()) search.scan_between();
+    EXPECT_GE(search.share_scanned(), share);
+    share = search.share_scanned();
+  } while (search.scanning());
+  EXPECT_EQ(share, 1.0);
+  EXPECT_LE(std::ssize(search.samples()), all);
+  return {search.best_value(), search.samples().size()};
+}
+
+// What is left out is never lower than what is scanned: the same lowest point as of a scan of all.
+TEST(BasinSearch, SkippedPointsAreNotTheLowest) {
+  Random random(3);
+  std::size_t skimmed = 0, all = 0;
+  for (int curve = 0; curve < 20000; ++curve) {
+    std::vector<Steps::Step> steps;
+    const int count = 1 + curve % 12;
+    for (int i = 0; i < count; ++i)
+      steps.push_back({std::exp(2.0 * random.normal()), kLow - 2.0 + (kHigh - kLow + 4.0) * random.uniform(),
+                       random.uniform() < 0.5 ? 1.0 : -1.0});
+    const Steps h(0.3, std::move(steps));
+    const Skimmed some = skim(h, 8), every = skim(h, 1);
+    EXPECT_EQ(some.lowest, every.lowest) << "curve " << curve;
+    skimmed += some.points;
+    all += every.points;
+  }
+  EXPECT_LT(skimmed, all * 3 / 4);
+}
+
 TEST(BasinSearch, FewerPointsWhereTheCurveIsPlain) {
   constexpr double kPlain = -10.0;
   const BasinSearch all(kLow, kHigh, kSpacing, kStart);
