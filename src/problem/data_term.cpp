@@ -354,6 +354,13 @@ void DataTerm::centre_free_weights(const Vector& c, Vector& w) const {
     if (c.segment(i, k_).isZero(0.0)) w.segment(i, k_).array() -= w.segment(i, k_).mean();
 }
 
+void hold_shifts(Index outputs, const Vector& c, Matrix& hessian) {
+  const Index k = outputs;
+  for (Index i = 0; i < c.size(); i += k)
+    if (c.segment(i, k).isZero(0.0))
+      hessian.block(i, i, k, k).array() += hessian.diagonal().segment(i, k).maxCoeff();
+}
+
 void DataTerm::fit_intercepts(Vector& w) const {
   if (!intercept_) return;
   if (k_ == 1) {

@@ -107,4 +107,8 @@ class DataTerm {
   Index k_;
 };
 
+/// Makes a Hessian regular where nothing determines a common shift of the outputs, which are `outputs`
+/// weights without a penalty c each: a multiple of 11ᵀ there leaves solves as they are.
+void hold_shifts(Index outputs, const Vector& c, Matrix& hessian);
+
 }  // namespace yosida

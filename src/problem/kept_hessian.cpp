@@ -1,5 +1,6 @@
 #include "problem/kept_hessian.hpp"
 
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <vector>
 
@@ -35,8 +36,7 @@ double draw(Index row) {
 
 /// Rows are drawn with probabilities min(1, h/τ): those that matter most are all there, as they are, and the
 /// others share one weight, τ.
-Sample drawn(const DataTerm& data, const Vector& h, KeptHessian::Rows rows_wanted) {
-  const double wanted = KeptHessian::count(data, rows_wanted);
+Sample drawn(const DataTerm& data, const Vector& h, double wanted) {
   if (wanted >= static_cast<double>(h.size())) return {data.design(), h};
   double tau = 0.0;
   for (int step = 0; step < 20; ++step) {  // Σ min(1, h/τ) = wanted, from below
@@ -115,9 +115,9 @@ double least_penalty(const Vector& c) {
 
 }  // namespace
 
-double KeptHessian::count(const DataTerm& data, Rows rows) {
+double KeptHessian::count(const DataTerm& data, Rows rows, Kind kind) {
   const auto all = static_cast<double>(data.design().rows());
-  if (rows == Rows::all) return all;
+  if (rows == Rows::all || (kind == Kind::whole && data.outputs() > 1)) return all;
   const auto columns = static_cast<double>(data.design().cols());
   return std::min(all, std::max(kRowsPerColumn * columns, kShareOfRows * all));
 }
@@ -135,11 +135,12 @@ class KeptHessian::Form {
 class KeptHessian::Factored final : public Form {
  public:
   Factored(const DataTerm& data, const Vector& state, const Vector& c, Rows rows, const StopToken* stop)
-      : intercept_(data.has_intercept()) {
-    Vector curvatures;
-    data.row_curvatures(state, curvatures);
-    hessian_ = hessian_of(drawn(data, curvatures, rows), intercept_, least_penalty(c), stop);
-  }
+      : Factored(data, data.outputs() > 1 ? data.hessian_of_outputs_at(state, stop)
+                                          : of_one_output(data, state, c, rows, stop)) {}
+  Factored(const DataTerm& data, Matrix hessian)
+      : intercepts_(data.size() - data.penalisable()),
+        shifts_(data.loss().ignores_shifts() ? data.outputs() : 0),
+        hessian_(std::move(hessian)) {}
 
   bool set_penalties(const Vector& c) override {
     if (has_penalties(c)) return true;
@@ -148,6 +149,7 @@ class KeptHessian::Factored final : public Form {
       factor_ = hessian_;
       factor_.diagonal() += c + lift * (hessian_.diagonal() + c);
       factor_.diagonal() = (factor_.diagonal().array() > 0.0).select(factor_.diagonal(), 1.0);
+      if (shifts_ > 0) hold_shifts(shifts_, c, factor_);
       if (!cholesky_factor(factor_)) continue;
       c_ = c;
       return true;
@@ -165,12 +167,15 @@ class KeptHessian::Factored final : public Form {
 
   double largest_curvature() const override {
     constexpr int kProducts = 30;
-    const Index d = hessian_.cols() - (intercept_ ? 1 : 0);
-    const Vector border = intercept_ ? Vector(hessian_.col(d).head(d)) : Vector::Zero(d);
-    const double own = intercept_ ? hessian_(d, d) : 0.0;
+    const Index d = hessian_.cols() - intercepts_;
+    const Matrix border = hessian_.topRightCorner(d, intercepts_);
+    Matrix own = hessian_.bottomRightCorner(intercepts_, intercepts_);
+    if (shifts_ > 0 && intercepts_ > 0) hold_shifts(shifts_, Vector::Zero(intercepts_), own);
+    const Eigen::LDLT<Eigen::MatrixXd> eliminated(own);
+    const bool eliminates = intercepts_ > 0 && own.diagonal().minCoeff() > 0.0;
     const auto apply = [&](const Vector& p, Vector& out) {
       out.noalias() = hessian_.topLeftCorner(d, d) * p;
-      if (own > 0.0) out -= border.dot(p) / own * border;
+      if (eliminates) out -= border * eliminated.solve(Vector(border.transpose() * p));
     };
     Vector direction = hessian_.diagonal().head(d).cwiseSqrt();
     Vector scratch(d);
@@ -179,14 +184,24 @@ class KeptHessian::Factored final : public Form {
 
   Factored() = default;
   void exchange(Archive& archive) override {
-    archive.exchange(intercept_);
+    archive.exchange(intercepts_);
+    archive.exchange(shifts_);
     archive.exchange(hessian_);
     archive.exchange(factor_);
     archive.exchange(c_);
   }
 
  private:
-  bool intercept_ = false;
+  static Matrix of_one_output(const DataTerm& data, const Vector& state, const Vector& c, Rows rows,
+                              const StopToken* stop) {
+    Vector curvatures;
+    data.row_curvatures(state, curvatures);
+    return hessian_of(drawn(data, curvatures, count(data, rows, Kind::whole)), data.has_intercept(),
+                      least_penalty(c), stop);
+  }
+
+  Index intercepts_ = 0;
+  Index shifts_ = 0;  // outputs whose common shift nothing determines; 0 where there is no such thing
   Matrix hessian_;
   Matrix factor_;  // lower, of M
   Vector c_;       // of the factor; empty where there is none
@@ -201,7 +216,7 @@ class KeptHessian::Kronecker final : public Form {
     // The weights of G have the sum 1: S ⊗ G then has the trace of the Hessian.
     Vector curvatures;
     data.row_curvature_traces(state, curvatures);
-    Sample sample = drawn(data, curvatures, rows);
+    Sample sample = drawn(data, curvatures, count(data, rows, Kind::product));
     const double total = std::max(sample.weights.sum(), std::numeric_limits<double>::min());
     sample.weights /= total;
     Matrix gram = gram_of(sample, least_penalty(c) / total, stop);
@@ -280,15 +295,19 @@ KeptHessian::KeptHessian(KeptHessian&&) noexcept = default;
 KeptHessian& KeptHessian::operator=(KeptHessian&&) noexcept = default;
 KeptHessian::~KeptHessian() = default;
 
-void KeptHessian::compute(const DataTerm& data, const Vector& state, const Vector& c, Rows rows,
+void KeptHessian::compute(const DataTerm& data, const Vector& state, const Vector& c, Rows rows, Kind kind,
                           const StopToken* stop) {
   form_.reset();
-  if (data.outputs() == 1) {
+  if (kind == Kind::whole) {
     form_ = std::make_unique<Factored>(data, state, c, rows, stop);
   } else {
     form_ = std::make_unique<Kronecker>(data, state, c, rows, stop);
   }
   if (stop_requested(stop)) form_.reset();
+}
+
+void KeptHessian::adopt(const DataTerm& data, Matrix hessian) {
+  form_ = std::make_unique<Factored>(data, std::move(hessian));
 }
 
 bool KeptHessian::set_penalties(const Vector& c) { return form_->set_penalties(c); }
@@ -300,15 +319,15 @@ void KeptHessian::solve(Vector& v) const { form_->solve(v); }
 double KeptHessian::largest_curvature() const { return form_->largest_curvature(); }
 
 void KeptHessian::exchange(Archive& archive) {
-  enum class Kind { none, factored, kronecker };
-  Kind kind = form_ == nullptr                                        ? Kind::none
-              : dynamic_cast<const Factored*>(form_.get()) != nullptr ? Kind::factored
-                                                                      : Kind::kronecker;
+  enum class Stored { none, factored, kronecker };
+  Stored kind = form_ == nullptr                                        ? Stored::none
+                : dynamic_cast<const Factored*>(form_.get()) != nullptr ? Stored::factored
+                                                                        : Stored::kronecker;
   archive.exchange(kind);
   if (archive.reads()) {
     form_.reset();
-    if (kind == Kind::factored) form_ = std::make_unique<Factored>();
-    if (kind == Kind::kronecker) form_ = std::make_unique<Kronecker>();
+    if (kind == Stored::factored) form_ = std::make_unique<Factored>();
+    if (kind == Stored::kronecker) form_ = std::make_unique<Kronecker>();
   }
   if (form_) form_->exchange(archive);
 }

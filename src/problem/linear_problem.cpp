@@ -385,8 +385,7 @@ double LinearProblem::gradient_flops() const {
 }
 
 std::unique_ptr<SolveMemory> LinearProblem::solve_memory() const {
-  const bool suits = penalty_.is_shared() || loss_.outputs() == 1;
-  if (traits_.factors_cheaply || !suits || !QuasiNewton::pays(train_term())) return nullptr;
+  if (traits_.factors_cheaply || !QuasiNewton::pays(train_term(), penalty_.is_shared())) return nullptr;
   return std::make_unique<QuasiNewton>(train_term());
 }
 
@@ -489,8 +488,12 @@ LinearReport LinearProblem::hessian_solve_many(const Vector& w, const Vector& la
   const HessianSystem hessian{data, c, state, gradient_flops(), nullptr, options.stop};
   if (!hessian.factors(kProductsPerColumn * static_cast<double>(b.cols())))
     return BilevelProblem::hessian_solve_many(w, lambda, b, options, x);
-  LinearReport report = hessian.solve_many(b, options.tolerance, x);
+  Matrix whole;
+  LinearReport report = hessian.solve_many(b, options.tolerance, whole, x);
   report.work.factorisations += 0.5;  // the margins
+  if (auto* const memory = dynamic_cast<QuasiNewton*>(options.memory);
+      memory != nullptr && !stop_requested(options.stop))
+    memory->adopt(data, c, std::move(whole));
   return report;
 }
 

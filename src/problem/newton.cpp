@@ -207,11 +207,7 @@ Matrix HessianSystem::matrix() const {
   const bool has_outputs = data.outputs() > 1;
   Matrix hessian = has_outputs ? data.hessian_of_outputs_at(state, stop) : data.hessian_at(state, stop);
   hessian.diagonal() += c;
-  if (!data.loss().ignores_shifts()) return hessian;
-  const Index k = data.outputs();
-  for (Index i = 0; i < c.size(); i += k)
-    if (c.segment(i, k).isZero(0.0))
-      hessian.block(i, i, k, k).array() += hessian.diagonal().segment(i, k).maxCoeff();
+  if (data.loss().ignores_shifts()) hold_shifts(data.outputs(), c, hessian);
   return hessian;
 }
 
@@ -328,8 +324,8 @@ LinearReport HessianSystem::solve_by_products(const Vector& b, double tolerance,
   return report;
 }
 
-LinearReport HessianSystem::solve_many(const Matrix& b, double tolerance, Matrix& x) const {
-  const Matrix hessian = matrix();
+LinearReport HessianSystem::solve_many(const Matrix& b, double tolerance, Matrix& hessian, Matrix& x) const {
+  hessian = matrix();
   Eigen::MatrixXd solution = b;
   LinearReport report;
   if (stop_requested(stop)) return report;

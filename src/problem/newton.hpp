@@ -53,8 +53,9 @@ struct HessianSystem {
   /// decide on and it costs little, by orthogonal factors of the rows themselves.
   void solve_factored(const Matrix& hessian, Eigen::MatrixXd& b) const;
   bool solve_by_rows(Eigen::MatrixXd& b) const;
-  /// H X = B by one factorisation; tolerance relative to the largest column. Only where factors().
-  LinearReport solve_many(const Matrix& b, double tolerance, Matrix& x) const;
+  /// H X = B by one factorisation of H, which it leaves in `hessian`; tolerance relative to the largest
+  /// column. Only where factors().
+  LinearReport solve_many(const Matrix& b, double tolerance, Matrix& hessian, Matrix& x) const;
   /// By Cholesky where that is cheap, or where `exact` is asked for and the system is not large; elsewhere by
   /// conjugate gradients from the x given, preconditioned by the diagonal of H where penalties differ and by
   /// `curvatures` where columns do. Stops at ‖b − Hx‖ ≤ tolerance, in the norm of gradient_norm(). Where

@@ -13,25 +13,40 @@ namespace {
 /// Operations of all eigenvectors of a symmetric matrix, over the cube of its size.
 constexpr double kEigenFlops = 6.0;
 
+/// What the loss of a row takes for each output: exponentials and logarithms.
+constexpr double kSecondsOfOutput = 1e-8;
+
 /// Seconds are compared, since an operation of a matrix product costs a tenth of one in a pass.
 struct Seconds {
   double pass, hessian, factor;
 };
-/// The operations of the products of rows that a Hessian is made of.
-double hessian_flops(const DataTerm& data, KeptHessian::Rows rows) {
-  const double share = KeptHessian::count(data, rows) / static_cast<double>(data.design().rows());
-  return share * 0.5 * data.design().product_flops() * static_cast<double>(data.design().cols());
+/// How large a Hessian is that is kept whole: as large as all weights that a penalty may lie on.
+double size_of(const DataTerm& data, KeptHessian::Kind kind) {
+  return static_cast<double>(kind == KeptHessian::Kind::whole ? data.penalisable() : data.design().cols());
 }
-Seconds predicted(const DataTerm& data, KeptHessian::Rows rows) {
+/// The operations of the products of rows that a Hessian is made of; whole, for each pair of outputs.
+double hessian_flops(const DataTerm& data, KeptHessian::Rows rows, KeptHessian::Kind kind) {
+  const double share = KeptHessian::count(data, rows, kind) / static_cast<double>(data.design().rows());
+  const double pairs = kind == KeptHessian::Kind::whole ? 0.5 * static_cast<double>(data.outputs() + 1) : 1.0;
+  return share * pairs * 0.5 * data.design().product_flops() * size_of(data, kind);
+}
+Seconds predicted(const DataTerm& data, KeptHessian::Rows rows, KeptHessian::Kind kind) {
   const Rates rate = rates();
   const auto columns = static_cast<double>(data.design().cols());
   const auto outputs = static_cast<double>(data.outputs());
   const double numbers = 0.5 * data.design().product_flops();
-  const double cube = columns * columns * columns;
-  Seconds seconds{.pass = numbers * std::max(8.0 / rate.bytes, 4.0 * outputs / rate.products),
-                  .hessian = 0.5 * hessian_flops(data, rows) / rate.products,  // in single precision
-                  .factor = cube / (3.0 * rate.factors)};
-  if (outputs > 1.0) {  // eigenvectors once, and their products with all outputs in the place of a factor
+  const double cube = std::pow(size_of(data, kind), 3.0);
+  const double flops = hessian_flops(data, rows, kind);
+  Seconds seconds{
+      .pass = numbers * std::max(8.0 / rate.bytes, 4.0 * outputs / rate.products),
+      // That of one output, and products of features, are summed in single precision.
+      .hessian = (outputs > 1.0 && kind == KeptHessian::Kind::whole ? 1.0 : 0.5) * flops / rate.products,
+      .factor = cube / (3.0 * rate.factors)};
+  // Where whole Hessians of several outputs are cheap, columns are few, and losses take much of a pass.
+  if (outputs > 1.0 && kind == KeptHessian::Kind::whole)
+    seconds.pass += kSecondsOfOutput * outputs * static_cast<double>(data.design().rows());
+  if (kind == KeptHessian::Kind::product) {
+    // Eigenvectors once, and their products with all outputs in the place of a factor.
     seconds.hessian += kEigenFlops * cube / rate.factors;
     seconds.factor = 4.0 * columns * columns * outputs / rate.factors;
   }
@@ -74,16 +89,28 @@ constexpr double kRounding = 1e-11;
 constexpr double kLeastStep = 1e-10;
 constexpr double kSmallest = std::numeric_limits<double>::min();
 
-}  // namespace
-
-bool QuasiNewton::pays(const DataTerm& data) {
-  if (data.loss().is_quadratic() || data.design().cols() > kMaxCholesky) return false;
-  const Seconds seconds = predicted(data, KeptHessian::Rows::all);
+bool pays_as(const DataTerm& data, KeptHessian::Kind kind) {
+  if (data.loss().is_quadratic() || size_of(data, kind) > static_cast<double>(kMaxCholesky)) return false;
+  const Seconds seconds = predicted(data, KeptHessian::Rows::all, kind);
   return kUsualSolves * seconds.factor + kUsualHessians * seconds.hessian <= kUsualPasses * seconds.pass;
 }
 
+/// Of several outputs it is kept whole where that costs little beside the passes that it saves.
+KeptHessian::Kind kind_for(const DataTerm& data) {
+  using enum KeptHessian::Kind;
+  return data.outputs() == 1 || pays_as(data, whole) ? whole : product;
+}
+
+}  // namespace
+
+bool QuasiNewton::pays(const DataTerm& data, bool is_one_penalty) {
+  const KeptHessian::Kind kind = kind_for(data);
+  return (is_one_penalty || kind == KeptHessian::Kind::whole) && pays_as(data, kind);
+}
+
 QuasiNewton::QuasiNewton(const DataTerm& data)
-    : may_follow_(static_cast<double>(data.design().rows()) >=
+    : kind_(kind_for(data)),
+      may_follow_(static_cast<double>(data.design().rows()) >=
                   kRowsToFollow * static_cast<double>(data.design().cols())) {}
 
 bool QuasiNewton::follow(SolveMemory& leader) {
@@ -119,10 +146,10 @@ double QuasiNewton::end_to_lead(const DataTerm& data, const Vector& c, const Sto
 }
 
 double QuasiNewton::passes_worth_a_hessian(const DataTerm& data) const {
-  const Seconds seconds = predicted(data, rows_);
+  const Seconds seconds = predicted(data, rows_, kind_);
   const double worth = 2.0 + 0.8 * (seconds.hessian + seconds.factor) / seconds.pass;
-  // That of several outputs is not the Hessian itself, and takes some passes however new it is.
-  return data.outputs() == 1 ? worth : std::exp2(hessians_) * worth;
+  // One that is not the Hessian itself takes some passes however new it is.
+  return kind_ == KeptHessian::Kind::whole ? worth : std::exp2(hessians_) * worth;
 }
 
 std::optional<double> QuasiNewton::largest_curvature(const DataTerm& data, const Vector& zero,
@@ -196,15 +223,26 @@ double QuasiNewton::refresh(const DataTerm& data, const Vector& c, const StopTok
   Vector state;
   data.state_at(point_.margins, state);
   exchange_hessians();
-  hessian_.compute(data, state, c, rows_, stop);
+  hessian_.compute(data, state, c, rows_, kind_, stop);
+  begin_with_new_hessian(c);
+  const double share = kind_ == KeptHessian::Kind::whole ? 1.0 / 3.0 : kEigenFlops;
+  return hessian_flops(data, rows_, kind_) + share * std::pow(size_of(data, kind_), 3.0);
+}
+
+void QuasiNewton::begin_with_new_hessian(const Vector& c) {
   penalty_ = logarithm_of(c);
   solves_ = 0;
   pairs_.clear();
   wasted_passes_ = 0.0;
   hessians_ += 1.0;
-  const auto columns = static_cast<double>(data.design().cols());
-  const double share = data.outputs() > 1 ? kEigenFlops : 1.0 / 3.0;
-  return hessian_flops(data, rows_) + share * columns * columns * columns;
+}
+
+void QuasiNewton::adopt(const DataTerm& data, const Vector& c, Matrix hessian) {
+  if (follows() || kind_ != KeptHessian::Kind::whole) return;
+  exchange_hessians();
+  hessian.diagonal() -= c;
+  hessian_.adopt(data, std::move(hessian));
+  begin_with_new_hessian(c);
 }
 
 void QuasiNewton::remember(Pair pair) {
@@ -245,7 +283,10 @@ class QuasiNewton::Minimiser {
     while (!is_solved() && stalled < kMaxStalled) {
       if (report_.work.train_gradients >= std::min(p_.max_count, kMaxPasses) || stop_requested(p_.stop))
         break;
-      report_.work.factorisations += memory_.refresh(p_.data, p_.c, p_.stop) / p_.flops_per_gradient;
+      const double flops = memory_.refresh(p_.data, p_.c, p_.stop);
+      report_.work.factorisations += flops / p_.flops_per_gradient;
+      // Classes that a plane separates turn the Hessian with every unit that weights move: a new one goes on.
+      if (flops > 0.0 && p_.data.outputs() > 1) stalled = 0;
       if (!memory_.set_penalties(p_.c)) break;
       if (!step()) break;
       stalled = norm() <= kShrinks * least ? 0 : stalled + 1;

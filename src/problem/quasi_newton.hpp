@@ -25,11 +25,12 @@ class QuasiNewton final : public SolveMemory,
                           public FollowingMemory {
  public:
   /// One that neither leads nor follows.
-  QuasiNewton() = default;
+  explicit QuasiNewton(KeptHessian::Kind kind) : kind_(kind) {}
   explicit QuasiNewton(const DataTerm& data);
 
-  /// Whether a search of many λ is predicted to take less time with a kept Hessian than without.
-  static bool pays(const DataTerm& data);
+  /// Whether a search of many λ is predicted to take less time with a kept Hessian than without, where all
+  /// weights always have the same penalty or not.
+  static bool pays(const DataTerm& data, bool is_one_penalty);
 
   bool follow(SolveMemory& leader) override;
   void stop_by(const StopToken* stop) override { stop_ = stop; }
@@ -42,6 +43,8 @@ class QuasiNewton final : public SolveMemory,
   LinearReport solve(const DataTerm& data, const Vector& c, const Vector& w, const Vector& b,
                      const LinearOptions& options, double flops_per_gradient, const Vector* curvatures,
                      Vector& x);
+  /// Keeps a Hessian that has been taken elsewhere, with the penalties c in its diagonal.
+  void adopt(const DataTerm& data, const Vector& c, Matrix hessian);
   /// Margins are computed anew, with the same bits.
   void exchange(Archive& archive) override;
 
@@ -70,6 +73,7 @@ class QuasiNewton final : public SolveMemory,
   /// Takes the Hessian anew where passes that it would have saved since the last time have taken longer than
   /// that will. Returns its operations.
   double refresh(const DataTerm& data, const Vector& c, const StopToken* stop);
+  void begin_with_new_hessian(const Vector& c);
   /// The Hessian in use: its own or the leader's. Null where there is none.
   const KeptHessian* hessian() const;
   bool set_penalties(const Vector& c);
@@ -84,6 +88,7 @@ class QuasiNewton final : public SolveMemory,
   /// How many passes may be wasted before another Hessian is taken.
   double passes_worth_a_hessian(const DataTerm& data) const;
 
+  KeptHessian::Kind kind_;
   const StopToken* stop_ = nullptr;
   bool may_follow_ = false;
   bool leads_ = false;

@@ -40,13 +40,14 @@ bool is_solved_exactly(const BilevelProblem& problem) {
 }  // namespace
 
 Descent::Descent(const BilevelProblem& problem, const MyHpo::Settings& settings, const Start& range,
-                 double first_tolerance)
+                 double first_tolerance, std::shared_ptr<SolveMemory> memory)
     : problem_(problem),
       settings_(settings),
       range_(range),
       g_(problem.weights()),
       hypergradient_(Vector::Zero(problem.hyperparameters())),
-      tolerance_(is_solved_exactly(problem) ? kFactoredTolerance : first_tolerance) {}
+      tolerance_(is_solved_exactly(problem) ? kFactoredTolerance : first_tolerance),
+      memory_(std::move(memory)) {}
 
 void Descent::begin(Iterate& at, const std::optional<Vector>& rival) {
   validation_ = evaluate(at.lambda, at.w, at);
@@ -121,10 +122,13 @@ double Descent::share_done() const {
 }
 
 double Descent::evaluate(const Vector& lambda, Vector& w, Iterate& at) {
-  InnerReport report = problem_.inner_solve(lambda, {.proximal = {}, .tolerance = tolerance_}, w);
-  const double most = std::min(kMostBlur, tolerance_);
-  if (report.blur > most && tolerance_ > kLeastTolerance)
-    report = problem_.inner_solve(lambda, {.proximal = {}, .tolerance = kLeastTolerance, .blur = most}, w);
+  InnerOptions options{.proximal = {}, .tolerance = tolerance_, .memory = memory_.get()};
+  InnerReport report = problem_.inner_solve(lambda, options, w);
+  options.blur = std::min(kMostBlur, tolerance_);
+  if (report.blur > options.blur && tolerance_ > kLeastTolerance) {
+    options.tolerance = kLeastTolerance;
+    report = problem_.inner_solve(lambda, options, w);
+  }
   is_blurred_ = report.blur > 0.0;
   if (!report.converged) ++at.inexact_solves;
   return problem_.validation_gradient(w, lambda, g_);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "yosida/problem/bilevel_problem.hpp"
@@ -22,7 +23,7 @@ inline constexpr double kFactoredTolerance = 1e-10;
 class Descent {
  public:
   Descent(const BilevelProblem& problem, const MyHpo::Settings& settings, const Start& range,
-          double first_tolerance);
+          double first_tolerance, std::shared_ptr<SolveMemory> memory);
   virtual ~Descent() = default;
 
   /// Begins at the λ and w given or, where h is lower there, at `rival`.
@@ -53,8 +54,9 @@ class Descent {
   Vector g_;              // ∇L_V
   Vector hypergradient_;  // ∇h
   double validation_ = 0.0;
-  double tolerance_;          // of inner solves
-  bool fell_little_ = false;  // the last step lowered h by less than matters, or there was none
+  double tolerance_;                     // of inner solves
+  std::shared_ptr<SolveMemory> memory_;  // what the problem keeps between these; null where it keeps nothing
+  bool fell_little_ = false;             // the last step lowered h by less than matters, or there was none
 
  private:
   /// Finds ∇h at the iterate from g_, with what else the next step needs.

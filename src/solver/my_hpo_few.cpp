@@ -46,8 +46,9 @@ Eigen::MatrixXd convex(const Eigen::MatrixXd& matrix, const std::vector<Index>& 
 
 }  // namespace
 
-DescentOfFew::DescentOfFew(const BilevelProblem& problem, const MyHpo::Settings& settings, const Start& range)
-    : Descent(problem, settings, range, kFirstTolerance),
+DescentOfFew::DescentOfFew(const BilevelProblem& problem, const MyHpo::Settings& settings, const Start& range,
+                           std::shared_ptr<SolveMemory> memory)
+    : Descent(problem, settings, range, kFirstTolerance, std::move(memory)),
       phi1_(Matrix::Zero(problem.weights(), problem.hyperparameters())),
       q_(Vector::Zero(problem.weights())) {
   if (const auto least = problem.least_curvatures(); least && least->allFinite() && least->minCoeff() > 0.0)
@@ -77,7 +78,10 @@ void DescentOfFew::solve_for_response(const Matrix& negative_c, Iterate& at) {
     right.col(count) = g_;
     left.col(count) = q_;
   }
-  if (!problem_.hessian_solve_many(at.w, at.lambda, right, {.tolerance = tolerance_}, left).converged)
+  if (!problem_
+           .hessian_solve_many(at.w, at.lambda, right, {.tolerance = tolerance_, .memory = memory_.get()},
+                               left)
+           .converged)
     ++at.inexact_solves;
   phi1_ = left.leftCols(count);
   if (with_adjoint) q_ = left.col(count);
@@ -176,6 +180,11 @@ void DescentOfFew::limit(Model& model, const Iterate& at) const {
   if (shares.are_lambda()) {
     model.low = model.low.cwiseMax(-kMaxMove);
     model.high = model.high.cwiseMin(kMaxMove);
+  } else if (!problem_.traits().factors_cheaply) {
+    // A share reaches its bounds in one step. Where solves are dear, those of a λ far away are dearer.
+    const Vector most = Vector::Constant(at.lambda.size(), kMaxMove);
+    model.low = model.low.cwiseMax(shares.difference(at.lambda, at.lambda - most));
+    model.high = model.high.cwiseMin(shares.difference(at.lambda, at.lambda + most));
   }
   for (Index j = 0; j < at.lambda.size(); ++j) {
     if (is_held(at, j)) {

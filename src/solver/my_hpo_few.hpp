@@ -10,7 +10,8 @@ namespace yosida {
 /// quadratic model.
 class DescentOfFew final : public Descent {
  public:
-  DescentOfFew(const BilevelProblem& problem, const MyHpo::Settings& settings, const Start& range);
+  DescentOfFew(const BilevelProblem& problem, const MyHpo::Settings& settings, const Start& range,
+               std::shared_ptr<SolveMemory> memory);
 
  private:
   /// A quadratic model of h around λ and its proximal term, in shares θ of the penalties: a step δ minimises

@@ -96,6 +96,7 @@ void Lines::step(Iterate& at) {
     if (!was_scanning || !search_->is_scanning()) break;
   }
   at.inexact_solves += on_line_.inexact_solves - inexact_before;
+  at.memory = on_line_.memory;
   if (!search_->is_scanning() && search_->best_value() < level_) {
     level_ = search_->best_value();
     have_led_lower_ = true;

@@ -29,14 +29,16 @@ constexpr double kAcceptedShare = 1e-4;
 }  // namespace
 
 DescentOfMany::DescentOfMany(const BilevelProblem& problem, const MyHpo::Settings& settings,
-                             const Start& range)
-    : Descent(problem, settings, range, kFirstTolerance),
+                             const Start& range, std::shared_ptr<SolveMemory> memory)
+    : Descent(problem, settings, range, kFirstTolerance, std::move(memory)),
       q_(Vector::Zero(problem.weights())),
       adjoint_tolerance_(problem.traits().factors_cheaply ? kFactoredTolerance : kFirstAdjointTolerance) {}
 
 /// H q = ∇L_V;  ∇h = ∂L_V/∂λ − Cᵀq
 void DescentOfMany::respond(Iterate& at) {
-  if (!problem_.hessian_solve(at.w, at.lambda, g_, {.tolerance = adjoint_tolerance_}, q_).converged)
+  if (!problem_
+           .hessian_solve(at.w, at.lambda, g_, {.tolerance = adjoint_tolerance_, .memory = memory_.get()}, q_)
+           .converged)
     ++at.inexact_solves;
   problem_.cross_product_transposed(at.w, at.lambda, q_, hypergradient_);
   hypergradient_ = -hypergradient_;

@@ -11,7 +11,8 @@ namespace yosida {
 /// gives ∇h, however many there are. No proximal step, but what can be afforded.
 class DescentOfMany final : public Descent {
  public:
-  DescentOfMany(const BilevelProblem& problem, const MyHpo::Settings& settings, const Start& range);
+  DescentOfMany(const BilevelProblem& problem, const MyHpo::Settings& settings, const Start& range,
+                std::shared_ptr<SolveMemory> memory);
 
  private:
   void respond(Iterate& at) override;

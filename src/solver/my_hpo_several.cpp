@@ -25,11 +25,12 @@ constexpr double kWorthwhile = 1e-6;
 constexpr double kBelow = 1.0;
 
 std::unique_ptr<Descent> descent_of(const BilevelProblem& problem, const MyHpo::Settings& settings,
-                                    const Start& range) {
+                                    const Start& range, std::shared_ptr<SolveMemory> memory) {
   const bool is_cheap = problem.traits().factors_cheaply && !has_l1_kinks(problem);
   const Index most = is_cheap ? kMaxFewFactored : kMaxFew;
-  if (problem.hyperparameters() <= most) return std::make_unique<DescentOfFew>(problem, settings, range);
-  return std::make_unique<DescentOfMany>(problem, settings, range);
+  if (problem.hyperparameters() <= most)
+    return std::make_unique<DescentOfFew>(problem, settings, range, std::move(memory));
+  return std::make_unique<DescentOfMany>(problem, settings, range, std::move(memory));
 }
 
 }  // namespace
@@ -100,7 +101,8 @@ void SearchForSeveral::begin_descent(Iterate& at) {
   }
   range_.clamp(at.lambda);
   begin_below(at);
-  descent_ = descent_of(problem_, settings_, range_);
+  if (!at.memory) at.memory = problem_.solve_memory();
+  descent_ = descent_of(problem_, settings_, range_, at.memory);
   descent_->begin(at, rival_);
   rival_.reset();
 }

@@ -30,9 +30,11 @@ struct Case {
   bool scaled = false;  // columns of scales from 1e-3 to 1e4
   bool sparse = false;
   Index rows = 300;
+  KeptHessian::Kind kind = KeptHessian::Kind::whole;
 };
 
 std::vector<Case> cases() {
+  using enum KeptHessian::Kind;
   return {{"logistic", logistic()},
           {"logistic_scaled", logistic(), true},
           {"logistic_sparse", logistic(), false, true},
@@ -41,15 +43,19 @@ std::vector<Case> cases() {
           {"huber", huber()},
           {"huber_scaled", huber(), true},
           {"poisson", poisson()},
-          {"softmax", softmax(4)},
-          {"softmax_sparse", softmax(3), false, true},
-          {"softmax_wide", softmax(3), false, false, 15},
+          {"softmax", softmax(4), false, false, 300, product},
+          {"softmax_sparse", softmax(3), false, true, 300, product},
+          {"softmax_wide", softmax(3), false, false, 15, product},
+          {"softmax_whole", softmax(4)},
+          {"softmax_whole_scaled", softmax(3), true},
+          {"softmax_whole_sparse", softmax(3), false, true},
+          {"softmax_whole_wide", softmax(3), false, false, 15},
           // So many that a Hessian is taken from some of them.
           {"logistic_of_many", logistic(), false, false, 6000},
           {"logistic_scaled_of_many", logistic(), true, false, 6000},
           {"squared_hinge_of_many", squared_hinge(), false, false, 6000},
           {"poisson_of_many", poisson(), false, false, 6000},
-          {"softmax_of_many", softmax(3), false, false, 6000}};
+          {"softmax_of_many", softmax(3), false, false, 6000, product}};
 }
 
 Split split_of(const Case& each) {
@@ -81,7 +87,7 @@ INSTANTIATE_TEST_SUITE_P(Every, QuasiNewtonSolves, testing::ValuesIn(cases()),
 
 /// L_T is what is compared: where columns are of different scales, weights of the small ones hardly matter.
 TEST_P(QuasiNewtonSolves, EndAtTheMinimumForOneLambdaAfterAnother) {
-  QuasiNewton memory;
+  QuasiNewton memory(GetParam().kind);
   Vector w = starting_weights(problem);
   for (const double lambda : {2.0, 0.0, -2.0, -4.0, -6.0, -8.0, -3.0, 1.0}) {
     const Vector at = Vector::Constant(1, lambda);
@@ -99,7 +105,7 @@ TEST_P(QuasiNewtonSolves, EndAtTheMinimumForOneLambdaAfterAnother) {
 }
 
 TEST_P(QuasiNewtonSolves, SolveSystemsWithTheHessianOfToday) {
-  QuasiNewton memory;
+  QuasiNewton memory(GetParam().kind);
   Vector w = starting_weights(problem);
   for (const double lambda : {1.0, -1.0, -5.0}) {
     const Vector at = Vector::Constant(1, lambda);
@@ -121,7 +127,7 @@ TEST_P(QuasiNewtonSolves, SolveSystemsWithTheHessianOfToday) {
 TEST_P(QuasiNewtonSolves, GiveTheSameBitsAgain) {
   std::vector<Vector> runs;
   for (int run = 0; run < 2; ++run) {
-    QuasiNewton memory;
+    QuasiNewton memory(GetParam().kind);
     Vector w = starting_weights(problem);
     for (const double lambda : {1.0, -2.0, -3.0})
       problem.inner_solve(Vector::Constant(1, lambda), {.proximal = {}, .tolerance = 1e-5, .memory = &memory},
@@ -136,7 +142,7 @@ TEST_P(QuasiNewtonSolves, TakeNoHessianWhereTheyAreToldToStop) {
   StopSource source;
   const StopToken stop = source.token();
   source.request_stop();
-  QuasiNewton memory;
+  QuasiNewton memory(GetParam().kind);
   Work work;
   memory.stop_by(&stop);
   EXPECT_FALSE(problem.largest_curvature(memory, work).has_value());
@@ -145,7 +151,7 @@ TEST_P(QuasiNewtonSolves, TakeNoHessianWhereTheyAreToldToStop) {
 }
 
 TEST_P(QuasiNewtonSolves, KnowTheLargestCurvature) {
-  QuasiNewton memory;
+  QuasiNewton memory(GetParam().kind);
   Work work;
   const auto largest = problem.largest_curvature(memory, work);
   ASSERT_TRUE(largest.has_value());
@@ -170,7 +176,7 @@ TEST_P(QuasiNewtonSolves, KnowTheLargestCurvature) {
 
 TEST(QuasiNewton, NeedsNoPassWhereItHasBeen) {
   const LinearProblem problem(random_split(400, 50, 0, 20, 3, logistic()), logistic(), true);
-  QuasiNewton memory;
+  QuasiNewton memory(KeptHessian::Kind::whole);
   Vector w = starting_weights(problem);
   const auto solve = [&](double lambda, Vector& at) {
     return problem.inner_solve(Vector::Constant(1, lambda),
@@ -189,7 +195,7 @@ TEST(QuasiNewton, NeedsNoPassWhereItHasBeen) {
 
 TEST(QuasiNewton, NeedsNoPassWhereOnlyLambdaHasChanged) {
   const LinearProblem problem(random_split(400, 50, 0, 20, 3, logistic()), logistic(), true);
-  QuasiNewton memory;
+  QuasiNewton memory(KeptHessian::Kind::whole);
   Vector w = starting_weights(problem);
   const auto solve = [&](double lambda, double tolerance) {
     return problem.inner_solve(Vector::Constant(1, lambda),
@@ -207,7 +213,7 @@ TEST(QuasiNewton, TakesFewerPassesThanConjugateGradientsOnAnIllConditionedDesign
   for (Index j = 1; j < x.cols(); ++j) x.col(j) = x.col(j - 1) + 0.2 * x.col(j);
   split.train.x = Design(x);
   const LinearProblem problem(split, logistic(), true);
-  QuasiNewton memory;
+  QuasiNewton memory(KeptHessian::Kind::whole);
   Vector w = starting_weights(problem);
   std::int64_t passes = 0;
   for (double lambda = 2.0; lambda > -12.0; lambda -= 1.9)
@@ -220,7 +226,7 @@ TEST(QuasiNewton, TakesFewerPassesThanConjugateGradientsOnAnIllConditionedDesign
 
 TEST(QuasiNewton, StopsWhereItIsTold) {
   const LinearProblem problem(random_split(400, 50, 0, 20, 3, logistic()), logistic(), true);
-  QuasiNewton memory;
+  QuasiNewton memory(KeptHessian::Kind::whole);
   Vector w = starting_weights(problem);
   const InnerReport report = problem.inner_solve(
       Vector::Constant(1, -6.0), {.proximal = {}, .tolerance = 1e-7, .max_count = 3, .memory = &memory}, w);

@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "support/random_split.hpp"
 #include "yosida/problem/linear_problem.hpp"
 #include "yosida/solver/certificate.hpp"
@@ -65,6 +68,41 @@ TEST_P(KeptHessianSearch, HasACertificateThatGoesOnFromIt) {
   EXPECT_EQ(with.verdict, without.verdict) << with.reason << "; " << without.reason;
   EXPECT_NEAR(with.hypergradient, without.hypergradient,
               1e-4 + with.hypergradient_error + without.hypergradient_error);
+}
+
+/// Several λ: the descent uses what is kept, too.
+class KeptHessianDescent : public testing::TestWithParam<Case> {};
+INSTANTIATE_TEST_SUITE_P(Every, KeptHessianDescent,
+                         testing::Values(Case{"logistic", logistic(), 20000},
+                                         Case{"softmax_whole", softmax(4), 40000, 30}),
+                         [](const auto& each) { return each.param.name; });
+
+TEST_P(KeptHessianDescent, IsCertifiedAndNoHigherThanItsNeighbours) {
+  const Case& own = GetParam();
+  const Index outputs = own.loss->outputs();
+  std::vector<Index> thirds;
+  for (Index j = 0; j < own.columns; ++j) thirds.push_back(j % 3);
+  const LinearProblem problem(
+      test::random_split(own.rows, 2000, 0, own.columns, 1, own.loss), own.loss, true,
+      outputs > 1 ? Penalty::per_class(own.columns, outputs) : Penalty::by_group(thirds, 3, outputs));
+  ASSERT_NE(problem.solve_memory(), nullptr);
+  SolveOptions options;
+  options.start.lambda = Vector::Constant(problem.hyperparameters(), -1.0);
+  const Outcome outcome = solve(MyHpo{}, problem, options);
+  Start bounds = options.start;
+  bounds.low = outcome.low;
+  bounds.high = outcome.high;
+  const Certificate certificate = certify(problem, outcome.best, bounds);
+  EXPECT_NE(certificate.verdict, Verdict::not_certified) << certificate.reason;
+  EXPECT_LE(outcome.work.gradient_equivalents(), 3000.0);
+  for (Index j = 0; j < problem.hyperparameters(); ++j)
+    for (const double away : {-1.0, 1.0}) {
+      Vector at = outcome.best.lambda;
+      at[j] = std::clamp(at[j] + away, bounds.low[j], bounds.high[j]);
+      Vector w = outcome.best.point;
+      problem.inner_solve(at, {}, w);
+      EXPECT_LE(outcome.best.loss.validation, problem.validation_loss(w, at) * (1.0 + 1e-7)) << j << away;
+    }
 }
 
 }  // namespace
