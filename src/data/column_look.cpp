@@ -167,6 +167,7 @@ void ColumnLook::add(std::string_view text, std::uint64_t line) {
     first_other_ = {.text = std::string(text), .line = line};
   }
   plain_ += plain.has_value();
+  has_infinite_ |= plain && std::isinf(*plain);
   const bool is_bare = plain || field::number(number, '\0');
   bare_ += is_bare;
   const bool has_marks = number.find_first_of(".,' \xc2\xe2") != std::string_view::npos;
@@ -194,6 +195,7 @@ void ColumnLook::append(const ColumnLook& behind, std::uint64_t lines_before) {
   bare_ += behind.bare_;
   infinite_ += behind.infinite_;
   strange_ += behind.strange_;
+  has_infinite_ |= behind.has_infinite_;
   comma_ += behind.comma_;
   dot_ += behind.dot_;
   boolean_ += behind.boolean_;
@@ -205,6 +207,7 @@ void ColumnLook::exchange(Archive& archive) {
                               &strange_, date_.data(), &date_[1], &date_[2]})
     archive.exchange(*count);
   archive.exchange(differs_);
+  archive.exchange(has_infinite_);
   archive.exchange(unit_);
   for (Example* example : {&first_gap_, &first_text_, &first_other_}) {
     archive.exchange(example->text);

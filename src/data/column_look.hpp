@@ -27,6 +27,7 @@ class ColumnLook {
   bool has_gaps_of(const ColumnLook& other) const {
     return gaps_ == other.gaps_ && first_gap_.line == other.first_gap_.line;
   }
+  bool has_infinite() const { return has_infinite_; }
   bool is_plain() const { return plain_ == values_; }
   /// Whether all fields are numbers with this decimal mark and its separators of thousands; 0: plain numbers.
   bool is_number(char decimal) const {
@@ -64,6 +65,7 @@ class ColumnLook {
   std::int64_t strange_ = 0;  // with a unit that is none of those known
   std::string unit_;          // of the first field that is there
   bool differs_ = false;      // another has another unit
+  bool has_infinite_ = false;
   std::array<std::int64_t, 3> date_{};
   Example first_gap_, first_text_, first_other_;
 };

@@ -68,6 +68,9 @@ class CsvReader {
       for_each_block_within(own, [&](std::string_view block) { look_at_block(block); });
     };
     look_together(look, looks_);
+    // Whether it is a text or a number that is refused, what stands before it says.
+    if (std::any_of(looks_.begin(), looks_.end(), [](const ColumnLook& each) { return each.has_infinite(); }))
+      throw InputError(fmt::format("{}: a number is infinite", layout_.source));
     return decided();
   }
 
@@ -75,6 +78,9 @@ class CsvReader {
   Dataset form_within(const Looked& known, std::span<const ByteRange> own) {
     const auto read = [&] {
       const std::optional<Record> row = read_first_record();
+      for (std::size_t field = 0; field < layout_.role.size(); ++field)
+        if (layout_.role[field] == Role::fold && known.kind[field].kind == ColumnKind::category)
+          throw InputError(fmt::format("{}: a form does not hold the names of groups", layout_.source));
       const std::string first_row(row ? row->text : "");
       take(known);
       lay_out();
@@ -91,19 +97,20 @@ class CsvReader {
     return dataset();
   }
 
-  /// Of a file whose form is known the rows within these bytes, which begin and end with a line. Throws
-  /// InputError where a line is blank.
-  Dataset read_range(const ByteRange& range) {
+  /// The rows of a part of the last file.
+  Dataset read_part(const CsvPart& part) {
     const std::optional<Record> row = read_first_record();
     std::string first_row(row ? row->text : "");
-    const bool is_first = range.begin == 0;
-    stream_.go_to(range);
+    const bool is_first = further_.empty() && part.range.begin == 0;
+    if (!further_.empty()) open_next();
+    stream_.go_to(part.range);
     lay_out();
     RowReader rows(layout_, table_);
     if (row && is_first) rows.read({.text = first_row, .line = row->line, .has_quotes = row->has_quotes});
     for_each_block([&](std::string_view block) { read_block(block); });
-    if (!blank_lines_.empty()) throw InputError(fmt::format("{}: a line is blank", layout_.source));
-    if (options_.missing != Missing::refuse && options_.like.is_plain() && has_empty_column())
+    if (!blank_lines_.empty() && !part.ends_file)
+      throw InputError(fmt::format("{}: a line is blank", layout_.source));
+    if (options_.missing != Missing::refuse && !part.knows_form && has_empty_column())
       throw InputError(fmt::format("{}: a column may have no values", layout_.source));
     return dataset();
   }
@@ -177,13 +184,17 @@ class CsvReader {
   }
 
   bool has_empty_column() {
-    const double* const x = table_.values.data();
-    for (Index j = 0; j < layout_.features; ++j) {
-      Index row = 0;
-      while (row < table_.rows && std::isnan(x[row * layout_.features + j])) ++row;
-      if (row == table_.rows) return true;
-    }
+    for (std::size_t field = 0; field < layout_.role.size(); ++field)
+      if (layout_.role[field] == Role::feature && is_empty(field)) return true;
     return false;
+  }
+  bool is_empty(std::size_t field) {
+    if (layout_.slot[field] >= 0)
+      return table_.levels[static_cast<std::size_t>(layout_.slot[field])].present() == 0;
+    const double* const x = table_.values.data() + layout_.place[field];
+    Index row = 0;
+    while (row < table_.rows && std::isnan(x[row * layout_.features])) ++row;
+    return row == table_.rows;
   }
 
   std::optional<Record> read_first_record() {
@@ -266,7 +277,7 @@ class CsvReader {
       }
       looked.has_text |=
           !column.is_target && !column.is_group &&
-          (column.kind.kind != ColumnKind::number || column.kind.is_forced || !column.look.is_plain());
+          (column.kind.kind != ColumnKind::number || (!column.kind.is_forced && !column.look.is_plain()));
     }
     return looked;
   }
@@ -418,9 +429,11 @@ class CsvReader {
 
 }  // namespace
 
-Dataset read_csv_range(ByteStream& stream, Separator separator, const ReadOptions& options,
-                       const ByteRange& range) {
-  return CsvReader(stream, {}, options, separator, Encoding::utf8).read_range(range);
+Dataset read_csv_part(std::span<const std::filesystem::path> files, Separator separator,
+                      const ReadOptions& options, const CsvPart& part) {
+  ByteStream first = open_text(files.front(), options.max_memory);
+  const auto further = files.subspan(part.file, part.file == 0 ? 0 : 1);
+  return CsvReader(first, further, options, separator, Encoding::utf8).read_part(part);
 }
 
 Dataset read_csv_form(std::span<const std::filesystem::path> files, Separator separator,

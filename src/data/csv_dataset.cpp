@@ -99,7 +99,8 @@ class DatasetBuilder {
       if (const Levels* levels = levels_of(field)) {
         column.levels = levels->texts();
         encode.is_category = true;
-        encode.features = static_cast<Index>(column.levels.size()) - (form.drop_first ? 1 : 0);
+        encode.features =
+            std::max<Index>(static_cast<Index>(column.levels.size()) - (form.drop_first ? 1 : 0), 0);
         for (std::size_t k = form.drop_first ? 1 : 0; k < column.levels.size(); ++k)
           data.feature_names.push_back(fmt::format("{}={}", column.name, column.levels[k]));
         if (levels->unseen() > 0)

@@ -85,18 +85,19 @@ class Roles {
     layout_.kind[at] = {.kind = kind, .is_forced = true};
   }
 
-  // The columns of another table, by name where there are names, else by place; all others are passed over.
+  // The columns of another table, by name; all others are passed over. Where this table has no names, its
+  // columns are those in order if they are as many, else by the indices that are their names.
   void take_those_of(const TableForm& like) {
     std::map<std::string, std::size_t> field_of;
+    const bool are_in_order = layout_.names.empty() && std::count(layout_.role.begin(), layout_.role.end(),
+                                                                  Role::feature) == std::ssize(like.columns);
     for (Index field = 0; field < layout_.columns; ++field)
       if (Role& role = layout_.role[static_cast<std::size_t>(field)]; role == Role::feature) {
-        const std::size_t place = field_of.size();
-        field_of[layout_.names.empty() && place < like.columns.size() ? like.columns[place].name
-                                                                      : layout_.name_of(field)] =
+        field_of[are_in_order ? like.columns[field_of.size()].name : layout_.name_of(field)] =
             static_cast<std::size_t>(field);
         role = Role::ignored;
       }
-    if (layout_.names.empty() && field_of.size() != like.columns.size())
+    if (layout_.names.empty() && !are_in_order && !are_indices(like))
       throw InputError(fmt::format("{}: has {} columns without names, {} are needed: {}", layout_.source,
                                    field_of.size(), like.columns.size(), comma_separated(names_of(like))));
     std::vector<std::string> absent;
@@ -117,6 +118,12 @@ class Roles {
     if (!absent.empty())
       throw InputError(fmt::format("{}: has no column {}, which the model was trained with", layout_.source,
                                    comma_separated(absent)));
+  }
+
+  static bool are_indices(const TableForm& form) {
+    return std::all_of(form.columns.begin(), form.columns.end(), [](const TableColumn& column) {
+      return !column.name.empty() && column.name.find_first_not_of("0123456789") == std::string::npos;
+    });
   }
 
   static std::vector<std::string> names_of(const TableForm& form) {

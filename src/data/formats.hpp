@@ -33,11 +33,19 @@ Dataset read_libsvm(std::span<const std::filesystem::path> files, ByteStream& st
 /// line outside of quotes. Throws InputError in all processes where one meets a row that is wrong.
 Dataset read_csv_form(std::span<const std::filesystem::path> files, Separator separator,
                       const ReadOptions& options, std::span<const ByteRange> own);
-/// The rows within these bytes of a file, which begin and end with a line outside of quotes; there may be
-/// none. Throws InputError where one is not as all of the file's would be read: a table must be of plain
-/// numbers or be like another, and have no blank lines.
-Dataset read_csv_range(ByteStream& stream, Separator separator, const ReadOptions& options,
-                       const ByteRange& range);
+/// Bytes of a file, which begin and end with a line outside of quotes.
+struct CsvPart {
+  std::size_t file = 0;  // its place among the files of the table
+  ByteRange range = {};
+  bool ends_file = false;   // blank lines at its end are none
+  bool knows_form = false;  // `ReadOptions::like` is the form of this table, or of one that it is read like
+};
+/// The rows of a part, as they are read where all files are; there may be none. Throws InputError where this
+/// cannot be known by this part alone: where a line is blank, or where text, or a column without values, is
+/// not of a form that is known.
+Dataset read_csv_part(std::span<const std::filesystem::path> files, Separator separator,
+                      const ReadOptions& options, const CsvPart& part);
+/// The rows within these bytes of a file, which begin and end with a line; there may be none.
 Dataset read_libsvm_range(ByteStream& stream, const ReadOptions& options, const ByteRange& range);
 /// What an array is of a table.
 struct ArrayPart {

@@ -25,13 +25,13 @@ struct Piece {
 };
 
 /// The same for any number of processes: some 64 pieces, more where these would be large.
-std::vector<Piece> cut(std::span<const fs::path> files) {
-  constexpr std::uint64_t kPieces = 64, kLeast = std::uint64_t{1} << 18, kMost = std::uint64_t{1} << 26;
+std::vector<Piece> cut(std::span<const fs::path> files, std::uint64_t least) {
+  constexpr std::uint64_t kPieces = 64, kMost = std::uint64_t{1} << 26;
   std::vector<std::uint64_t> bytes;
   for (const fs::path& file : files) bytes.push_back(fs::file_size(file));
   std::uint64_t all = 0;
   for (const std::uint64_t each : bytes) all += each;
-  const std::uint64_t piece = std::clamp(all / kPieces, kLeast, kMost);
+  const std::uint64_t piece = std::clamp(all / kPieces, least, kMost);
   std::vector<Piece> pieces;
   for (std::size_t file = 0; file < files.size(); ++file) {
     const std::uint64_t count = std::max<std::uint64_t>(1, bytes[file] / piece);
@@ -103,12 +103,13 @@ struct Said {
 
 class Shares {
  public:
-  Shares(std::span<const fs::path> files, int format, std::optional<Separator> separator, ReadOptions options)
+  Shares(std::span<const fs::path> files, int format, std::optional<Separator> separator, ReadOptions options,
+         std::uint64_t least_piece)
       : files_(files),
         format_(format),
         separator_(separator),
         options_(std::move(options)),
-        pieces_(cut(files)),
+        pieces_(cut(files, least_piece)),
         first_(own_of(pieces_).first),
         end_(own_of(pieces_).second) {}
 
@@ -122,6 +123,7 @@ class Shares {
     if (!form && may_have_text) form = form_of_all();
     if (!form) return std::nullopt;
     options_.like = form->table;
+    knows_form_ = true;
     std::optional<Dataset> data = read_pieces();
     if (data) data->notes = form->notes;
     return data;
@@ -150,13 +152,22 @@ class Shares {
     const ByteRange range{.begin = line_at(handle.get(), file, piece.nominal.begin),
                           .end = line_at(handle.get(), file, piece.nominal.end)};
     ranges_.push_back(range);
-    // How a line is read depends on the first ones of its file.
-    constexpr std::uint64_t kHead = std::uint64_t{1} << 21;
+    // How a line is read depends on the first ones of its file, and on those of the first file.
+    if (first_head_.empty()) first_head_ = head_of(files_.front());
     if (head_of_ != piece.file) {
-      head_ = digest_of_pieces(file, std::min<std::uint64_t>(kHead, fs::file_size(file)));
+      head_ = head_of(file);
       head_of_ = piece.file;
     }
-    return sha256_of_text(head_ + digest_of(handle.get(), file, range) + (range.begin == 0 ? "first" : ""));
+    const std::string_view place = range.begin > 0  ? ""
+                                   : piece.file > 0 ? "begins a file"
+                                                    : "begins the first";
+    return sha256_of_text(
+        fmt::format("{}{}{}{}", first_head_, head_, digest_of(handle.get(), file, range), place));
+  }
+
+  static std::string head_of(const fs::path& file) {
+    constexpr std::uint64_t kHead = std::uint64_t{1} << 21;
+    return digest_of_pieces(file, std::min<std::uint64_t>(kHead, fs::file_size(file)));
   }
 
   ParsedFile kept_of(std::size_t piece) const {
@@ -192,6 +203,7 @@ class Shares {
     } catch (const InputError&) {
       return std::nullopt;
     }
+    if (form->features() == 0) return std::nullopt;
     try {
       if (linalg::ranks()->rank() == 0) kept_form_of_all().write(*form);
     } catch (const OutputError&) {  // the next run looks again
@@ -212,13 +224,24 @@ class Shares {
     Index columns = 0;
     for (const Said& each : said) columns = std::max(columns, each.columns);
     std::vector<Dataset> tables;
+    bool are_here = true;  // not where the folder is one of this machine alone, and others have read them
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
       auto table = kept_of(i).read(MemoryLimit(0), ParsedFile::Trust::whole);
-      if (!table) return std::nullopt;
+      are_here = table.has_value();
+      if (!are_here) break;
       table->x = table->x.widened(columns);
       tables.push_back(std::move(*table));
     }
-    return stacked(tables);
+    if (linalg::any_rank(!are_here)) return std::nullopt;
+    Dataset all = stacked(tables);
+    if (all.rows() == 0 || !is_allowed(all)) return std::nullopt;
+    return all;
+  }
+
+  /// Whether all rows together are within what the user allows, of which a piece knows nothing.
+  bool is_allowed(const Dataset& all) const {
+    const double numbers = all.x.product_flops() / 2.0 + static_cast<double>(all.rows());
+    return options_.max_memory == 0 || sizeof(double) * numbers <= static_cast<double>(options_.max_memory);
   }
 
   std::vector<Said> read_own() {
@@ -246,15 +269,27 @@ class Shares {
     } catch (const InputError&) {  // damaged: it is replaced
     }
     if (!data) {
-      const ByteRange& range = ranges_[i - first_];
-      ByteStream stream = open_text(files_[pieces_[i].file], options_.max_memory);
-      data = separator_ ? read_csv_range(stream, *separator_, options_, range)
-                        : read_libsvm_range(stream, options_, range);
+      data = separator_ ? read_csv(i) : read_libsvm(i);
       kept.write(*data);
     }
     // Rows that are not like the table that they should be like are counted in a note, of all rows.
     const bool is_right = options_.like.columns.empty() || data->notes.empty();
     return {.is_right = is_right, .from_zero = data->table.from_zero, .columns = data->features()};
+  }
+
+  Dataset read_csv(std::size_t i) const {
+    const Piece& piece = pieces_[i];
+    const bool ends_file = i + 1 == pieces_.size() || pieces_[i + 1].file != piece.file;
+    return read_csv_part(files_, *separator_, options_,
+                         {.file = piece.file,
+                          .range = ranges_[i - first_],
+                          .ends_file = ends_file,
+                          .knows_form = knows_form_});
+  }
+
+  Dataset read_libsvm(std::size_t i) const {
+    ByteStream stream = open_text(files_[pieces_[i].file], options_.max_memory);
+    return read_libsvm_range(stream, options_, ranges_[i - first_]);
   }
 
   static constexpr std::size_t kDigest = 64;  // characters
@@ -263,12 +298,13 @@ class Shares {
   int format_;
   std::optional<Separator> separator_;
   ReadOptions options_;
+  bool knows_form_ = !options_.like.is_plain();  // they say what all rows say of the columns
   std::vector<Piece> pieces_;
   std::size_t first_, end_;                                        // of the own pieces
   std::vector<ByteRange> ranges_;                                  // of these
   std::string digests_;                                            // of all pieces, one behind the other
   std::size_t head_of_ = std::numeric_limits<std::size_t>::max();  // the file whose digest `head_` is
-  std::string head_;
+  std::string head_, first_head_;
 };
 
 Vector joined(std::span<const Dataset> tables, Vector Dataset::*column) {
@@ -315,9 +351,10 @@ Dataset stacked(std::span<const Dataset> tables) {
 }
 
 std::optional<Dataset> read_shares(std::span<const fs::path> files, int format,
-                                   std::optional<Separator> separator, const ReadOptions& options) {
+                                   std::optional<Separator> separator, const ReadOptions& options,
+                                   std::uint64_t least_piece) {
   if (!options.id.empty() || options.dense) return std::nullopt;
-  return Shares(files, format, separator, options).read();
+  return Shares(files, format, separator, options, least_piece).read();
 }
 
 }  // namespace yosida

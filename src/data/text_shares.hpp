@@ -18,8 +18,9 @@ Dataset stacked(std::span<const Dataset> tables);
 /// does not depend on the number of processes, so that another number finds what is kept. Where columns are
 /// no plain numbers, each first looks at its share, and all hear what the others have seen. Nothing where the
 /// text must be read in order: it is packed, a field has several lines, or something is wrong. Whoever then
-/// does so meets the first error with its line.
+/// does so meets the first error with its line. Pieces have at least so many bytes, or are whole files.
 std::optional<Dataset> read_shares(std::span<const std::filesystem::path> files, int format,
-                                   std::optional<Separator> separator, const ReadOptions& options);
+                                   std::optional<Separator> separator, const ReadOptions& options,
+                                   std::uint64_t least_piece = std::uint64_t{1} << 18);
 
 }  // namespace yosida

@@ -269,6 +269,37 @@ class Shared(Ranks):
             self.assertEqual(said.count("yosida:"), 1, said)
             self.assertIn(message, said)
 
+    def test_refused_as_one_process_refuses_it(self):
+        lines = ["a,b,y\n"] + [f"{i % 7}.5,{i % 5},{i % 2}\n" for i in range(44_000)]
+        self.write_table(lines, cuts=(30_000,))
+        other = ["b,a,y\n", *lines[30_000:]]
+        for name, text, more in (("p2.csv", other, []), ("p2.csv", ["A title\n", lines[0], *lines[30_000:]], []), ("p2.csv", lines[30_000:], []),
+                                 ("p2.csv", [line.replace(",", ";") for line in (lines[0], *lines[30_000:])], []),
+                                 ("p?.csv", [], ["--max-memory", "900K"]), ("one.csv", lines[:1], [])):
+            if text:
+                (self.folder / name).write_text("".join(text), encoding="utf-8")
+            run = ["tune", "--quiet", "--train", "one.csv" if name == "one.csv" else "p1.csv,p2.csv", "--target", "y", "--model", "logistic", *more]
+            _, alone = self.run_on(0, *run, code=2)
+            _, said = self.run_on(3, *run, code=2)
+            self.assertIn(alone.strip(), said)
+
+    def test_a_folder_for_kept_files_that_is_not_shared(self):
+        """Each machine may have one of its own: then each process reads all of the text."""
+        self.write_text(44_000, "y")
+        own = self.folder / "own.sh"
+        own.write_text('#!/bin/sh\nXDG_CACHE_HOME="$PWD/cache-$OMPI_COMM_WORLD_RANK" exec "$@"\n', encoding="utf-8")
+        own.chmod(0o755)
+        run = ["tune", "--quiet", "--train", "rows.csv", "--target", "y", "--model", "logistic", "--method", "hoag", "--max-iterations", 2,
+               "--save", "model.json"]
+        self.run_on(0, *run)
+        alone = self.read("model.json")
+        command = self.command(3, *run)
+        command.insert(3, str(own))
+        done = subprocess.run(command, cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, encoding="utf-8", timeout=LIMIT_SECONDS, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.read("model.json"), alone)
+
     def test_runs_of_a_study_are_spread(self):
         out, said = self.run_on(3, "compare", "--data", "spectra", "--methods", "grid,random", "--seeds", 6, "--study", "runs.study",
                                 "--budget-gradients", 300)

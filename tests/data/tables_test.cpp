@@ -213,6 +213,38 @@ TEST_F(Tables, ReadLikeAnother) {
   expect_error("y,city,a\n1,Oslo,7\n2,Lima,8\n", options, {"bad.csv:3", "\"Lima\"", "Oslo, Rome"});
 }
 
+// A table of names that was trained on has columns 1 and 2; the file that it came from has three.
+TEST_F(Tables, ReadLikeAnotherWithoutNamesThatHasMore) {
+  ReadOptions options = target("3");
+  const std::string text = "n1,4,u,1\nn2,5,v,2\nn3,6,u,3\nn4,7,v,4\n";
+  const Dataset first = read(text, options);
+  ASSERT_EQ(first.feature_names, (Names{"1", "2=u", "2=v"}));
+  options.like = first.table;
+  EXPECT_EQ(to_matrix(read(text, options).x), to_matrix(first.x));
+  options.target = "2";  // in order where there are as many
+  EXPECT_EQ(to_matrix(read("4,u,1\n5,v,2\n6,u,3\n7,v,4\n", options).x), to_matrix(first.x));
+}
+
+// A model of others may say that a category has no level at all.
+TEST_F(Tables, ACategoryWithoutLevelsHasNoFeature) {
+  ReadOptions options = target("y");
+  options.like.columns = {{.name = "c", .kind = ColumnKind::category}, {.name = "x"}};
+  for (const bool drops_first : {false, true}) {
+    options.like.drop_first = drops_first;
+    const Dataset data = read("c,x,y\nred,4,1\nblue,5,2\n", options);
+    EXPECT_EQ(data.feature_names, (Names{"x"}));
+    EXPECT_EQ(to_matrix(data.x), (Matrix(2, 1) << 4.0, 5.0).finished());
+  }
+}
+
+TEST_F(Tables, AColumnWithoutValuesIsPassedOverWhateverItIsTakenFor) {
+  for (const bool as_text : {false, true}) {
+    ReadOptions options = target("y");
+    (as_text ? options.categorical : options.numeric) = {"c"};
+    EXPECT_EQ(read("c,x,y\n,4,1\n,5,2\n", options).feature_names, (Names{"x"}));
+  }
+}
+
 TEST_F(Tables, IdsArePassedOverUnlessAskedFor) {
   const std::string text = "id,a\nx1,1\nx2,2\nx3,3\nx4,4\n";
   const Dataset data = read(text);
