@@ -44,6 +44,11 @@ std::string missing_texts() {
   return all;
 }
 
+/// Ends a subquery whose columns are used several times. SQLite would else write each of them out wherever it
+/// is used: three dates and three classes then take gigabytes. PostgreSQL keeps such a subquery apart, too.
+constexpr std::string_view kAsOneRow = " LIMIT 1 OFFSET 0";
+constexpr std::string_view kAsAllRows = "LIMIT 9223372036854775807 OFFSET 0";
+
 /// Days since 1970-01-01 as field::date has them, of a text or of a column of type DATE or TIMESTAMP, whose
 /// text has the year first. NULL of anything else, and of a zone that is not UTC. Parts a, b, c stand before
 /// marks, w is a time. No division leaves a rest, because databases differ in what they make of it.
@@ -73,11 +78,11 @@ std::string date_of(const ModelTerm& term, const std::string& table) {
       FROM (SELECT d, n, SUBSTR(d, n + 1, 1) AS mark, SUBSTR(d, n + 2) AS q
       FROM (SELECT d, CASE WHEN SUBSTR(d, 2, 1) IN ('-', '/', '.', ':') THEN 1 WHEN SUBSTR(d, 3, 1) IN ('-', '/', '.', ':') THEN 2
           WHEN SUBSTR(d, 5, 1) IN ('-', '/', '.') THEN 4 END AS n
-      FROM (SELECT {0} AS d) AS p1) AS p2) AS p3) AS p4) AS p5) AS p6) AS p7) AS p8) AS p9))sql",
+      FROM (SELECT {0} AS d{4}) AS p1{4}) AS p2{4}) AS p3{4}) AS p4{4}) AS p5{4}) AS p6{4}) AS p7{4}) AS p8{4}) AS p9))sql",
       text_of(term, table),
       has_year_last ? " WHEN n3 = 2 THEN c + CASE WHEN c < 69 THEN 2000 ELSE 1900 END WHEN n3 = 4 THEN c"
                     : "",
-      is_month_first ? "a" : "b", is_month_first ? "b" : "a");
+      is_month_first ? "a" : "b", is_month_first ? "b" : "a", kAsOneRow);
 }
 
 /// The number of a field, with what stands for a missing one.
@@ -111,7 +116,8 @@ std::string level_of(const ModelTerm& term, Index output, const std::string& tab
                            literal(weight));
   }
   if (cases.empty()) return "";
-  return fmt::format("(SELECT CASE{} ELSE 0.0 END FROM (SELECT {} AS d) AS p1)", cases, text_of(term, table));
+  return fmt::format("(SELECT CASE{} ELSE 0.0 END FROM (SELECT {} AS d{}) AS p1)", cases, text_of(term, table),
+                     kAsOneRow);
 }
 
 /// Terms in groups: a sum of thousands in one row would be deeper than databases allow.
@@ -181,8 +187,8 @@ std::string sql_code(const FittedModel& model, const ModelTerms& terms, const st
     sums += fmt::format(",{} AS {}", margin_of(terms, k, table, "    "), margin.back());
   }
   const std::string inner = free_name(terms, "margins");
-  text += fmt::format("WITH {} AS (\n  SELECT {}.*{}\n  FROM {}\n)\nSELECT {}.*,\n", inner, name_of(table),
-                      sums, name_of(table), inner);
+  text += fmt::format("WITH {} AS (\n  SELECT {}.*{}\n  FROM {}\n  {}\n)\nSELECT {}.*,\n", inner,
+                      name_of(table), sums, name_of(table), kAsAllRows, inner);
   const std::vector<std::string> names = probability_names(model);
   if (link == Link::softmax) {
     std::string cases;

@@ -373,6 +373,7 @@ int main(void) {{
                 names, rows, wanted = self.make(case)
                 self.export("sql", "exported.sql", "--name", "sales")
                 base = sqlite3.connect(":memory:")
+                base.execute("PRAGMA hard_heap_limit = 50000000")  # bytes: a query once took gigabytes
                 quote = lambda text: '"' + text.replace('"', '""') + '"'
                 base.execute(f"CREATE TABLE sales ({', '.join(map(quote, names))})")
                 # Numbers are numbers in a database, or NULL.
