@@ -407,8 +407,13 @@ FittedModel read_model(std::istream& in, const std::string& source) {
     return model;
   } catch (const InputError& error) {  // an unknown model or step, a field of the wrong length
     throw InputError(fmt::format("{}: {}", source, error.what()));
-  } catch (const json::exception& error) {
-    throw InputError(fmt::format("{}: not a model saved by yosida ({})", source, error.what()));
+  } catch (const json::parse_error& error) {
+    throw InputError(
+        fmt::format("{}: not a model saved by yosida: it is no JSON from byte {} on", source, error.byte));
+  } catch (const json::exception& error) {  // "[json.exception.out_of_range.403] key 'weights' not found"
+    const std::string_view what = error.what();
+    throw InputError(
+        fmt::format("{}: not a model saved by yosida: {}", source, what.substr(what.find(']') + 2)));
   }
 }
 

@@ -195,17 +195,25 @@ TrustBand band_of(const Trust& trust, std::size_t row, double scale) {
   return band;
 }
 
+/// What all losses of a seed are multiplied by. With folds the scaled loss is no multiple of the loss: runs
+/// of the same curve would lie on different ones if each had a factor of its own.
+double common_scale(const Runs& runs) {
+  for (const RunDigest* run : runs)
+    if (const double scale = run->scale(); std::isfinite(scale)) return scale;
+  return kMissing;
+}
+
 }  // namespace
 
 Response response_of(std::uint64_t seed, const Runs& runs, const std::vector<std::size_t>& rows,
                      bool is_scaled, std::size_t limit) {
   Response response{.seed = seed, .curve = {}, .oracle = {}, .bounds = {}, .paths = {}};
   double least = std::numeric_limits<double>::infinity();
+  const double scale = is_scaled ? common_scale(runs) : 1.0;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const RunDigest& run = *runs[i];
     if (!response.bounds && std::isfinite(run.low) && std::isfinite(run.high) && run.low < run.high)
       response.bounds.emplace(run.low, run.high);
-    const double scale = is_scaled ? run.scale() : 1.0;
     if (!std::isfinite(scale)) continue;
     for (const auto& [lambda, loss] : run.trials)
       if (std::isfinite(scale * loss)) response.curve.emplace_back(lambda, scale * loss);

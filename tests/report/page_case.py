@@ -34,8 +34,12 @@ def rounded(value, digits=4):
 
 
 def with_error(value, error):
-    """What the page shows of a number that may be off by this much: both to the second digit of the error."""
-    decimals = 1 - int(f"{error:.1e}".split("e")[1])
+    """What the page shows of a number that may be off by this much: both to the second digit of the error, which has a power of ten
+    below 0.00001, as everywhere."""
+    of_error = int(f"{error:.1e}".split("e")[1])
+    decimals = 1 - of_error
+    if of_error < -5:
+        return f"{round(value, decimals):.15g} ± {error:.1e}".replace("e-0", "e-")
     places = max(decimals, 0)
     return f"{round(value, decimals):.{places}f} ± {round(error, decimals):.{places}f}"
 

@@ -449,6 +449,30 @@ TEST_F(View, ResponsesOfTheFirstSeedsWithTheExactCurve) {
   EXPECT_TRUE(problem.responses[1].curve.empty());
 }
 
+// With folds a mean of scaled losses is no multiple of the mean loss: each run says another factor.
+TEST_F(View, ExactTrialsOfAllRunsLieOnOneCurve) {
+  for (const std::string method : {"grid", "random"}) {
+    Record run =
+        record_of({.method = method, .settings = {{"train_steps", "exact"}}, .losses = {8.0, 6.0, 4.0}});
+    const double shift = method == "grid" ? 0.0 : 0.5;
+    for (std::size_t i = 1; i < run.trace.size(); ++i) {
+      run.trace[i].tried = Vector::Constant(1, static_cast<double>(i) + shift);
+      run.trace[i].tried_validation = 10.0;
+    }
+    if (method == "random") {
+      json outcome = json::parse(run.outcome);
+      for (const char* end : {"final", "best"}) outcome[end]["scaled_loss"]["validation"] = 2.1;
+      run.outcome = outcome.dump();
+    }
+    Store(path, Store::Mode::create).put(run);
+  }
+  const ProblemContents problem = only_problem();
+  ASSERT_EQ(problem.responses.size(), 1U);
+  ASSERT_EQ(problem.responses[0].curve.size(), 4U);
+  for (const ResponsePoint& each : problem.responses[0].curve)
+    EXPECT_EQ(each.second, problem.responses[0].curve[0].second);
+}
+
 TEST_F(View, SeveralLambdasHaveNoResponse) {
   Record record = record_of({});
   for (TracePoint& each : record.trace) each.lambda = Vector::Constant(2, 1.0);

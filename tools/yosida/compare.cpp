@@ -201,7 +201,7 @@ void add_compare(CLI::App& app, int& exit_code) {
       ->group(group);
   command
       ->add_option("--trace-every", flags->options.trace_every,
-                   "keep all of the first so many iterations, then only every so many-th [1]")
+                   "keep the first N iterations, then only every N-th [1]")
       ->check(signed_number())
       ->group(group);
   add_run_flags(*command, flags->options, flags->threads);

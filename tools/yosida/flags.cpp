@@ -33,9 +33,9 @@ Interval parse_bounds(const std::string& text) {
 
 CLI::Option* add_max_memory(CLI::App& command, std::uint64_t& bytes) {
   return command
-      .add_option(
-          "--max-memory", bytes,
-          "the most memory that a data file may take, as 500M or 8G [1G and 256 bytes for each of the file]")
+      .add_option("--max-memory", bytes,
+                  "the most memory that a data file may take, as 500M or 8G [1G, and 256 bytes for each byte "
+                  "of the file]")
       ->transform(CLI::AsSizeValue(true))
       ->check(CLI::PositiveNumber);
 }
@@ -112,7 +112,7 @@ void add_row_flags(CLI::App& command, DataFiles& files, TuneOptions& options) {
           },
           "an empty field: refuse, mean (of the training rows) or drop (the row) [refuse]")
       ->group(group);
-  command.add_flag("--dense", files.dense, "turn a sparse file into a dense design")->group(group);
+  command.add_flag("--dense", files.dense, "turn a sparse file into a dense table")->group(group);
   command.add_flag("--float", files.singles, "keep dense rows as 4-byte numbers: half the memory, 7 digits")
       ->group(group);
   add_max_memory(command, files.max_memory)->group(group);

@@ -1,3 +1,5 @@
+#include "help.hpp"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -101,22 +103,27 @@ void require_known_command(const CLI::App& app, std::span<const std::string> wor
                                fmt::join(names, ", ")));
 }
 
+std::string refused_in_words(const CLI::App& app, const std::string& what) {
+  std::string name;
+  for (const CLI::App* command = &app; !command->get_subcommands().empty();) {
+    command = command->get_subcommands()[0];
+    name += (name.empty() ? "" : " ") + command->get_name();
+  }
+  return name.empty() ? fmt::format("{}; see: yosida --help", what)
+                      : fmt::format("{0}: {1}; see: yosida help {0}", name, what);
+}
+
 std::string unexpected_in_words(const CLI::App& app, const std::vector<std::string>& words) {
   const CLI::App* command = &app;
   while (!command->get_subcommands().empty()) command = command->get_subcommands()[0];
-  std::string path = "yosida";
-  if (command != &app) path = fmt::format("yosida help {}", command->get_name());
-  for (const CLI::App* parent = command->get_parent(); parent != nullptr && parent != &app;
-       parent = parent->get_parent())
-    path = fmt::format("yosida help {} {}", parent->get_name(), command->get_name());
   std::vector<std::string> flags;
   for (const CLI::Option* option : command->get_options())
     for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
   const std::string& word = words.at(0);
   const std::string flag = word.substr(0, word.find('='));
   const std::string near = word.starts_with('-') ? nearest(flag, flags) : "";
-  return fmt::format("{}: {} is not expected here{}; see: {}", command->get_name(), flag,
-                     near.empty() ? "" : fmt::format(" (did you mean {}?)", near), path);
+  return refused_in_words(app, fmt::format("{} is not expected here{}", flag,
+                                           near.empty() ? "" : fmt::format(" (did you mean {}?)", near)));
 }
 
 void add_help(CLI::App& app, int& exit_code) {

@@ -18,6 +18,7 @@
 #include <tuple>
 
 #include "commands.hpp"
+#include "help.hpp"
 #include "output.hpp"
 #include "ranks.hpp"
 #include "say.hpp"
@@ -168,10 +169,10 @@ int run(int argc, char** argv) {
   } catch (const CLI::ExtrasError&) {
     throw InputError(unexpected_in_words(app, app.remaining(true)));
   } catch (const CLI::ParseError& error) {  // help, too
+    if (error.get_exit_code() != 0) throw InputError(refused_in_words(app, error.what()));
     std::ostringstream out, said;
-    exit_code = app.exit(error, out, said) == 0 ? kOk : kBadInput;
+    app.exit(error, out, said);
     std::fputs(out.str().c_str(), stdout);
-    say("{}", said.str());
   } catch (const std::system_error& error) {
     // By fmt::print, where the disk is full.
     if (std::ferror(stdout) == 0) throw;

@@ -53,7 +53,7 @@ void add_predict(CLI::App& app, int& exit_code) {
                       "a CSV file: prediction; label and probability of the larger label (logistic), margin "
                       "(svm) or the probability of each class (softmax, classes with names) [-]");
   command->add_option("--id", flags->id,
-                      "a column of the rows to write before each prediction, behind its row");
+                      "a column of the rows to write before each prediction, after the number of the row");
   command->add_flag("--rows", flags->rows, "write the number of each row, the first being 1, before it");
   add_unseen(*command, flags->refuse_unseen);
   command

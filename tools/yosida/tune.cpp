@@ -155,9 +155,7 @@ void add_output_flags(CLI::App& command, TuneFlags& flags) {
   command.add_flag("--quiet", flags.quiet, "print nothing but errors")->group(group);
   command.add_option("--json", flags.json_file, "the result as JSON; - is standard output")->group(group);
   command.add_option("--trace", flags.trace_file, "every iteration as CSV")->group(group);
-  command
-      .add_option("--trace-every", flags.trace_every,
-                  "all of the first so many iterations, then only every so many-th [1]")
+  command.add_option("--trace-every", flags.trace_every, "the first N iterations, then only every N-th [1]")
       ->check(signed_number())
       ->group(group);
   command.add_option("--save", flags.save_file, "the model, for yosida predict and coefficients")
@@ -191,11 +189,12 @@ void add_tune(CLI::App& app, int& exit_code) {
       ->group(run);
   command
       ->add_flag("--refit", flags->options.refit,
-                 "train the found lambda on training and validation rows at the end")
+                 "at the end train once more with this lambda, on training and validation rows together")
       ->group(run);
   command
-      ->add_flag("--explain", flags->explain,
-                 "also run every form that the problem has, and print its expected and real seconds")
+      ->add_flag(
+          "--explain", flags->explain,
+          "also run every way to compute it (passes, factors, products), with expected and real seconds")
       ->group(run);
   command
       ->add_option(

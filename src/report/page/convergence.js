@@ -134,7 +134,8 @@ class Convergence {
     const top = Math.min(high, state.y_log ? 3 * Math.max(low, d3.max(curves, (curve) => curve.median.find(is_number))) :
       Math.max(low, 1.2 * d3.quantile(d3.merge(curves.map((curve) => curve.median)).filter(is_number).sort(d3.ascending), 0.7)));
     const whole_y = [state.y_log ? low / 1.1 : Math.min(low, 0), top];
-    const whole_x = state.x_log ? [x_extent[0] / 1.3, x_extent[1]] : [0, x_extent[1]];
+    const room = Math.min(1.3, (x_extent[1] / x_extent[0]) ** 0.03);
+    const whole_x = state.x_log ? [x_extent[0] / room, x_extent[1]] : [0, x_extent[1]];
     const y = scale_over(state.y_log, frame.part_of("y", whole_y), [frame.bottom, frame.top]);
     const x = scale_over(state.x_log, frame.part_of("x", whole_x), [frame.left, frame.right]);
     return {x, y, start: whole_x[0], is_cut: high > top};
