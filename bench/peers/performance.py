@@ -12,8 +12,8 @@ than --patience on the large problems are not run on these.
 --prepare writes the data to --scratch and ends. Runs are kept in --records as they end, and those that are there are not
 made again, so measuring can be ended and taken up at any time; --seconds ends it after so many.
 
-A peer may be below the optimum by luck: where validation rows are one set and rows are dense, --only truth, or a run of both
-sides, has numpy solve at our λ and beside it until rounding, and says how far our loss is from the bottom.
+A peer may be below the optimum by luck. So numpy solves at our λ and beside it until rounding, where validation rows are one
+set and rows are dense: the page says how far our loss is from the bottom.
 
 --growth measures ourselves alone: by rows, columns, number of λ, folds and threads. Real data is looked for in
 $YOSIDA_DATA (a9a, ijcnn1, reuters-moneyfx) and in the cache of `yosida data fetch mnist`.
@@ -831,8 +831,8 @@ def main():
         return
     for name in wanted:
         measure(name, PROBLEMS[name], options, records)
-        if options.only is None or options.only == "truth":
-            measure_truth(name, PROBLEMS[name], options, records)
+    for name in wanted if options.only in (None, "truth") else ():
+        measure_truth(name, PROBLEMS[name], options, records)
     if options.growth:
         measure_growth(options, records)
     if options.out:
