@@ -434,8 +434,8 @@ Design with_singles(const Design& x) {
     for (Index j = 0; j < plain.cols(); ++j) {
       const auto single = static_cast<float>(row[j]);
       if (std::isinf(single) && std::isfinite(row[j]))
-        throw refused("row " + std::to_string(i) + ", column " + std::to_string(j) +
-                          " (counted from 0) is " + number_text(row[j]),
+        throw refused("row " + std::to_string(i) + ", column " + std::to_string(j) + " (counted from 0) is " +
+                          number_text(row[j]),
                       "a number of 4 bytes is at most 3.4e38");
       numbers[i * plain.cols() + j] = single;
     }
