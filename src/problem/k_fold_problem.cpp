@@ -455,22 +455,24 @@ LinearReport KFoldProblem::hessian_solve_many(const Vector& w, const Vector& lam
                                               const LinearOptions& options, Matrix& x) const {
   require_sizes(*this, w, lambda);
   std::vector<LinearReport> reports(folds_.size());
-  for_each_fold([&](const Fold& fold, Scratch& own) {
-    gather(fold, w, own.a);
-    Matrix right(own.a.size(), b.cols());
-    Matrix left(own.a.size(), b.cols());
-    const auto rows_of = [&](const Matrix& from, Matrix& part) {
-      part.topRows(fold.penalised) = from.middleRows(fold.first, fold.penalised);
-      part.bottomRows(fold.intercepts) = from.middleRows(fold.first_intercept, fold.intercepts);
-    };
-    rows_of(b, right);
-    rows_of(x, left);
-    LinearOptions part = options;
-    part.memory = memory_of(fold, options.memory);
-    reports[number_of(fold)] = fold.problem->hessian_solve_many(own.a, lambda, right, part, left);
-    x.middleRows(fold.first, fold.penalised) = left.topRows(fold.penalised);
-    x.middleRows(fold.first_intercept, fold.intercepts) = left.bottomRows(fold.intercepts);
-  });
+  for_each_fold(
+      [&](const Fold& fold, Scratch& own) {
+        gather(fold, w, own.a);
+        Matrix right(own.a.size(), b.cols());
+        Matrix left(own.a.size(), b.cols());
+        const auto rows_of = [&](const Matrix& from, Matrix& part) {
+          part.topRows(fold.penalised) = from.middleRows(fold.first, fold.penalised);
+          part.bottomRows(fold.intercepts) = from.middleRows(fold.first_intercept, fold.intercepts);
+        };
+        rows_of(b, right);
+        rows_of(x, left);
+        LinearOptions part = options;
+        part.memory = memory_of(fold, options.memory);
+        reports[number_of(fold)] = fold.problem->hessian_solve_many(own.a, lambda, right, part, left);
+        x.middleRows(fold.first, fold.penalised) = left.topRows(fold.penalised);
+        x.middleRows(fold.first_intercept, fold.intercepts) = left.bottomRows(fold.intercepts);
+      },
+      options.memory != nullptr);
   return joined(reports);
 }
 

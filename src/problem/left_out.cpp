@@ -3,12 +3,13 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "linalg/factor.hpp"
 #include "linalg/ranks.hpp"
 #include "linalg/tasks.hpp"
 #include "model/third_derivatives.hpp"
-#include "problem/newton.hpp"
+#include "problem/quasi_newton.hpp"
 
 namespace yosida {
 namespace {
@@ -18,6 +19,8 @@ namespace {
 constexpr double kTrusted = 0.5, kUsed = 1.0;
 /// Refits are as exact as any inner solve.
 constexpr double kTolerance = 1e-11;
+/// Where a small penalty alone holds the weights, they are as small beside its own pull.
+constexpr double kBesidePenalty = 1e-6;
 /// Up to so many rows the third derivatives join the Jacobian: that takes N² numbers.
 constexpr Index kMostRowsSquared = 2000;
 
@@ -91,8 +94,9 @@ struct Refit {
   double curvature = 0.0;  // with one output
 };
 
-/// Trains without row i, from `start`.
-Refit refit(const Setting& at, Index i, const Vector& start) {
+/// Trains without row i. `hessian` is that of the other rows at the weights of all, with the penalties, from
+/// which the steps begin; where it is empty, each step takes one of its own.
+Refit refit(const Setting& at, Index i, Matrix hessian) {
   at.require_going_on();
   const Index k = at.loss.outputs();
   Vector without = at.train.weight.size() > 0 ? at.train.weight : Vector(Vector::Ones(at.rows()));
@@ -103,19 +107,26 @@ Refit refit(const Setting& at, Index i, const Vector& start) {
   Vector zero = starting_weights(at.problem), g(at.w.size());
   data.gradient(zero, g);
   const Vector* const units = at.problem.units();
-  Vector w = start;
-  newton({.data = data,
-          .c = at.c,
-          .linear = none,
-          .relative = kTolerance,
-          .tolerance = kTolerance * gradient_norm(g, at.c, units),
-          .blur = 0.0,
-          .exact = true,
-          .max_count = std::numeric_limits<std::int64_t>::max(),
-          .flops_per_gradient = flops,
-          .curvatures = units,
-          .stop = at.stop},
-         w);
+  Vector w = at.w;
+  InnerProblem inner{.data = data,
+                     .c = at.c,
+                     .linear = none,
+                     .relative = kTolerance,
+                     .tolerance = kTolerance * gradient_norm(g, at.c, units),
+                     .blur = 0.0,
+                     .exact = true,
+                     .max_count = std::numeric_limits<std::int64_t>::max(),
+                     .flops_per_gradient = flops,
+                     .curvatures = units,
+                     .stop = at.stop};
+  std::optional<QuasiNewton> memory;
+  if (hessian.size() > 0) {
+    memory.emplace(KeptHessian::Kind::whole);
+    memory->adopt(data, at.c, std::move(hessian));
+    inner.tolerance =
+        std::min(inner.tolerance, kBesidePenalty * gradient_norm(at.c.cwiseProduct(w), at.c, units));
+  }
+  if (!memory || !memory->minimise(inner, w).converged) newton(inner, w);
   const Vector m = at.margins_of(i, w);
   Refit result;
   result.margins = m;
@@ -125,20 +136,22 @@ Refit refit(const Setting& at, Index i, const Vector& start) {
   if (k == 1) at.loss.curvatures(as_span(m), at.y(i), {&result.curvature, 1});
   // ∂w/∂λ_g = −H⁻¹(c∘w)_g
   const Vector b = at.of_row(i, k == 1 ? Vector(Vector::Ones(1)) : result.slopes);
+  const LinearOptions options{.tolerance = kTolerance, .stop = at.stop};
   Vector q = Vector::Zero(w.size());
-  hessian_solve(data, at.c, w, b, {.tolerance = kTolerance, .stop = at.stop}, flops, units, q);
+  if (!memory || !memory->solve(data, at.c, w, b, options, flops, units, q).converged)
+    hessian_solve(data, at.c, w, b, options, flops, units, q);
   at.require_going_on();  // what was stopped on the way is not whole
   result.of_lambda = -sums_by_lambda(at.problem.penalty(), at.c.cwiseProduct(w).cwiseProduct(q));
   return result;
 }
 
 std::vector<Refit> refits(const Setting& at, const std::vector<Index>& rows,
-                          FunctionRef<Vector(Index)> start_of) {
+                          FunctionRef<Matrix(Index)> hessian_without) {
   std::vector<Refit> all(rows.size());
   const auto count = static_cast<Index>(rows.size());
   linalg::run_side_by_side(count, count * at.x.size() * at.x.cols(), [&](Index r) {
     const auto place = static_cast<std::size_t>(r);
-    all[place] = refit(at, rows[place], start_of(rows[place]));
+    all[place] = refit(at, rows[place], hessian_without(rows[place]));
   });
   return all;
 }
@@ -192,7 +205,7 @@ class LeftOutMargins final : public LeftOut {
     for (Index i = 0; i < u.size(); ++i)
       if (!(std::abs(u[i]) <= kTrusted)) rows.push_back(i);
     refits = static_cast<Index>(rows.size());
-    const std::vector<Refit> all = yosida::refits(at_, rows, [&](Index) { return at_.w; });
+    const std::vector<Refit> all = yosida::refits(at_, rows, [](Index) { return Matrix(); });
     for (std::size_t r = 0; r < rows.size(); ++r) blend(rows[r], u[rows[r]], all[r]);
   }
 
@@ -276,7 +289,8 @@ class LeftOutClasses final : public LeftOut {
     Vector state;
     data.margins(at_.w, m);
     data.state_at(m, state);
-    l_ = HessianSystem{data, at_.c, state, 1.0}.matrix();
+    hessian_ = HessianSystem{data, at_.c, state, 1.0}.matrix();
+    l_ = hessian_;
     gradient = Vector::Zero(at_.w.size());
     gradient_lambda = Vector::Zero(at_.problem.hyperparameters());
     of_rows = Vector::Zero(n);
@@ -339,8 +353,18 @@ class LeftOutClasses final : public LeftOut {
       if (const double t = move_of(row).norm(); !(t <= kTrusted)) far.push_back(i);
     }
     refits = static_cast<Index>(far.size());
-    const std::vector<Refit> all = yosida::refits(at_, far, [&](Index) { return at_.w; });
+    const std::vector<Refit> all = yosida::refits(at_, far, [&](Index i) { return hessian_without(i); });
     for (std::size_t r = 0; r < far.size(); ++r) blend(far[r], all[r]);
+  }
+  /// H − s_i/N X_iᵀG_iX_i
+  Matrix hessian_without(Index i) const {
+    Matrix rest = hessian_;
+    const Eigen::MatrixXd own = at_.s[i] * rows_[static_cast<std::size_t>(i)].g;
+    const Index last = at_.x.cols();
+    const auto x = [&](Index j) { return j < last ? at_.x(i, j) : 1.0; };
+    for (Index j = 0; j * k_ < rest.rows(); ++j)
+      for (Index l = 0; l * k_ < rest.cols(); ++l) rest.block(j * k_, l * k_, k_, k_) -= x(j) * x(l) * own;
+    return rest;
   }
   /// A number that is added to all margins of a row moves nothing.
   Vector move_of(const Row& row) const { return row.u.array() - row.u.mean(); }
@@ -404,7 +428,7 @@ class LeftOutClasses final : public LeftOut {
 
   Setting at_;
   Index k_;
-  Matrix l_;  // of H = LLᵀ
+  Matrix hessian_, l_;  // H = LLᵀ
   Matrix probabilities_, slopes_;
   std::vector<Row> rows_;
 };

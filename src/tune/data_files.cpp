@@ -117,6 +117,17 @@ void verify_groups(const DataFiles& files) {
     refuse("--group-rows", "does not go with --fold-column: folds are drawn or given");
 }
 
+void verify_group_columns(const DataFiles& files, const PenaltyOptions& penalty) {
+  if (files.group_rows.empty()) return;
+  for (const std::string& group : penalty.groups) {
+    const auto columns = split_targets(group.substr(group.find('=') + 1));
+    if (std::find(columns.begin(), columns.end(), files.group_rows) != columns.end())
+      throw InputError(
+          fmt::format("--group {}: column \"{}\" holds rows together (--group-rows) and is no feature", group,
+                      files.group_rows));
+  }
+}
+
 void verify_targets(const DataFiles& files) {
   if (!files.validation_target.empty() && files.validation.empty()) refuse("--valid-target", "needs --valid");
   if (!files.test_target.empty() && files.test.empty()) refuse("--test-target", "needs --test");
@@ -209,6 +220,7 @@ Rows read_all_rows(const DataFiles& given, const TuneOptions& options) {
   verify_model(options);
   const DataFiles files = with_catalog(given);
   verify_files(files, options.validation);
+  verify_group_columns(files, options.penalty);
   if (files.built_in == kGtsrb)
     return {.train = gtsrb_features(data_folders(files.data_dir), {}, files.tell).data};
   if (!files.built_in.empty()) {

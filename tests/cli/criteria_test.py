@@ -65,6 +65,7 @@ class Criteria(Cli):
             ([*self.data, "--folds", "5", "--repeats", "0"], "repeats = 0: must be >= 1"),
             ([*self.grouped, "--criterion", "loo"], "does not go with --group-rows"),
             (["--train", "groups.csv", "--target", "y", "--group-rows", "y"], "names the target"),
+            ([*self.grouped, "--penalty", "group-lasso", "--group", "g=x0,who"], "holds rows together"),
             ([*self.grouped, "--folds", "11"], "there are 10 groups of rows"),
             ([*self.data, "--rule", "2se"], "must be min or 1se"),
             ([*self.data, "--nested", "1"], "nested = 1: must be >= 2"),

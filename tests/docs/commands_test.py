@@ -57,6 +57,7 @@ BY_HAND = {
     "yosida reproduce --problem cookie": "wants data that cannot be given along",
     "yosida reproduce --table": "wants data that cannot be given along",
     "yosida reproduce --suite bilevel": "wants data that cannot be given along",
+    "yosida tune --data covtype-part ": "wants data that cannot be given along",
 }
 
 # What is run in another form: what stands in the page, what is put in its place, and why.
@@ -67,6 +68,7 @@ SHORTER = [
     (r"^yosida reproduce --problem spectra --seeds \d+", "yosida reproduce --problem spectra --seeds 1", "one seed shows it"),
     (r"^(yosida|build/release/yosida) reproduce --suite groups .*", "yosida reproduce --suite groups --problem groups_sparse --seeds 1",
      "one seed shows it"),
+    (r"^(yosida reproduce --problem lassobench\w+) .*", r"\1 --seed 1 --seeds 1", "one seed shows it"),
     (r"^(yosida compare .*--methods all)", r"\1 --max-iterations 3 --trials 3", "all methods take a minute"),
     (r"^(yosida dashboard .*)", r"timeout --signal INT 2 \1 || test $? = 124", "it serves until Ctrl-C"),
     (r"\b1f2e3d4c\b", "$(yosida study list study.db | grep -oE -m 1 '^[0-9a-f]{8}')", "the key of a run that is there"),
