@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -220,6 +221,27 @@ Verdict verdict_beside(const BilevelProblem& problem, const Vector& lambda, cons
   return has_end ? Verdict::at_end : has_kinks(problem) ? Verdict::at_kink : Verdict::at_precision;
 }
 
+/// What h loses by a small change of a λ_j inside its bounds, where kinks let a slope hold for less than
+/// that: a slope may be small, or held by a bound, up to the next kink alone. A share, per unit of λ; 0 where
+/// it loses nothing, and where more λ would have to be looked at than a few.
+double fall_beside(const BilevelProblem& problem, const Vector& lambda, double validation, const Start& start,
+                   Vector w) {
+  constexpr double kSmallChange = 0.05;
+  if (!has_kinks(problem) || lambda.size() > static_cast<Index>(kMostLooks)) return 0.0;
+  const double size = size_of(problem, lambda, validation);
+  double most = 0.0;
+  for (Index j = 0; j < lambda.size(); ++j)
+    for (const double change : {-kSmallChange, kSmallChange}) {
+      Vector moved = lambda;
+      moved[j] += change;
+      if (start.is_bounded()) moved[j] = std::clamp(moved[j], start.low[j], start.high[j]);
+      if (moved[j] == lambda[j]) continue;
+      problem.inner_solve(moved, {}, w);
+      most = std::max(most, (validation - problem.validation_loss(w, moved)) / (size * kSmallChange));
+    }
+  return most;
+}
+
 /// What lies below the lower bounds that hold some of λ.
 std::string without_penalty(const BilevelProblem& problem, const Vector& lambda, const Slopes& at,
                             const Start& start, Vector w) {
@@ -330,6 +352,30 @@ std::string untrained_in_words(const BilevelProblem& problem, const Solution& so
       percent_text(change / size), loss > at.validation ? "above" : "below", rest);
 }
 
+/// The verdict where slopes are small, or held by bounds.
+void judge_small(const BilevelProblem& problem, const Vector& lambda, const Slopes& at, const Start& start,
+                 double tolerance, bool is_held, const Vector& w, Certificate& certificate) {
+  const std::string size = slope_in_words(certificate);
+  const double fall = fall_beside(problem, lambda, at.validation, start, w);
+  if (fall > tolerance) {
+    certificate.reason =
+        fmt::format("{} up to a kink alone: behind it h falls by {} of the validation loss per unit",
+                    is_held ? "the bound holds lambda" : size, number_text(fall, 2));
+  } else if (is_held) {
+    certificate.verdict = Verdict::at_bound;
+    certificate.reason = fmt::format("no small change of lambda inside its bounds helps: {}{}", size,
+                                     without_penalty(problem, lambda, at, start, w));
+  } else if (is_collapsed(problem, lambda, at.validation, w)) {
+    certificate.reason =
+        "the weights are pressed to 0: the validation loss is that of no weights, and lambda can move on "
+        "without changing it; a small slope says nothing";
+  } else {
+    certificate.verdict = Verdict::certified;
+    certificate.reason =
+        fmt::format("no small change of lambda helps: {}{}", size, held_at_zero(problem, lambda, w));
+  }
+}
+
 }  // namespace
 
 Certificate certify(const BilevelProblem& problem, const Solution& solution, const Start& start,
@@ -380,18 +426,8 @@ Certificate certify(const BilevelProblem& problem, const Solution& solution, con
     certificate.verdict =
         verdict_beside(problem, lambda, judged.steep, size_of(problem, lambda, at.validation), w);
     certificate.reason = reason_beside(certificate, size, tolerance);
-  } else if (judged.is_held) {
-    certificate.verdict = Verdict::at_bound;
-    certificate.reason = fmt::format("no small change of lambda inside its bounds helps: {}{}", size,
-                                     without_penalty(problem, lambda, at, start, w));
-  } else if (is_collapsed(problem, lambda, at.validation, w)) {
-    certificate.reason =
-        "the weights are pressed to 0: the validation loss is that of no weights, and lambda can move on "
-        "without changing it; a small slope says nothing";
   } else {
-    certificate.verdict = Verdict::certified;
-    certificate.reason =
-        fmt::format("no small change of lambda helps: {}{}", size, held_at_zero(problem, lambda, w));
+    judge_small(problem, lambda, at, start, tolerance, judged.is_held, w, certificate);
   }
   return certificate;
 }

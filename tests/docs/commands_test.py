@@ -47,6 +47,7 @@ BY_HAND = {
     "mpirun ": "wants large files; tests/cli/ranks_test.py runs it",
     "YOSIDA_CERTIFICATES=": "a long form of a test that ctest runs",
     "YOSIDA_KILLS=": "a long form of a test that ctest runs",
+    "YOSIDA_TABLES=": "a long form of a test that ctest runs",
     "YOSIDA=build/release/yosida STUDY_TOOL=": "a long form of a test that ctest runs",
     "YOSIDA_GIGABYTES=": "a long form of a test that ctest runs",
     "sbatch ": "wants a cluster",

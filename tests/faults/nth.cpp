@@ -2,7 +2,7 @@
 //   YOSIDA_NTH="malloc 37"   also of calloc, realloc, aligned_alloc and posix_memalign: no memory
 //   YOSIDA_NTH="write 5"     ENOSPC; also of pwrite64, writev, fwrite; not to standard output and error
 //   YOSIDA_NTH="sync 2"      EIO of fsync and fdatasync
-//   YOSIDA_NTH="read 9"      EIO; also of pread64
+//   YOSIDA_NTH="read 9"      EIO; also of pread64 and fread
 // At its end the process writes to the file that YOSIDA_NTH_COUNT names how many such calls there were.
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -107,6 +107,18 @@ int fdatasync(int file) {
 ssize_t read(int file, void* bytes, size_t count) {
   static auto* const next = real<ssize_t(int, void*, size_t)>("read");
   return fails("read", EIO) ? -1 : next(file, bytes, count);
+}
+size_t fread(void* bytes, size_t size, size_t count, FILE* file) {
+  static auto* const next = real<size_t(void*, size_t, size_t, FILE*)>("fread");
+  if (!fails("read", EIO)) return next(bytes, size, count, file);
+  file->_flags |= 0x20;  // what ferror() of the C library looks at
+  return 0;
+}
+size_t __fread_chk(void* bytes, size_t room, size_t size, size_t count, FILE* file) {
+  static auto* const next = real<size_t(void*, size_t, size_t, size_t, FILE*)>("__fread_chk");
+  if (!fails("read", EIO)) return next(bytes, room, size, count, file);
+  file->_flags |= 0x20;
+  return 0;
 }
 ssize_t pread64(int file, void* bytes, size_t count, off64_t offset) {
   static auto* const next = real<ssize_t(int, void*, size_t, off64_t)>("pread64");
