@@ -289,7 +289,8 @@ TEST(LeaveOneOutCases, ARequestToStopEndsItBetweenRefits) {
   const Vector w = trained(*problem, lambda);
   const StopToken token = loss.source.token();
   Vector again = w;
-  EXPECT_THROW(problem->inner_solve(lambda, {.tolerance = 1e-13, .stop = &token}, again), RunEnded);
+  EXPECT_THROW(problem->inner_solve(lambda, {.proximal = {}, .tolerance = 1e-13, .stop = &token}, again),
+               RunEnded);
   EXPECT_LE(loss.refits, threads()) << "each thread ends with the refit that it has begun";
   loss.refits = 0;
   EXPECT_GT(problem->left_out_at(w, lambda)->refits, threads())
