@@ -75,7 +75,7 @@ class OnATerminal(TerminalCli):
     def test_folds_that_are_stopped_train_a_model_only_where_it_is_saved(self):
         for saves in [[], ["--save", "model.json"]]:
             with self.subTest(saves):
-                process, master = self.start(*self.endless, "--folds", 3, "--json", "out.json", *saves)
+                process, master = self.start(*self.endless, "--folds", "3", "--json", "out.json", *saves)
                 self.shown(master, until=UNDER_WAY)
                 process.send_signal(signal.SIGINT)
                 stdout, _ = process.communicate(timeout=TIMEOUT_SECONDS)
