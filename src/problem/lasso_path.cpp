@@ -149,7 +149,7 @@ void LassoPath::resume(std::size_t kink, const Vector& slope) {
 void LassoPath::pack(Index column, const double* products) {
   const auto place = static_cast<Index>(slot_.size());
   if (rows_.rows() <= place || rows_.cols() != columns()) {
-    Matrix more = linalg::unfilled(std::max<Index>(2 * place, 64), columns());
+    Matrix more = linalg::unfilled(std::min(std::max<Index>(2 * place, 64), columns()), columns());
     if (rows_.cols() == columns()) more.topRows(place) = rows_.topRows(place);
     rows_.swap(more);
   }
