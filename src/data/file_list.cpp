@@ -57,6 +57,8 @@ std::vector<fs::path> files_of(const fs::path& given) {
     files.clear();
     for (std::size_t begin = 0; begin <= text.size();) {
       const std::size_t end = std::min(text.find(',', begin), text.size());
+      if (end == begin)
+        throw InputError(fmt::format("{}: a name is missing: files are named as file,file,...", text));
       for (fs::path& file : files_of(text.substr(begin, end - begin))) files.push_back(std::move(file));
       begin = end + 1;
     }

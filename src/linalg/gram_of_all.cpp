@@ -1,5 +1,7 @@
 #include "linalg/gram_of_all.hpp"
 
+#include <algorithm>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -49,31 +51,59 @@ GramOfAll::GramOfAll(const Design& all, const StopToken* stop) {
 }
 
 std::optional<Matrix> GramOfAll::of(const Design& rest, const Design& left_out, const StopToken* stop) const {
+  std::vector<Index> columns(static_cast<std::size_t>(mean_.size()));
+  std::iota(columns.begin(), columns.end(), Index{0});
+  return difference(rest, Access::as_stored(left_out), columns, stop);
+}
+
+std::optional<Matrix> GramOfAll::of(const Design& rest, const Design& left_out,
+                                    std::span<const Index> columns, const StopToken* stop) const {
+  return difference(rest, Access::as_stored(left_out).with_columns(columns), columns, stop);
+}
+
+std::optional<Matrix> GramOfAll::difference(const Design& rest, const Design& stored,
+                                            std::span<const Index> columns, const StopToken* stop) const {
   constexpr double kLeastShare = 1e-3;  // of a column's square that is left: three digits are lost at most
   constexpr Index kMostShare = 8;       // one column in so many may be taken from the rows
-  const Design centred = Access::as_stored(left_out).mapped({.shift = mean_});
+  const auto all_at = [&](Index i, Index j) {
+    const auto [least, most] =
+        std::minmax(columns[static_cast<std::size_t>(i)], columns[static_cast<std::size_t>(j)]);
+    return at(most, least);
+  };
+  const auto of_columns = [&](const auto& value) {
+    return Vector::NullaryExpr(std::ssize(columns),
+                               [&](Index j) { return value(columns[static_cast<std::size_t>(j)]); })
+        .eval();
+  };
+  const Vector mean = of_columns([&](Index j) { return mean_[j]; });
+  const Design centred = stored.mapped({.shift = mean});
   Matrix gram = weighted_gram(centred, {}, stop);
-  const Vector sum = sum_ - multiplied_transposed(centred, Matrix::Ones(left_out.rows(), 1)).col(0);
+  const Vector sum = of_columns([&](Index j) { return sum_[j]; }) -
+                     multiplied_transposed(centred, Matrix::Ones(stored.rows(), 1)).col(0);
   const auto n = static_cast<double>(rest.rows());
-  std::vector<Index> lost;
-  for (Index j = 0; j < gram.cols(); ++j)
-    if (at(j, j) > 0.0 && !(at(j, j) - gram(j, j) - sum[j] * sum[j] / n >= kLeastShare * at(j, j)))
-      lost.push_back(j);
+  std::vector<Index> lost, lost_places;
+  for (Index j = 0; j < gram.cols(); ++j) {
+    const double all = all_at(j, j);
+    if (!(all > 0.0) || all - gram(j, j) - sum[j] * sum[j] / n >= kLeastShare * all) continue;
+    lost.push_back(columns[static_cast<std::size_t>(j)]);
+    lost_places.push_back(j);
+  }
   if (std::ssize(lost) * kMostShare > gram.cols()) return {};
   // x = a v + z of a number v as it is stored, and a (v − mean) + b
   const ColumnMap map = Access::map(rest);
-  const Vector a = Vector::NullaryExpr(gram.cols(), [&](Index j) { return map.scaled(j, 1.0); });
-  const Vector b = Vector::NullaryExpr(gram.cols(), [&](Index j) { return map.apply(j, mean_[j]); });
+  const Vector a = of_columns([&](Index j) { return map.scaled(j, 1.0); });
+  const Vector b = of_columns([&](Index j) { return map.apply(j, mean_[j]); });
   for (Index i = 0; i < gram.rows(); ++i)
     for (Index j = 0; j <= i; ++j)
-      gram(i, j) = a[i] * a[j] * (at(i, j) - gram(i, j)) + (a[i] * sum[i] * b[j] + b[i] * a[j] * sum[j]) +
+      gram(i, j) = a[i] * a[j] * (all_at(i, j) - gram(i, j)) + (a[i] * sum[i] * b[j] + b[i] * a[j] * sum[j]) +
                    n * b[i] * b[j];
   gram.triangularView<Eigen::StrictlyUpper>() = gram.transpose();
   if (lost.empty()) return gram;
   const Matrix products = multiplied_transposed(rest, to_matrix(rest.with_columns(lost)));
   for (std::size_t k = 0; k < lost.size(); ++k) {
-    gram.row(lost[k]) = products.col(static_cast<Index>(k));
-    gram.col(lost[k]) = products.col(static_cast<Index>(k));
+    const auto own = products.col(static_cast<Index>(k))(columns).eval();
+    gram.row(lost_places[k]) = own;
+    gram.col(lost_places[k]) = own;
   }
   return gram;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "yosida/linalg/design.hpp"
 #include "yosida/stop.hpp"
@@ -22,8 +23,14 @@ class GramOfAll {
   /// nearly all of, the difference would be rounding: their products are taken from the rows. Nothing where
   /// these are many.
   std::optional<Matrix> of(const Design& rest, const Design& left_out, const StopToken* stop = nullptr) const;
+  /// Of some columns alone, in the order in which they are named.
+  std::optional<Matrix> of(const Design& rest, const Design& left_out, std::span<const Index> columns,
+                           const StopToken* stop = nullptr) const;
 
  private:
+  /// `stored`: the named columns of the rows left out, as they are stored.
+  std::optional<Matrix> difference(const Design& rest, const Design& stored, std::span<const Index> columns,
+                                   const StopToken* stop) const;
   /// The entry (i, j) of the Gram matrix, j ≤ i.
   double at(Index i, Index j) const { return lower_[i * (i + 1) / 2 + j]; }
 

@@ -249,6 +249,7 @@ std::optional<double> CountedProblem::largest_curvature(SolveMemory& memory, Wor
   if (stoppable != nullptr) stoppable->stop_by(&stop_);
   const auto largest = problem_.largest_curvature(memory, own);
   if (stoppable != nullptr) stoppable->stop_by(nullptr);
+  require_going_on();
   work_ += own;
   work += own;
   return largest;

@@ -62,13 +62,18 @@ struct FoldMemories final : SolveMemory, StoppableMemory, ArchivedMemory {
         own->follow(*folds[0]);
   }
   void stop_by(const StopToken* stop) override {
+    stop_ = stop;
     for (const auto& own : folds)
       if (auto* const stoppable = dynamic_cast<StoppableMemory*>(own.get())) stoppable->stop_by(stop);
   }
+  bool is_stopped() const { return stop_requested(stop_); }
   void exchange(Archive& archive) override {
     for (const auto& own : folds)
       if (auto* const archived = dynamic_cast<ArchivedMemory*>(own.get())) archived->exchange(archive);
   }
+
+ private:
+  const StopToken* stop_ = nullptr;
 };
 
 }  // namespace
@@ -358,10 +363,11 @@ std::unique_ptr<SolveMemory> KFoldProblem::solve_memory() const {
 std::optional<double> KFoldProblem::largest_curvature(SolveMemory& memory, Work& work) const {
   std::vector<std::optional<double>> largest(folds_.size());  // H is made of a block per fold
   std::vector<Work> works(folds_.size());
+  const auto* const all = dynamic_cast<const FoldMemories*>(&memory);
   for_each_fold(
       [&](const Fold& fold, Scratch&) {
         SolveMemory* const own = memory_of(fold, &memory);
-        if (own != nullptr)
+        if (own != nullptr && !all->is_stopped())
           largest[number_of(fold)] = fold.problem->largest_curvature(*own, works[number_of(fold)]);
       },
       true);

@@ -70,23 +70,25 @@ struct Rise {
   bool is_long_at(double c) const { return since > 0.0 && c < since * std::exp(-kForSoLong); }
 };
 
-/// The weights at the kinks of a path. Between kinks they are linear in c = e^λ.
+}  // namespace
+
 struct KnownWeights {
   LassoKinks kinks;
+  WeightsAtKinks weights;
   std::vector<Index> columns;  // of the design, for each column of the path
   Vector mean;
   double y_mean;
-  Index weights;
+  Index size;
   bool intercept;
 
   void add(std::size_t kink, double share, Vector& w) const {
-    const auto [column, value] = kinks.weights(kink);
+    const auto [column, value] = weights.at(kink);
     for (std::size_t i = 0; i < column.size(); ++i)
       w[columns[static_cast<std::size_t>(column[i])]] += share * value[i];
   }
   Vector at(double lambda) const {
     const double c = std::exp(lambda);
-    Vector w = Vector::Zero(weights);
+    Vector w = Vector::Zero(size);
     const auto below =
         std::partition_point(kinks.c.begin(), kinks.c.end(), [c](double each) { return each > c; });
     const auto next = static_cast<std::size_t>(below - kinks.c.begin());
@@ -101,8 +103,6 @@ struct KnownWeights {
     return w;
   }
 };
-
-}  // namespace
 
 void WorkingProducts::set_all(Matrix gram) {
   gram_ = std::move(gram);
@@ -140,12 +140,20 @@ const double* WorkingProducts::row(Index column) {
   return kept_[static_cast<std::size_t>(at)].data();
 }
 
-void LassoCurves::prepare(const StopToken* stop) {
-  if (is_ready_) return;
+bool LassoCurves::prepare(const StopToken* stop) {
+  if (!is_ready_) {
+    prepare_rows(stop);
+  } else if (gram_.is_empty()) {
+    make_products(stop);
+  }
+  is_ready_ = !stop_requested(stop);
+  return is_ready_;
+}
+
+void LassoCurves::prepare_rows(const StopToken* stop) {
   const Dataset& train = split_.train;
   const auto n = static_cast<double>(train.rows());
   const bool is_weighted = train.weight.size() > 0;
-  const bool takes_all = train.features() <= kAllColumns;
   weight_ = is_weighted ? Vector(train.weight / n) : Vector::Constant(train.rows(), 1.0 / n);
   mean_ = Vector::Zero(train.features());
   y_ = train.y;
@@ -163,11 +171,11 @@ void LassoCurves::prepare(const StopToken* stop) {
   }
   is_in_.assign(static_cast<std::size_t>(train.features()), 0);
   columns_.clear();
-  gram_ = {};
-  if (takes_all) {
+  forget_products();
+  if (train.features() <= kAllColumns) {
     columns_.resize(static_cast<std::size_t>(train.features()));
     std::iota(columns_.begin(), columns_.end(), Index{0});
-    prepare_all(is_weighted, stop);
+    prepare_all(stop);
     flops_ += n * static_cast<double>(train.features()) * static_cast<double>(train.features());
   } else {
     const Vector weighted = weight_.cwiseProduct(y_);
@@ -177,17 +185,16 @@ void LassoCurves::prepare(const StopToken* stop) {
     lengths_ = std::sqrt(n) * column_deviations(x_, one, Vector::Zero(train.features()));
     grow(all_slopes_);
   }
-  is_ready_ = !stop_requested(stop);
 }
 
-void LassoCurves::prepare_all(bool is_weighted, const StopToken* stop) {
+void LassoCurves::prepare_all(const StopToken* stop) {
   const auto n = static_cast<double>(split_.train.rows());
-  if (is_weighted) {
+  if (split_.train.weight.size() > 0) {
     const Vector weighted = weight_.cwiseProduct(y_);
     slope_ = Vector::Zero(x_.cols());
     x_.add_transposed(as_span(weighted), as_span(slope_));
-    gram_.set_all(weighted_gram(x_, as_span(weight_), stop));
-  } else {
+    make_products(stop);
+  } else if (!prepare_from_shared(stop)) {
     RowSums sums = row_sums(x_, y_, stop);
     if (intercept_) {
       mean_ += sums.centre(n, sum_of(x_, y_));
@@ -196,9 +203,58 @@ void LassoCurves::prepare_all(bool is_weighted, const StopToken* stop) {
     slope_ = sums.with_y / n;
     sums.gram /= n;
     gram_.set_all(std::move(sums.gram));
+    leave_out_constant();
   }
   all_slopes_ = slope_;
+}
+
+bool LassoCurves::prepare_from_shared(const StopToken* stop) {
+  of_all_ = shared_ ? shared_->gram(split_, stop != nullptr ? *stop : StopToken()) : nullptr;
+  if (!of_all_) return false;
+  const auto n = static_cast<double>(split_.train.rows());
+  Matrix ones_and_y = Matrix::Ones(x_.rows(), 2);
+  ones_and_y.col(1) = y_;
+  const Matrix sums = multiplied_transposed(x_, ones_and_y);
+  slope_ = sums.col(1) / n;
+  if (intercept_) {
+    const Vector left = sums.col(0) / n;  // by rough means
+    slope_ -= sum_of(x_, y_) / n * left;
+    mean_ += left;
+    x_ = split_.train.x.mapped({.shift = mean_});
+  }
+  make_products(stop);
+  return of_all_ != nullptr;
+}
+
+void LassoCurves::make_products(const StopToken* stop) {
+  if (is_wide() && x_.rows() <= kFewRows) {
+    gram_.set_rows(weight_.cwiseSqrt().asDiagonal() * to_matrix(working_));
+  } else if (is_wide()) {
+    gram_.set_all(weighted_gram(working_, as_span(weight_)));
+    const auto size = static_cast<double>(columns_.size());
+    flops_ += static_cast<double>(x_.rows()) * size * size;
+  } else if (of_all_) {
+    std::optional<Matrix> sums = of_all_->of(x_, split_.validation.x, stop);
+    if (!sums) {
+      of_all_.reset();
+      return;
+    }
+    *sums /= static_cast<double>(x_.rows());
+    gram_.set_all(std::move(*sums));
+  } else {
+    gram_.set_all(weighted_gram(x_, as_span(weight_), stop));
+  }
   leave_out_constant();
+}
+
+void LassoCurves::forget_products() { gram_ = {}; }
+
+Matrix LassoCurves::products_on(const std::vector<Index>& columns) {
+  if (gram_.all().size() > 0) return gram_.all()(columns, columns);
+  if (of_all_)
+    if (std::optional<Matrix> sums = of_all_->of(x_, split_.validation.x, columns))
+      return *sums / static_cast<double>(x_.rows());
+  return weighted_gram(x_.with_columns(columns), as_span(weight_));
 }
 
 void LassoCurves::leave_out_constant() {
@@ -226,20 +282,36 @@ void LassoCurves::grow(const Vector& score) {
   working_ = x_.with_columns(columns_);
   validation_ = split_.validation.x.with_columns(columns_);
   slope_ = all_slopes_(columns_);
-  if (x_.rows() > kFewRows) {
-    gram_.set_all(weighted_gram(working_, as_span(weight_)));
-    const auto size = static_cast<double>(columns_.size());
-    flops_ += static_cast<double>(x_.rows()) * size * size;
-  } else {
-    gram_.set_rows(weight_.cwiseSqrt().asDiagonal() * to_matrix(working_));
-  }
-  leave_out_constant();
+  make_products(nullptr);
 }
 
-Matrix LassoCurves::weights_at(const LassoKinks& kinks, std::size_t first, std::size_t end) const {
+KnownWeights LassoCurves::known_weights(LassoKinks kinks, WeightsAtKinks weights) const {
+  return {.kinks = std::move(kinks),
+          .weights = std::move(weights),
+          .columns = columns_,
+          .mean = mean_,
+          .y_mean = y_mean_,
+          .size = split_.train.features() + (intercept_ ? 1 : 0),
+          .intercept = intercept_};
+}
+
+Vector LassoCurves::followed_to(double ridge, double lambda) {
+  const std::lock_guard lock(mutex_);
+  prepare(nullptr);
+  LassoPath path(gram_, slope_, ridge);
+  while (path.state() == LassoPath::State::going && path.kinks().c.back() > std::exp(lambda)) {
+    path.forget_weights_before(path.kinks().count() - 1);
+    path.advance(1);
+  }
+  forget_products();
+  return known_weights(path.kinks(), path.weights()).at(lambda);
+}
+
+Matrix LassoCurves::weights_from(const LassoPath& path, std::size_t first) const {
+  const std::size_t end = path.kinks().count();
   Matrix w = Matrix::Zero(static_cast<Index>(columns_.size()) + 1, static_cast<Index>(end - first));
   for (std::size_t kink = first; kink < end; ++kink) {
-    const auto [column, value] = kinks.weights(kink);
+    const auto [column, value] = path.weights().at(kink);
     const auto at = static_cast<Index>(kink - first);
     double intercept = y_mean_;
     for (std::size_t i = 0; i < column.size(); ++i) {
@@ -287,7 +359,7 @@ std::vector<Index> LassoCurves::doubtful(const LassoKinks& kinks, std::size_t fi
 std::size_t LassoCurves::first_violation(const LassoPath& path, std::size_t first, Vector& score) {
   const LassoKinks& kinks = path.kinks();
   const std::size_t end = kinks.count();
-  Matrix w = weights_at(kinks, first, end);
+  Matrix w = weights_from(path, first);
   w.row(w.rows() - 1).setZero();  // columns and targets are centred
   Matrix residual(x_.rows(), w.cols());
   working_.multiply({w.data(), static_cast<std::size_t>(w.size())},
@@ -318,10 +390,10 @@ std::size_t LassoCurves::first_violation(const LassoPath& path, std::size_t firs
   return first + static_cast<std::size_t>(worst);
 }
 
-void LassoCurves::add_pieces(const LassoKinks& kinks, std::size_t first,
+void LassoCurves::add_pieces(const LassoPath& path, std::size_t first,
                              std::vector<ExactCurve::Piece>& pieces) {
   const Dataset& rows = split_.validation;
-  const Matrix w = weights_at(kinks, first, kinks.count());
+  const Matrix w = weights_from(path, first);
   const Index count = w.cols();
   const Design& x = is_wide() ? validation_ : rows.x;
   flops_ += static_cast<double>(rows.rows()) * 2.0 * static_cast<double>(w.size());
@@ -346,8 +418,9 @@ void LassoCurves::add_pieces(const LassoKinks& kinks, std::size_t first,
   }
   const double m = static_cast<double>(rows.rows());
   for (Index k = 0; k + 1 < count; ++k) {
-    const double begin = kinks.c[first + static_cast<std::size_t>(k)];
-    const double width = begin - kinks.c[first + static_cast<std::size_t>(k) + 1];
+    const std::size_t kink = first + static_cast<std::size_t>(k);
+    const double begin = path.kinks().c[kink];
+    const double width = begin - path.kinks().c[kink + 1];
     if (!(width > 0.0)) continue;  // two kinks at one place
     pieces.push_back({.begin = begin,
                       .value = 0.5 * value[k] / m,
@@ -356,26 +429,30 @@ void LassoCurves::add_pieces(const LassoKinks& kinks, std::size_t first,
   }
 }
 
-double LassoCurves::train_loss(const LassoKinks& kinks, std::size_t kink, double ridge) const {
-  const auto [column, value] = kinks.weights(kink);
+double LassoCurves::train_loss(const LassoPath& path, std::size_t kink, double ridge) const {
+  const auto [column, value] = path.weights().at(kink);
   double sum = dot_of(x_, weight_, y_.cwiseAbs2());
   for (std::size_t i = 0; i < column.size(); ++i)
-    sum -= value[i] * slope_[column[i]] + kinks.c[kink] * std::abs(value[i]) + ridge * value[i] * value[i];
+    sum -= value[i] * slope_[column[i]] + path.kinks().c[kink] * std::abs(value[i]) +
+           ridge * value[i] * value[i];
   return 0.5 * sum;
 }
 
-Matrix LassoCurves::hessian() {
+Matrix LassoCurves::hessian_on(const std::vector<Index>& set) {
   const std::lock_guard lock(mutex_);
-  prepare(nullptr);
-  const Matrix& gram = gram_.all();
-  if (!intercept_) return gram;
-  const Index d = gram.rows();
+  if (!is_ready_) prepare(nullptr);
+  const bool has_intercept = intercept_ && !set.empty() && set.back() == x_.cols();
+  const std::vector<Index> columns(set.begin(), set.end() - (has_intercept ? 1 : 0));
+  const auto d = static_cast<Index>(columns.size());
+  Matrix h = linalg::unfilled(std::ssize(set), std::ssize(set));
+  h.topLeftCorner(d, d) = products_on(columns);
+  if (!intercept_) return h;
   const double total = sum_of(x_, weight_);
-  Matrix h = linalg::unfilled(d + 1, d + 1);
-  h.topLeftCorner(d, d) = gram;
-  h.topLeftCorner(d, d).noalias() += (total * mean_) * mean_.transpose();
-  h.row(d).head(d) = total * mean_.transpose();
-  h.col(d).head(d) = total * mean_;
+  const Vector mean = mean_(columns);
+  h.topLeftCorner(d, d).noalias() += (total * mean) * mean.transpose();
+  if (!has_intercept) return h;
+  h.row(d).head(d) = total * mean.transpose();
+  h.col(d).head(d) = total * mean;
   h(d, d) = total;
   return h;
 }
@@ -391,8 +468,7 @@ std::shared_ptr<const ExactCurve> LassoCurves::curve(double ridge, const StopTok
 
 std::shared_ptr<const ExactCurve> LassoCurves::followed(double ridge, const StopToken* stop, double least) {
   flops_ = 0.0;
-  prepare(stop);
-  if (!is_ready_ || !gram_.all().allFinite() || !gram_.squares().allFinite() || !slope_.allFinite() ||
+  if (!prepare(stop) || !gram_.all().allFinite() || !gram_.squares().allFinite() || !slope_.allFinite() ||
       !std::isfinite(ridge))
     return nullptr;
   LassoPath path(gram_, slope_, ridge);
@@ -414,30 +490,32 @@ std::shared_ptr<const ExactCurve> LassoCurves::followed(double ridge, const Stop
       }
     }
     const std::size_t before = pieces.size();
-    add_pieces(path.kinks(), known, pieces);
+    add_pieces(path, known, pieces);
     known = path.kinks().count() - 1;
+    if (!keeps_weights()) path.forget_weights_before(known);
     rise.look_at(std::span(pieces).subspan(before));
     flops_ += gram_.take_flops();
     const double flops = flops_ + path.flops();
-    if (flops > kMost || path.kinks().value.size() > kMostNumbers) break;
+    if (flops > kMost || path.weights().count() > kMostNumbers) break;
     if (flops > kLittle && rise.is_long_at(path.kinks().c[known]) && !pieces.empty() &&
-        pieces.back().value - kUnexplained * train_loss(path.kinks(), known, ridge) > rise.best)
+        pieces.back().value - kUnexplained * train_loss(path, known, ridge) > rise.best)
       break;
   }
   if (pieces.empty()) return nullptr;
   for (const ExactCurve::Piece& piece : pieces)
     if (!std::isfinite(piece.value) || !std::isfinite(piece.slope) || !std::isfinite(piece.curvature))
       return nullptr;
-  auto kept = std::make_shared<const KnownWeights>(
-      KnownWeights{.kinks = path.kinks(),
-                   .columns = columns_,
-                   .mean = mean_,
-                   .y_mean = y_mean_,
-                   .weights = split_.train.features() + (intercept_ ? 1 : 0),
-                   .intercept = intercept_});
+  ExactCurve::Weights weights;
+  if (keeps_weights()) {
+    auto kept = std::make_shared<const KnownWeights>(known_weights(path.kinks(), path.weights()));
+    weights = [kept](double lambda) { return kept->at(lambda); };
+  } else {
+    weights = [this, ridge](double lambda) { return followed_to(ridge, lambda); };
+  }
+  if (only_one_ && (of_all_ || is_wide())) forget_products();
   return std::make_shared<const ExactCurve>(std::move(pieces), path.kinks().c[known],
                                             (flops_ + path.flops()) / flops_per_gradient_,
-                                            [kept](double lambda) { return kept->at(lambda); });
+                                            std::move(weights));
 }
 
 }  // namespace yosida

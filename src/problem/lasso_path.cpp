@@ -28,17 +28,58 @@ constexpr double kTolerable = 1e-6;
 
 }  // namespace
 
-LassoKinks::Weights LassoKinks::weights(std::size_t kink) const {
-  const std::size_t begin = kink > 0 ? end[kink - 1] : 0;
-  const std::size_t count = end[kink] - begin;
-  return {.column = {column.data() + begin, count}, .value = {value.data() + begin, count}};
+LassoKinks::Support LassoKinks::support_below(std::size_t kink) const {
+  Support support;
+  for (const Event& event : std::span(events).first(kink + 1)) {
+    if (event.column < 0) continue;
+    if (event.sign != 0) {
+      support.columns.push_back(event.column);
+      support.signs.push_back(event.sign);
+      continue;
+    }
+    const auto left = std::find(support.columns.begin(), support.columns.end(), event.column);
+    support.signs.erase(support.signs.begin() + (left - support.columns.begin()));
+    support.columns.erase(left);
+  }
+  return support;
 }
 
 void LassoKinks::cut(std::size_t count) {
   c.resize(count);
-  end.resize(count);
-  column.resize(end.back());
-  value.resize(end.back());
+  events.resize(count);
+}
+
+WeightsAtKinks::Weights WeightsAtKinks::at(std::size_t kink) const {
+  const std::size_t begin = begin_of(kink - first_);
+  const std::size_t count = end_[kink - first_] - begin;
+  return {.column = {column_.data() + begin, count}, .value = {value_.data() + begin, count}};
+}
+
+void WeightsAtKinks::push_back(const std::vector<Index>& columns, const Vector& values) {
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const double value = values[static_cast<Index>(i)];
+    if (value == 0.0) continue;
+    column_.push_back(static_cast<std::int32_t>(columns[i]));
+    value_.push_back(value);
+  }
+  end_.push_back(column_.size());
+}
+
+void WeightsAtKinks::forget_before(std::size_t kink) {
+  const auto forgotten = static_cast<std::ptrdiff_t>(kink - first_);
+  const std::size_t numbers = begin_of(kink - first_);
+  end_.erase(end_.begin(), end_.begin() + forgotten);
+  for (std::size_t& end : end_) end -= numbers;
+  column_.erase(column_.begin(), column_.begin() + static_cast<std::ptrdiff_t>(numbers));
+  value_.erase(value_.begin(), value_.begin() + static_cast<std::ptrdiff_t>(numbers));
+  first_ = kink;
+}
+
+void WeightsAtKinks::forget_from(std::size_t kink) {
+  const std::size_t numbers = begin_of(kink - first_);
+  end_.resize(kink - first_);
+  column_.resize(numbers);
+  value_.resize(numbers);
 }
 
 LassoPath::LassoPath(ColumnProducts& gram, const Vector& slope, double ridge) : gram_(gram), ridge_(ridge) {
@@ -58,7 +99,7 @@ void LassoPath::resume(std::size_t kink, const Vector& slope) {
   state_ = State::going;
   if (kink == 0) {
     kinks_ = {};
-    events_.clear();
+    weights_ = {};
     w_.resize(0);
     correlation_ = slope_;
     Index first = -1;
@@ -85,22 +126,21 @@ void LassoPath::resume(std::size_t kink, const Vector& slope) {
       return;
     }
     add(first, std::copysign(1.0, slope_[first]));
-    note_kink({.column = first, .sign = sign_[first]});
+    note_kink(first, sign_[first]);
     return;
   }
   kinks_.cut(kink + 1);
-  events_.resize(kink + 1);
-  for (const Event& event : events_) {
-    if (event.column < 0) continue;
-    if (event.sign != 0.0) {
-      support_.push_back(event.column);
-    } else {
-      support_.erase(std::find(support_.begin(), support_.end(), event.column));
-      left_sign_ = sign_[event.column];
-    }
-    sign_[event.column] = event.sign;
+  weights_.forget_from(kink + 1);
+  LassoKinks::Support support = kinks_.support_below(kink);
+  for (std::size_t i = 0; i < support.columns.size(); ++i) sign_[support.columns[i]] = support.signs[i];
+  support_ = std::move(support.columns);
+  if (const LassoKinks::Event last = kinks_.events.back(); last.sign == 0 && last.column >= 0) {
+    const auto entered =
+        std::find_if(kinks_.events.rbegin() + 1, kinks_.events.rend(),
+                     [&](const LassoKinks::Event& event) { return event.column == last.column; });
+    just_left_ = last.column;
+    left_sign_ = entered->sign;
   }
-  if (events_.back().sign == 0.0) just_left_ = events_.back().column;
   at_ = kinks_.c.back();
   refactor();
   if (!renew()) state_ = State::degenerate;
@@ -109,7 +149,7 @@ void LassoPath::resume(std::size_t kink, const Vector& slope) {
 void LassoPath::pack(Index column, const double* products) {
   const auto place = static_cast<Index>(slot_.size());
   if (rows_.rows() <= place || rows_.cols() != columns()) {
-    Matrix more = linalg::unfilled(std::max<Index>(2 * place, 64), columns());
+    Matrix more = linalg::unfilled(std::min(std::max<Index>(2 * place, 64), columns()), columns());
     if (rows_.cols() == columns()) more.topRows(place) = rows_.topRows(place);
     rows_.swap(more);
   }
@@ -171,15 +211,11 @@ void LassoPath::refactor() {
     if (!add(column, sign_[column])) sign_[column] = 0.0;
 }
 
-void LassoPath::note_kink(const Event& event) {
+void LassoPath::note_kink(Index column, double sign) {
   kinks_.c.push_back(at_);
-  events_.push_back(event);
-  for (std::size_t i = 0; i < support_.size(); ++i) {
-    if (w_[static_cast<Index>(i)] == 0.0) continue;
-    kinks_.column.push_back(static_cast<std::int32_t>(support_[i]));
-    kinks_.value.push_back(w_[static_cast<Index>(i)]);
-  }
-  kinks_.end.push_back(kinks_.column.size());
+  kinks_.events.push_back(
+      {.column = static_cast<std::int32_t>(column), .sign = static_cast<std::int32_t>(sign)});
+  weights_.push_back(support_, w_);
 }
 
 bool LassoPath::renew() {
@@ -259,7 +295,7 @@ void LassoPath::advance(std::size_t kinks) {
     if (next.column < 0 || at_ <= least_) {
       if (next.column < 0) at_ = 0.0;
       state_ = next.column < 0 ? State::complete : State::degenerate;
-      note_kink({.column = -1, .sign = 0.0});
+      note_kink(-1, 0.0);
       return;
     }
     if (next.place >= 0) {
@@ -269,7 +305,7 @@ void LassoPath::advance(std::size_t kinks) {
     } else {
       continue;  // the path goes on without it, in the same direction
     }
-    note_kink({.column = next.column, .sign = next.sign});
+    note_kink(next.column, next.sign);
     if (++since_renewed_ >= kRenewal && !renew()) {
       state_ = State::degenerate;
       return;

@@ -9,21 +9,48 @@
 
 namespace yosida {
 
-/// The kinks of a path: at which c they are, and the weights there, those that are not 0.
+/// The kinks of a path: at which c they are, and what happens there.
 struct LassoKinks {
+  struct Event {
+    std::int32_t column;  // −1: nothing, the path ends
+    std::int32_t sign;    // of the weight that enters; 0: it leaves
+  };
+  /// The columns whose weights are not 0 below a kink, in the order in which they entered, and their signs.
+  struct Support {
+    std::vector<Index> columns;
+    std::vector<double> signs;
+  };
+  std::size_t count() const { return c.size(); }
+  Support support_below(std::size_t kink) const;
+  /// Forgets all but the first `count` ≥ 1.
+  void cut(std::size_t count);
+
+  std::vector<double> c;  // falling; the last one may be 0
+  std::vector<Event> events;
+};
+
+/// The weights at some kinks, one after the other: those that are not 0.
+class WeightsAtKinks {
+ public:
   struct Weights {
     std::span<const std::int32_t> column;
     std::span<const double> value;
   };
-  std::size_t count() const { return c.size(); }
-  Weights weights(std::size_t kink) const;
-  /// Forgets all but the first `count` ≥ 1.
-  void cut(std::size_t count);
+  /// Of a kink that they are held of.
+  Weights at(std::size_t kink) const;
+  void push_back(const std::vector<Index>& columns, const Vector& values);
+  void forget_before(std::size_t kink);
+  void forget_from(std::size_t kink);
+  /// How many numbers they are.
+  std::size_t count() const { return value_.size(); }
 
-  std::vector<double> c;         // falling; the last one may be 0
-  std::vector<std::size_t> end;  // of the weights of a kink, which stand behind those of the one before
-  std::vector<std::int32_t> column;
-  std::vector<double> value;
+ private:
+  std::size_t begin_of(std::size_t place) const { return place > 0 ? end_[place - 1] : 0; }
+
+  std::size_t first_ = 0;  // the first kink they are held of
+  std::vector<std::size_t> end_;
+  std::vector<std::int32_t> column_;
+  std::vector<double> value_;
 };
 
 /// G: the products of columns with each other, of which a path asks for those of its support alone.
@@ -39,8 +66,8 @@ class ColumnProducts {
 /// w(c) = argmin ½ wᵀGw − gᵀw + ½ ridge ‖w‖² + c ‖w‖₁ for every c ≥ 0, followed from the c at which w becomes
 /// 0 downwards: between two kinks, at which a weight enters the support or leaves it, w is linear in c.
 ///
-/// The path is kept as the weights at its kinks. It may be cut back to one of them, columns may be added to G
-/// (their correlations were below c so far), and the path goes on from there.
+/// The path is kept as what happens at its kinks and the weights there. It may be cut back to one of them,
+/// columns may be added to G (their correlations were below c so far), and the path goes on from there.
 class LassoPath {
  public:
   enum class State {
@@ -58,16 +85,15 @@ class LassoPath {
   double flops() const { return flops_; }
 
   const LassoKinks& kinks() const { return kinks_; }
+  /// From the kink on before which they have been forgotten.
+  const WeightsAtKinks& weights() const { return weights_; }
+  void forget_weights_before(std::size_t kink) { weights_.forget_before(kink); }
 
-  /// Forgets what came after a kink, takes G and its slope as they are now, columns having been added at
-  /// their ends, and goes on from there.
+  /// Forgets what came after a kink whose weights are held, takes G and its slope as they are now, columns
+  /// having been added at their ends, and goes on from there.
   void resume(std::size_t kink, const Vector& slope);
 
  private:
-  struct Event {
-    Index column;
-    double sign;  // 0: it leaves
-  };
   struct Next {
     double length;
     Index column = -1;
@@ -76,7 +102,7 @@ class LassoPath {
   };
   bool add(Index column, double sign);
   void drop(Index place);
-  void note_kink(const Event& event);
+  void note_kink(Index column, double sign);
   /// Weights and correlations anew from the factor. False where they do not fit the conditions of a minimum.
   bool renew();
   void refactor();
@@ -112,7 +138,7 @@ class LassoPath {
   Vector direction_, turn_, scratch_;
 
   LassoKinks kinks_;
-  std::vector<Event> events_;  // that made each of them
+  WeightsAtKinks weights_;
 };
 
 }  // namespace yosida

@@ -156,6 +156,7 @@ std::optional<double> QuasiNewton::largest_curvature(const DataTerm& data, const
                                                      double flops_per_gradient, Work& work) {
   work.train_gradients += go_to(data, zero);
   keep_point();
+  if (stop_requested(stop_)) return {};
   if (leads_ || follows()) {
     require_margins(data);
     Vector state;

@@ -198,7 +198,7 @@ class SparseNewton {
 
   /// ∇²f on the working set, from what is known of it where f is quadratic.
   Matrix hessian() {
-    if (const Matrix* known = p_.hessian()) return (*known)(set_, set_);
+    if (std::optional<Matrix> known = p_.hessian(set_)) return std::move(*known);
     if (p_.data.loss().is_quadratic())
       if (Matrix last = last_hessian(); last.size() > 0) return last;
     p_.data.state_at(margins_, state_);
@@ -299,8 +299,8 @@ class SparseNewton {
     if (p_.data.outputs() > 1 || penalty_.has_groups() || !has_flat || set_.size() > largest_set() ||
         !has_room_for(1))
       return;
-    const Matrix* const known = p_.hessian();
-    Matrix h = known != nullptr ? Matrix((*known)(set_, set_)) : last_hessian();
+    std::optional<Matrix> known = p_.hessian(set_);
+    Matrix h = known ? std::move(*known) : last_hessian();
     if (h.size() == 0) return;
     h.diagonal() += p_.c(set_);
     std::vector<Index> order(set_.size());  // places: those without a price stay first

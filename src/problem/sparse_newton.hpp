@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "problem/data_term.hpp"
@@ -19,8 +20,8 @@ struct SparseInner {
   double tolerance;                // on the norm of the smallest subgradient, in units of the columns
   std::int64_t max_count;          // gradients and Hessian products
   double flops_per_gradient;       // of the problem the work is counted for
-  FunctionRef<const Matrix*()>
-      hessian;            // ∇²f where it is known for any a, else null; asked where it is needed
+  FunctionRef<std::optional<Matrix>(const std::vector<Index>&)>
+      hessian;            // ∇²f on a set where it is known for any a; asked where it is needed
   const Vector& units;    // of column_units()
   const StopToken* stop;  // as InnerOptions::stop
 };

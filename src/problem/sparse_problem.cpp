@@ -64,7 +64,8 @@ bool is_l1_of_all(const SparsePenalty& penalty) {
 
 }  // namespace
 
-SparseProblem::SparseProblem(Split split, SharedLoss loss, bool intercept, SparsePenalty penalty)
+SparseProblem::SparseProblem(Split split, SharedLoss loss, bool intercept, SparsePenalty penalty,
+                             std::shared_ptr<SharedRows> shared)
     : linear_(std::move(split), of_any_shift(std::move(loss), penalty), intercept),
       penalty_(std::move(penalty)) {
   if (penalty_.weights() != penalised())
@@ -90,8 +91,10 @@ SparseProblem::SparseProblem(Split split, SharedLoss loss, bool intercept, Spars
   traits_.certificate_work.hessian_products = 1;
   traits_.intercept_work = linear_.traits().intercept_work;
   traits_.setup_work = 1.0 + (finds_curvature ? kPowerIterations + (intercept ? 1.0 : 0.0) : 0.0);
-  if (this->loss().is_quadratic())
-    curves_ = std::make_unique<LassoCurves>(linear_.split(), intercept, gradient_flops());
+  if (!this->loss().is_quadratic()) return;
+  const bool only_one = penalty_.hyperparameters() == 1 && is_l1_of_all(penalty_);
+  curves_ = std::make_unique<LassoCurves>(linear_.split(), intercept, gradient_flops(), only_one,
+                                          std::move(shared));
 }
 
 /// By power iteration from the gradient, which points there: good to a few per cent. With an intercept, of
@@ -219,11 +222,10 @@ double SparseProblem::duality_gap(const Vector& w, const Vector& lambda) const {
   return train_loss(w, lambda) + dual;
 }
 
-const Matrix* SparseProblem::kept_hessian() const {
+std::optional<Matrix> SparseProblem::known_hessian(const std::vector<Index>& set) const {
   const Design& x = split().train.x;
-  if (!curves_ || x.cols() > kMaxCholesky || x.rows() < x.cols()) return nullptr;
-  std::call_once(hessian_once_, [&] { hessian_ = curves_->hessian(); });
-  return &hessian_;
+  if (!curves_ || x.cols() > kMaxCholesky || x.rows() < x.cols()) return {};
+  return curves_->hessian_on(set);
 }
 
 InnerReport SparseProblem::inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const {
@@ -249,10 +251,10 @@ InnerReport SparseProblem::inner_solve(const Vector& lambda, const InnerOptions&
   cross_product(w, lambda, Vector::Ones(hyperparameters()), turn);
   const double tolerance = std::max(relative, kPermitted * options.blur * turn.cwiseProduct(units).norm());
   bool is_kept = false;
-  const auto hessian = [&] {
-    const Matrix* kept = kept_hessian();
-    is_kept = kept != nullptr;
-    return kept;
+  const auto hessian = [&](const std::vector<Index>& set) {
+    std::optional<Matrix> known = known_hessian(set);
+    is_kept = known.has_value();
+    return known;
   };
   const DataTerm data = train_term(linear_);
   InnerReport report = sparse_newton(
@@ -281,8 +283,8 @@ Matrix SparseProblem::hessian_on(const SparsePenaltyAt& at, const Vector& w, con
                                  Work& work) const {
   const DataTerm data = train_term(linear_);
   Matrix h;
-  if (const Matrix* kept = kept_hessian()) {
-    h = (*kept)(set, set);
+  if (std::optional<Matrix> known = known_hessian(set)) {
+    h = std::move(*known);
   } else {
     Vector m, state;
     data.margins(w, m);

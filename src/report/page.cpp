@@ -4,6 +4,7 @@
 #include <openssl/evp.h>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -24,7 +25,14 @@ using Replacements = std::vector<std::pair<std::string_view, std::string_view>>;
 std::string replaced(std::string_view text, const Replacements& replacements) {
   std::string result;
   result.reserve(text.size());
+  std::array<bool, 256> begins_key{};
+  for (const auto& [key, value] : replacements) begins_key[static_cast<unsigned char>(key.front())] = true;
+  const auto is_key_near = [&](char byte) { return begins_key[static_cast<unsigned char>(byte)]; };
   while (!text.empty()) {
+    const auto plain = std::find_if(text.begin(), text.end(), is_key_near) - text.begin();
+    result += text.substr(0, static_cast<std::size_t>(plain));
+    text.remove_prefix(static_cast<std::size_t>(plain));
+    if (text.empty()) break;
     const auto found =
         std::find_if(replacements.begin(), replacements.end(),
                      [text](const auto& replacement) { return text.starts_with(replacement.first); });

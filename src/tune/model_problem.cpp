@@ -8,27 +8,14 @@
 
 namespace yosida {
 
-const GramOfAll* SharedRows::gram(const LinearProblem& fold, const StopToken& stop) {
-  const auto& [train, validation, test] = fold.split();
-  if (train.rows() < train.features() || !GramOfAll::serves(all_, train.x, validation.x)) return nullptr;
-  std::call_once(once_, [&] {
-    GramOfAll made(all_, &stop);
-    if (stop.stop_requested())
-      throw RunEnded(stop);  // it is not whole, and is made anew when asked for again
-    gram_ = std::move(made);
-  });
-  return &*gram_;
-}
-
 std::shared_ptr<const BilevelProblem> Forms::of(const std::shared_ptr<const LinearProblem>& problem,
                                                 Form form, SharedRows* all, const StopToken& stop) {
   using Clock = std::chrono::steady_clock;
   Made& made = made_[static_cast<std::size_t>(form)];
   std::call_once(made.once, [&] {
     const Clock::time_point begin = Clock::now();
-    made.problem = form == Form::products && all != nullptr
-                       ? GramLeastSquares::of(problem, stop, all->gram(*problem, stop))
-                       : in_form(problem, form, stop);
+    const auto gram = form == Form::products && all != nullptr ? all->gram(problem->split(), stop) : nullptr;
+    made.problem = gram ? GramLeastSquares::of(problem, stop, gram.get()) : in_form(problem, form, stop);
     made.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   });
   return made.problem;
@@ -42,15 +29,16 @@ std::shared_ptr<const BilevelProblem> ModelProblem::cheapest(double iterations, 
   return problem;
 }
 
-ModelProblem make_problem(Split split, const Prepared& data, const NamedPenalty& penalty, bool intercept) {
+ModelProblem make_problem(Split split, const Prepared& data, const NamedPenalty& penalty, bool intercept,
+                          std::shared_ptr<SharedRows> all) {
   if (penalty.sparse) {
     auto sparse =
-        std::make_shared<const SparseProblem>(std::move(split), data.loss, intercept, *penalty.sparse);
-    return {.problem = sparse, .split = &sparse->split(), .linear = nullptr};
+        std::make_shared<const SparseProblem>(std::move(split), data.loss, intercept, *penalty.sparse, all);
+    return {.problem = sparse, .split = &sparse->split(), .linear = nullptr, .all = std::move(all)};
   }
   auto linear =
       std::make_shared<const LinearProblem>(std::move(split), data.loss, intercept, penalty.penalty);
-  return {.problem = linear, .split = &linear->split(), .linear = linear};
+  return {.problem = linear, .split = &linear->split(), .linear = linear, .all = std::move(all)};
 }
 
 }  // namespace yosida

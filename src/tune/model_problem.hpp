@@ -3,27 +3,12 @@
 #include <array>
 #include <memory>
 #include <mutex>
-#include <optional>
 
-#include "linalg/gram_of_all.hpp"
+#include "problem/shared_rows.hpp"
 #include "yosida/problem/collapse.hpp"
 #include "yosida/tune/tune_problem.hpp"
 
 namespace yosida {
-
-/// The rows that folds share, and the products of their columns: made when they are first asked for.
-class SharedRows {
- public:
-  explicit SharedRows(Design all) : all_(std::move(all)) {}
-  /// Null where they do not serve a problem of some of these rows, which has the others to be judged by.
-  /// Throws RunEnded where making them is stopped.
-  const GramOfAll* gram(const LinearProblem& fold, const StopToken& stop);
-
- private:
-  Design all_;
-  std::once_flag once_;
-  std::optional<GramOfAll> gram_;
-};
 
 /// The forms of a problem, each made when it is first asked for, and once for all who ask.
 class Forms {
@@ -55,6 +40,8 @@ struct ModelProblem {
   std::shared_ptr<const BilevelProblem> cheapest(double iterations, Coordinates coordinates,
                                                  const StopToken& stop) const;
 };
-ModelProblem make_problem(Split split, const Prepared& data, const NamedPenalty& penalty, bool intercept);
+/// `all` may be null.
+ModelProblem make_problem(Split split, const Prepared& data, const NamedPenalty& penalty, bool intercept,
+                          std::shared_ptr<SharedRows> all);
 
 }  // namespace yosida

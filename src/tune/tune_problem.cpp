@@ -9,6 +9,7 @@
 #include "problem/collapsed_least_squares.hpp"
 #include "problem/counted_problem.hpp"
 #include "problem/leave_one_out_problem.hpp"
+#include "problem/newton.hpp"
 #include "tune/model_problem.hpp"
 #include "tune/penalty_groups.hpp"
 #include "tune/reports.hpp"
@@ -41,6 +42,12 @@ CountedProblem stoppable(const BilevelProblem& problem, const StopToken& stop) {
   return CountedProblem(problem, std::numeric_limits<std::int64_t>::max(), stop);
 }
 
+/// Whether the cheapest form for so many iterations begins with the products of columns.
+bool takes_products(const ModelProblem& model, const Loss& loss, double iterations, Coordinates coordinates) {
+  if (model.linear) return forms_of(*model.linear, iterations, coordinates)[0].form == Form::products;
+  return loss.is_quadratic() && model.split->train.features() <= kMaxCholesky;
+}
+
 }  // namespace
 
 TuneProblem::TuneProblem(Rows rows, const TuneOptions& options)
@@ -56,7 +63,7 @@ TuneProblem::TuneProblem(Rows rows, const TuneOptions& options)
     LeaveOneOutProblem::require_fits(*data_.loss, train.rows(), train.features(), kind);
     Split all = all_training(train);
     all.test = data_.split.test;
-    problems_[0] = make_problem(std::move(all), data_, penalty_, intercept_);
+    problems_[0] = make_problem(std::move(all), data_, penalty_, intercept_, nullptr);
     if (!problems_[0].linear)  // of a model that the target has chosen; verify_model sees the others
       throw InputError(
           fmt::format("--criterion {}: does not go with --penalty {}: it jumps where a weight becomes 0; "
@@ -69,20 +76,18 @@ TuneProblem::TuneProblem(Rows rows, const TuneOptions& options)
     seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
     return;
   }
+  const auto all = has_folds() ? std::make_shared<SharedRows>(data_.split.train.x) : nullptr;
   for_each_problem([&](Index k) {
     Split& split = data_.folds.empty() ? data_.split : data_.folds[static_cast<std::size_t>(k)];
-    problems_[static_cast<std::size_t>(k)] = make_problem(std::move(split), data_, penalty_, intercept_);
+    problems_[static_cast<std::size_t>(k)] = make_problem(std::move(split), data_, penalty_, intercept_, all);
   });
   data_.folds.clear();
-  forget_forms();
   seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
 }
 
 void TuneProblem::forget_forms() {
   for (ModelProblem& each : problems_) each.forms = std::make_shared<Forms>();
-  if (has_folds())
-    for (auto all = std::make_shared<SharedRows>(data_.split.train.x); ModelProblem & each : problems_)
-      each.all = all;
+  if (problems_[0].all) problems_[0].all->forget_gram();
 }
 
 TuneProblem::~TuneProblem() = default;
@@ -132,8 +137,8 @@ std::shared_ptr<const BilevelProblem> TuneProblem::bilevel(double iterations, Co
                                                            const StopToken& stop) const {
   if (left_out_) return left_out_;
   if (const ModelProblem& first = problems_[0];
-      first.all && first.linear && forms_of(*first.linear, iterations, coordinates)[0].form == Form::products)
-    first.all->gram(*first.linear, stop);  // by all threads, before each has a fold
+      first.all && takes_products(first, *data_.loss, iterations, coordinates))
+    first.all->gram(*first.split, stop);  // by all threads, before each has a fold
   std::vector<std::shared_ptr<const BilevelProblem>> all(problems_.size());
   for_each_problem([&](Index k) {
     const auto at = static_cast<std::size_t>(k);
@@ -275,7 +280,7 @@ OracleGap TuneProblem::gap(Oracle oracle, const Solution& solution, const StopTo
 }
 
 Vector TuneProblem::refit(const Dataset& rows, const Vector& lambda, const StopToken& stop) const {
-  const auto problem = make_problem(all_training(rows), data_, penalty_, intercept_)
+  const auto problem = make_problem(all_training(rows), data_, penalty_, intercept_, nullptr)
                            .cheapest(kOneSolve, Coordinates::any, stop);
   Vector w = starting_weights(*problem);
   const auto watched = stoppable(*problem, stop);

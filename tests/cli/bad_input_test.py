@@ -33,6 +33,32 @@ class Text(Cli):
         (self.folder / "folder.csv").mkdir()
         self.tune_refused("--train", "folder.csv", "--target", "y", names=["folder.csv", "directory"])
 
+    def test_pieces_of_a_table(self):
+        x, y = regression(20)
+        self.write_csv("good.csv", x, y)
+        header, row = self.read("good.csv").splitlines()[:2]
+        self.write("other.csv", f"{header}z\n{row}\n")
+        self.write("fewer.csv", f"{header.rsplit(',', 1)[0]}\n{row.rsplit(',', 1)[0]}\n")
+        for other, names in [("none.csv", ["none.csv", "no such file"]), ("", ["good.csv,:", "a name is missing"]),
+                             ("other.csv", ["other.csv:1", "header", header]),
+                             ("fewer.csv", ["fewer.csv:1", "header", header])]:
+            with self.subTest(other):
+                self.tune_refused("--train", f"good.csv,{other}", "--target", "y", names=names)
+        self.tune_refused("--train", "none-*.csv", "--target", "y", names=["none-*.csv", "no file has a name"])
+
+    def test_pieces_of_an_array(self):
+        np.save(self.folder / "y.npy", np.arange(6.0))
+        for name, columns in [("good", 2), ("wide", 3)]:
+            np.save(self.folder / f"{name}.npy", np.ones((3, columns)))
+        (self.folder / "cut.npy").write_bytes((self.folder / "good.npy").read_bytes()[:-8])
+        np.savetxt(self.folder / "text.csv", np.ones((3, 2)), delimiter=",")
+        for other, names in [("none.npy", ["none.npy", "no such file"]), ("wide.npy", ["wide.npy", "3 columns", "good.npy", "2"]),
+                             ("cut.npy", ["cut.npy", "truncated", "48 bytes", "40"]),
+                             ("text.csv", ["text.csv", "another format", "good.npy"]),
+                             ("good.npy,good.npy", ["y.npy", "6 rows", "9"])]:
+            with self.subTest(other):
+                self.tune_refused("--train", f"good.npy,{other}", "--train-target", "y.npy", names=names)
+
     def test_unknown_ending(self):
         self.assert_refused("PAR1", [".parquet", ".csv", ".npy"], file="data.parquet")
 

@@ -72,6 +72,20 @@ class OnATerminal(TerminalCli):
                 for file in ["out.json", "trace.csv", "model.json"]:
                     (self.folder / file).unlink()
 
+    def test_folds_that_are_stopped_train_a_model_only_where_it_is_saved(self):
+        for saves in [[], ["--save", "model.json"]]:
+            with self.subTest(saves):
+                process, master = self.start(*self.endless, "--folds", "3", "--json", "out.json", *saves)
+                self.shown(master, until=UNDER_WAY)
+                process.send_signal(signal.SIGINT)
+                stdout, _ = process.communicate(timeout=TIMEOUT_SECONDS)
+                self.assertEqual(process.returncode, 0)
+                result = strict_json(self.read("out.json"))
+                self.assertEqual(result["status"], "stopped")
+                self.assertEqual("refit" in result, bool(saves))
+                self.assertEqual("no model was trained on all rows, which --save asks for" in stdout, not saves)
+                self.assertEqual((self.folder / "model.json").exists(), bool(saves))
+
     def test_interruption_with_json_on_stdout(self):
         process, master = self.start(*self.endless, "--json", "-")
         self.shown(master, until=UNDER_WAY)

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "problem/plain_lasso.hpp"
+#include "problem/shared_rows.hpp"
 #include "yosida/problem/elastic_net_problem.hpp"
 #include "yosida/problem/k_fold_problem.hpp"
 
@@ -277,6 +278,47 @@ TEST(ExactCurve, OfFoldsIsTheirMean) {
   for (const double kink : curve->kinks())
     if (kink > -8.0 && kink < 2.0) check(kink);
   for (double lambda = -8.0; lambda < 2.0; lambda += 0.01) check(lambda);
+}
+
+// What folds take from the rows that they share is what each finds in its own rows: curves, weights and
+// Hessians, also of columns that a fold holds nearly all of.
+TEST(SharedRows, ChangeNothingButRounding) {
+  constexpr Index n = 150, d = 30, count = 5;
+  Random random(4);
+  Matrix x = test::random_matrix(n, d, random).array() + 3.0;
+  x.col(4).tail(n - n / count).setZero();
+  Dataset all;
+  all.y = x.col(0) - 0.5 * x.col(7) + test::random_vector(n, random);
+  all.x = Design(std::move(x));
+  all.source = "test";
+  for (const Kind kind : {Kind::lasso, Kind::elastic_net}) {
+    const auto shared = std::make_shared<SharedRows>(all.x);
+    const auto penalty = kind == Kind::lasso ? SparsePenalty::lasso(d) : SparsePenalty::elastic_net(d);
+    for (Index k = 0; k < count; ++k) {
+      std::vector<Index> rest, left_out;
+      for (Index i = 0; i < n; ++i) (i * count / n == k ? left_out : rest).push_back(i);
+      const Split fold{.train = select_rows(all, rest), .validation = select_rows(all, left_out), .test = {}};
+      ASSERT_TRUE(shared->gram(fold, {}));
+      const SparseProblem alone(fold, least_squares(), true, penalty);
+      const SparseProblem sharing(fold, least_squares(), true, penalty, shared);
+      Vector lambda = Vector::Constant(alone.hyperparameters(), -4.0);
+      const auto a = alone.exact_curve(lambda, 0, nullptr), b = sharing.exact_curve(lambda, 0, nullptr);
+      ASSERT_TRUE(a && b);
+      for (double below = 0.1; below < 8.0; below += 0.4) {
+        lambda[0] = a->kinks().front() - below;
+        // Products of shared rows lose at most three digits of a column's square, weights as many more as
+        // the condition has: about two here.
+        EXPECT_NEAR(a->at(lambda[0]).value, b->at(lambda[0]).value, 1e-10 * a->at(lambda[0]).value);
+        const Vector w = a->weights(lambda[0]);
+        EXPECT_LT((w - b->weights(lambda[0])).norm(), 1e-10 * w.norm()) << "fold " << k << ", " << below;
+        const Vector right = Vector::LinSpaced(w.size(), -1.0, 1.0);
+        Vector of_alone = Vector::Zero(w.size()), of_sharing = of_alone;
+        alone.hessian_solve(w, lambda, right, {}, of_alone);
+        sharing.hessian_solve(w, lambda, right, {}, of_sharing);
+        EXPECT_LT((of_alone - of_sharing).norm(), 1e-10 * of_alone.norm()) << "fold " << k << ", " << below;
+      }
+    }
+  }
 }
 
 // Other losses and other λ have none; a stop ends its computation.

@@ -125,7 +125,12 @@ int run_tune(const TuneFlags& flags) {
       parse_measures(flags.measures, *problem.data().loss, problem.data().model->name);
   Tuned tuned = run_watched(problem, options, flags);
   if (!options.oracle) problem.forget_forms();
-  complete(tuned, problem, options);
+  // After folds no more is left to do than training a model on all rows: whoever has stopped the run waits
+  // for that only where it is to be saved.
+  if (problem.always_refits() && tuned.outcome.status == StopReason::stopped && flags.save_file.empty())
+    tuned.outcome.message += "; no model was trained on all rows, which --save asks for";
+  else
+    complete(tuned, problem, options);
   if (options.trust.nested && tuned.outcome.status != StopReason::stopped)
     tuned.nested = nested_score(*again, flags.options);
   for (const std::string& warning : tuned.warnings) say("yosida: {}\n", warning);

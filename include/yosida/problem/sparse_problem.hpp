@@ -1,7 +1,8 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
+#include <optional>
+#include <vector>
 
 #include "yosida/export.hpp"
 #include "yosida/model/sparse_penalty.hpp"
@@ -10,6 +11,7 @@
 namespace YOSIDA_EXPORT yosida {
 
 class LassoCurves;
+class SharedRows;
 
 /// A linear model of any loss with a penalty that sets weights to 0:
 ///   L_T(w, λ) = 1/N_T Σ s_i ℓ(xᵀw + b, y) + SparsePenalty(w, λ),   L_V as in LinearProblem.
@@ -21,8 +23,10 @@ class LassoCurves;
 class SparseProblem : public BilevelProblem {
  public:
   /// Throws InputError for what LinearProblem refuses, for a penalty of another number of weights, and for a
-  /// softmax of two classes, whose weights an ℓ₁ term leaves free to move together.
-  SparseProblem(Split split, SharedLoss loss, bool intercept, SparsePenalty penalty);
+  /// softmax of two classes, whose weights an ℓ₁ term leaves free to move together. `shared`: what the
+  /// problem of a fold has in common with others; the library's own.
+  SparseProblem(Split split, SharedLoss loss, bool intercept, SparsePenalty penalty,
+                std::shared_ptr<SharedRows> shared = nullptr);
   ~SparseProblem() override;
 
   const Split& split() const { return linear_.split(); }
@@ -109,15 +113,13 @@ class SparseProblem : public BilevelProblem {
   bool solves_in_row_space(const SparsePenaltyAt& at, const std::vector<Index>& set) const;
   LinearReport row_space_solve_many(const Vector& w, const Vector& c, const std::vector<Index>& set,
                                     const Matrix& b, const LinearOptions& options, Matrix& x) const;
-  /// ∇² of a quadratic data term on all weights, where that is worth keeping, else null.
-  const Matrix* kept_hessian() const;
+  /// ∇² of a quadratic data term on a set of weights, where its products are kept; else nothing.
+  std::optional<Matrix> known_hessian(const std::vector<Index>& set) const;
 
   LinearProblem linear_;  // the data term; its penalty is never used
   SparsePenalty penalty_;
   double largest_slope_ = 0.0;
-  Vector gradient_at_zero_;  // the measure of inner tolerances
-  mutable std::once_flag hessian_once_;
-  mutable Matrix hessian_;
+  Vector gradient_at_zero_;              // the measure of inner tolerances
   std::unique_ptr<LassoCurves> curves_;  // null where there is no such path
 };
 
