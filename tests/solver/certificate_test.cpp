@@ -260,6 +260,17 @@ TEST(Certificate, ABoundHoldsNothingWhereTheLossFallsBehindTheNextKink) {
   EXPECT_NE(certificate.reason.find("up to a kink"), std::string::npos) << text(certificate);
 }
 
+// Slopes of 0.004 that end at a kink within 0.05, behind which h falls.
+TEST(Certificate, ASmallSlopeUpToTheNextKinkIsNoMinimum) {
+  for (const auto& [seed, lambda] :
+       {std::pair(1172, -3.2170698321766129), std::pair(1175, -1.7571871337422142)}) {
+    const auto problem = drawn_problem(static_cast<std::uint64_t>(seed), least_squares(), true);
+    const Certificate certificate = certify_at(*problem, lambda_of(lambda));
+    EXPECT_EQ(certificate.verdict, Verdict::not_certified) << text(certificate);
+    EXPECT_NE(certificate.reason.find("up to a kink"), std::string::npos) << text(certificate);
+  }
+}
+
 /// A problem whose λ* is well inside, and λ*.
 struct Known {
   BuiltProblem built{random_split(30, 20, 0, 10, 1, least_squares()), least_squares(), true, false};
