@@ -194,8 +194,7 @@ void print_full(const std::vector<const ProblemContents*>& problems) {
       const auto iterations = row.iterations;
       table.add({printable(problem->name), times_100(row, final.train), times_100(row, final.validation),
                  times_100(row, final.test),
-                 iterations ? with_error(iterations->mean, iterations->deviation) : "-",
-                 count(row.work)});
+                 iterations ? with_error(iterations->mean, iterations->deviation) : "-", count(row.work)});
       if (const auto paper = paper_row(*problem, row, kFull))
         table.add({"  the paper (scale not stated)", times_100(paper->train), times_100(paper->validation),
                    times_100(paper->test), problem->name == "cookie" ? "80 ± 19" : "364 ± 124", ""});
