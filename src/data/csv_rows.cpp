@@ -165,8 +165,7 @@ double RowReader::number_of(std::string_view text, Index field) const {
   }
   const std::string_view rule = broken_rule(*number, role, layout_.missing);
   if (rule.empty()) return *number;
-  if (role == Role::feature || role == Role::target)
-    throw UnexpectedText(refused(text, field, rule));
+  if (role == Role::feature || role == Role::target) throw UnexpectedText(refused(text, field, rule));
   throw InputError(refused(text, field, rule));
 }
 

@@ -116,8 +116,8 @@ std::string level_of(const ModelTerm& term, Index output, const std::string& tab
                            literal(weight));
   }
   if (cases.empty()) return "";
-  return fmt::format("(SELECT CASE{} ELSE 0.0 END FROM (SELECT {} AS d{}) AS p1)", cases, text_of(term, table),
-                     kAsOneRow);
+  return fmt::format("(SELECT CASE{} ELSE 0.0 END FROM (SELECT {} AS d{}) AS p1)", cases,
+                     text_of(term, table), kAsOneRow);
 }
 
 /// Terms in groups: a sum of thousands in one row would be deeper than databases allow.

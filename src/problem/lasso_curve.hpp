@@ -63,8 +63,8 @@ class LassoCurves {
 
   /// The curve for L_T + ½ ridge ‖w‖²; null where the path does not fit: too many columns in its support,
   /// numbers that are not finite, or `stop` says so. It goes down to λ₁ = `least`, or ends before that: where
-  /// h is far above its least and overfitting is all that is left, or rounding hides the path. Its weights are
-  /// computed when they are asked for, which may be as long as this object lives.
+  /// h is far above its least and overfitting is all that is left, or rounding hides the path. Its weights
+  /// are computed when they are asked for, which may be as long as this object lives.
   std::shared_ptr<const ExactCurve> curve(double ridge, const StopToken* stop,
                                           double least = ExactCurve::kAll);
 

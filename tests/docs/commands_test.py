@@ -91,7 +91,7 @@ CPP_NAMES = {
 
 # Flags that other programs have.
 FOREIGN_FLAGS = {"--cflags", "--libs", "--prefix", "--install", "--build", "--target", "--preset", "--parallel", "--no-deps",
-                 "--fix", "--write", "--system-site-packages", "--strict", "--show", "--gtest_filter", "--long"}
+                 "--fix", "--write", "--system-site-packages", "--strict", "--show", "--gtest_filter", "--long", "--mpi"}
 
 
 def table(columns):

@@ -10,7 +10,7 @@ import statistics
 import subprocess
 
 from page_case import TOOL as YOSIDA
-from page_case import PageTest, main, number, rounded
+from page_case import PageTest, main, number, rounded, with_error
 
 
 class WholePath(PageTest):
@@ -55,8 +55,12 @@ class WholePath(PageTest):
         expected = []
         for outcomes in grouped.values():
             ended = [outcome["final"]["scaled_loss"]["validation"] for outcome in outcomes if outcome]
-            average = None if not ended else statistics.mean(ended) if None not in outcomes else statistics.median(ended)
-            expected.append((None if average is None else rounded(average), outcomes.count(None)))
+            shown_value = None
+            if ended and (None in outcomes or len(ended) == 1):
+                shown_value = rounded(statistics.median(ended))
+            elif ended:
+                shown_value = number(with_error(statistics.mean(ended), statistics.stdev(ended)).split(" ")[0])
+            expected.append((shown_value, outcomes.count(None)))
         found = [(number(cells["Validation"]), int(re.match(r"\d+", cells["Diverged"]).group())) for _, cells in shown]
         key = lambda pair: (pair[0] is None, pair)
         self.assertEqual(sorted(found, key=key), sorted(expected, key=key))

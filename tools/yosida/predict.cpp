@@ -30,7 +30,7 @@ int run_predict(const PredictFlags& flags) {
   options.max_memory = flags.max_memory;
   const Dataset rows = read_dataset(flags.data, options);
   for (const std::string& note : rows.notes) say("yosida: {}: {}\n", printable(flags.data), printable(note));
-  if (rows.feature_names.empty() && !rows.x.omits_zeros() && rows.features() == model.features + 1)
+  if (rows.feature_names.empty() && rows.y.size() == 0 && rows.features() == model.features + 1)
     throw InputError(
         fmt::format("{}: {} columns, the model has {}: --target INDEX leaves out that of the target (from 0; "
                     "-1 is the last)",
