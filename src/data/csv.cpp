@@ -388,6 +388,10 @@ class CsvReader {
   void read_blank_row(RowReader& rows, const BlankLine& blank) {
     if (layout_.columns > 1 && !blank.is_row) {
       if (layout_.missing == Missing::drop) return;
+      if (!options_.like.is_plain()) {
+        ++passed_over_;
+        return;
+      }
       const std::string message = fmt::format("{}:{}: the line is blank where {} fields are expected",
                                               layout_.source, blank.line, layout_.columns);
       if (!layout_.gives_hints) throw InputError(message);
@@ -402,7 +406,12 @@ class CsvReader {
     rows.read(record);
   }
 
-  Dataset dataset() { return dataset_of(layout_, table_, options_, stream_.limit(), std::move(notes_)); }
+  Dataset dataset() {
+    if (passed_over_ > 0)
+      notes_.push_back(
+          fmt::format("{} blank {} passed over", passed_over_, passed_over_ == 1 ? "line is" : "lines are"));
+    return dataset_of(layout_, table_, options_, stream_.limit(), std::move(notes_));
+  }
 
   // What a thread read of a piece of a block.
   struct Part {
@@ -425,6 +434,7 @@ class CsvReader {
   Table table_;
   std::vector<Part> parts_;
   std::vector<BlankLine> blank_lines_;  // behind the last row
+  std::int64_t passed_over_ = 0;        // of these, between rows of a table that is read like another
 };
 
 }  // namespace

@@ -524,6 +524,14 @@ class FromOffices(Tables):
         self.write("table.csv", text.encode("utf-16")[:-1])
         self.tune_refused("--train", "table.csv", "--target", "price", names=["table.csv", "UTF-16", "cut off"])
 
+    def test_blank_lines_are_no_rows_to_predict(self):
+        lines = text_of(self.columns()).decode().splitlines()
+        self.tune_table("\n".join(lines) + "\n", "price")
+        whole = self.predict()
+        self.write("gaps.csv", "\n".join([*lines[:9], "", *lines[9:30], "", "", *lines[30:]]) + "\n")
+        self.assertEqual(self.predict("gaps.csv"), whole)
+        self.assertIn("3 blank lines are passed over", self.stderr)
+
     def test_blanks_around_everything(self):
         columns = {f" {name} ": [f"  {v} " for v in values] for name, values in self.columns().items()}
         self.assert_read("\n".join([",".join(columns)] + [",".join(row) for row in zip(*columns.values())]) + "\n")
