@@ -12,7 +12,7 @@ namespace yosida {
 std::string literal(double value);
 /// "0.5, 1.0"
 std::string literals(const Vector& values);
-/// "A ridge model of yosida 0.1.0": of fixed words, so that it may stand in a comment.
+/// "A ridge model of yosida 0.2.0": of fixed words, so that it may stand in a comment.
 std::string origin(const FittedModel& model);
 /// True where the code may be read as a part of a quoted text as it is.
 inline bool is_plain_character(char c) { return c >= 0x20 && c < 0x7f; }

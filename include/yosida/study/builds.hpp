@@ -11,7 +11,7 @@
 namespace YOSIDA_EXPORT yosida {
 namespace study {
 
-/// The code that runs: its version and a hash of all sources that decide results, "0.1.0+1a2b3c4d5e6f". Runs
+/// The code that runs: its version and a hash of all sources that decide results, "0.2.0+1a2b3c4d5e6f". Runs
 /// of different builds are different runs.
 const std::string& this_build();
 
@@ -30,7 +30,7 @@ struct PlannedRuns {
 /// Where several other builds have done a run, the one that finished last counts.
 PlannedRuns plan_runs(const Store& store, std::vector<SpecText> specs, bool accepts_builds);
 
-/// "9 by 0.1.0+1a2b3c4d5e6f, 2 by an unknown build"
+/// "9 by 0.2.0+1a2b3c4d5e6f, 2 by an unknown build"
 std::string in_words(const std::map<std::string, std::int64_t>& of_builds);
 
 }  // namespace study
