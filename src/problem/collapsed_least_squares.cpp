@@ -42,7 +42,7 @@ bool CollapsedLeastSquares::collapses(const LinearProblem& direct) {
 
 CollapsedLeastSquares::CollapsedLeastSquares(std::shared_ptr<const LinearProblem> direct,
                                              const StopToken& stop)
-    : direct_(std::move(direct)), intercept_(direct_->intercepts() > 0) {
+    : LeastSquaresForm(std::move(direct)) {
   const Dataset& train = direct_->split().train;
   if (!collapses(*direct_))
     throw InputError("only least squares with one penalty on all weights and no row weights collapses");
@@ -71,7 +71,7 @@ CollapsedLeastSquares::CollapsedLeastSquares(std::shared_ptr<const LinearProblem
   traits_.certificate_work.hessian_products = 1;
   traits_.ones = Vector::Zero(weights());
   traits_.ones.head(rank()) = basis_.transpose() * Vector::Ones(train.features());
-  traits_.setup_work = cost(*direct_).setup / (2.0 * train.x.product_flops());
+  traits_.setup_work = work_of(cost(*direct_).setup);
 }
 
 /// The training rows as R w ≈ z, R their triangular factor.
@@ -180,32 +180,9 @@ void CollapsedLeastSquares::hessian_product(const Vector&, const Vector& lambda,
   }
 }
 
-void CollapsedLeastSquares::cross_product(const Vector& w, const Vector& lambda, const Vector& q,
-                                          Vector& out) const {
-  require_sizes(*this, w, lambda);
-  require_lambda(*this, q);
-  out.resize(weights());
-  out.head(rank()) = 2.0 * std::exp(lambda[0]) * q[0] * w.head(rank());
-  if (intercept_) out[rank()] = 0.0;
-}
-
-void CollapsedLeastSquares::cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
-                                                     Vector& out) const {
-  require_sizes(*this, w, lambda);
-  require_weights(*this, p);
-  out.resize(hyperparameters());
-  out[0] = 2.0 * std::exp(lambda[0]) * w.head(rank()).dot(p.head(rank()));
-}
-
 void CollapsedLeastSquares::set_offset(const Vector& w, double t, Vector& point) const {
   point = w;
   if (intercept_) point[rank()] = t;
-}
-
-void CollapsedLeastSquares::train_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const {
-  require_sizes(*this, w, lambda);
-  out.resize(hyperparameters());
-  out[0] = std::exp(lambda[0]) * w.head(rank()).squaredNorm();
 }
 
 double CollapsedLeastSquares::validation_loss(const Vector& w, const Vector&) const {
@@ -325,7 +302,7 @@ void CollapsedLeastSquares::closed_forms(std::span<const double> lambdas,
     points[static_cast<std::size_t>(k)] = {
         .value = 0.5 * (residual.squaredNorm() + validation_rest_) / validation_rows_,
         .slope = m.row(2 * k + 1).dot(residual) / validation_rows_,
-        .work = flops / (2.0 * direct_->split().train.x.product_flops())};
+        .work = work_of(flops)};
   }
 }
 
@@ -342,9 +319,7 @@ std::optional<Vector> CollapsedLeastSquares::least_curvatures() const {
 }
 
 /// A closed form is no gradient: it counts by its operations.
-double CollapsedLeastSquares::closed_form_work() const {
-  return 8.0 * static_cast<double>(rank()) / (2.0 * direct_->split().train.x.product_flops());
-}
+double CollapsedLeastSquares::closed_form_work() const { return work_of(8.0 * static_cast<double>(rank())); }
 
 void CollapsedLeastSquares::certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const {
   require_sizes(*this, w, lambda);
@@ -366,11 +341,6 @@ Vector CollapsedLeastSquares::expand(const Vector& w) const {
   full.head(basis_.rows()) = basis_ * w.head(rank());
   if (intercept_) full[basis_.rows()] = w[rank()];
   return full;
-}
-
-Losses CollapsedLeastSquares::losses(const Vector& w, const Vector& lambda) const {
-  require_sizes(*this, w, lambda);
-  return direct_->losses(expand(w), lambda);
 }
 
 }  // namespace yosida

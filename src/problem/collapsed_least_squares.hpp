@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "yosida/problem/linear_problem.hpp"
+#include "problem/least_squares_form.hpp"
 
 namespace yosida {
 
@@ -12,7 +12,7 @@ namespace yosida {
 /// The basis spans the (centred) training rows and the ones vector, which the paper's φ₀ needs:
 /// what starts there stays there under every solver whose start is 0. With more rows than
 /// features it spans everything.
-class CollapsedLeastSquares final : public BilevelProblem {
+class CollapsedLeastSquares final : public LeastSquaresForm {
  public:
   /// Throws InputError where it does not collapse, and RunEnded where it is told to stop.
   explicit CollapsedLeastSquares(std::shared_ptr<const LinearProblem> direct, const StopToken& stop = {});
@@ -28,20 +28,13 @@ class CollapsedLeastSquares final : public BilevelProblem {
   };
   static Cost cost(const LinearProblem& direct);
 
-  Index weights() const override { return singular_values_.size() + (intercept_ ? 1 : 0); }
-  Index hyperparameters() const override { return 1; }
-  Index intercepts() const override { return intercept_ ? 1 : 0; }
   double train_loss(const Vector& w, const Vector& lambda) const override;
   void train_gradient(const Vector& w, const Vector& lambda, Vector& g) const override;
   void hessian_product(const Vector& w, const Vector& lambda, const Vector& p, Vector& out) const override;
-  void cross_product(const Vector& w, const Vector& lambda, const Vector& q, Vector& out) const override;
-  void cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
-                                Vector& out) const override;
   double validation_loss(const Vector& w, const Vector& lambda) const override;
   double validation_gradient(const Vector& w, const Vector& lambda, Vector& g) const override;
   void validation_hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
                                   Vector& out) const override;
-  void train_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const override;
   InnerReport inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const override;
   LinearReport hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
                              const LinearOptions& options, Vector& x) const override;
@@ -51,11 +44,10 @@ class CollapsedLeastSquares final : public BilevelProblem {
   std::optional<Vector> least_curvatures() const override;
   void fit_intercept(Vector& w) const override;
   Vector expand(const Vector& w) const override;
-  Losses losses(const Vector& w, const Vector& lambda) const override;
 
  private:
   double closed_form_work() const;
-  Index rank() const { return singular_values_.size(); }
+  Index rank() const override { return singular_values_.size(); }
   /// t = b − b*(w): how far the intercept is from the exact one, b*(w) = ȳ − x̄ᵀw.
   double intercept_offset(const Vector& w) const;
   /// point = w with t in the intercept's place.
@@ -64,8 +56,6 @@ class CollapsedLeastSquares final : public BilevelProblem {
   void factor_few_rows(const Dataset& train, const Vector& mean, const StopToken& stop);
   void rotate_validation_rows(const Dataset& validation, const Vector& mean, const StopToken& stop);
 
-  std::shared_ptr<const LinearProblem> direct_;
-  bool intercept_;
   Matrix basis_;            // d × rank, orthonormal columns
   Vector singular_values_;  // of the centred training design
   Vector z_;                // the centred targets in the left singular basis

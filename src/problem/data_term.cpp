@@ -274,20 +274,11 @@ Matrix DataTerm::hessian_on(const Vector& state, const std::vector<Index>& set) 
   return weighted_gram(x_, as_span(h), set);
 }
 
-/// A Gram matrix of the features in the set for each pair of outputs; intercepts are those of a column of
-/// ones, behind the others.
-Matrix DataTerm::hessian_of_outputs_on(const Vector& own, const std::vector<Index>& set) const {
+void DataTerm::for_each_pair_of_outputs(const Vector& own, Index columns, FunctionRef<GramOfWeights> gram_of,
+                                        FunctionRef<void(Index, Index, const Matrix&)> put,
+                                        FunctionRef<void(Index, const Matrix&)> then) const {
   Vector state = own;
   linalg::gather_rows(x_.rows(), k_, state.data());
-  std::vector<Index> features;
-  std::vector<std::vector<std::pair<Index, Index>>> places(static_cast<std::size_t>(k_));  // in h, feature
-  for (std::size_t i = 0; i < set.size(); ++i) {
-    const Index feature = set[i] / k_;
-    if (features.empty() || features.back() != feature) features.push_back(feature);
-    places[static_cast<std::size_t>(set[i] % k_)].emplace_back(static_cast<Index>(i),
-                                                               std::ssize(features) - 1);
-  }
-  Matrix hessian(set.size(), set.size());
   Matrix along(x_.rows(), k_);  // s_i/N ∂²ℓ_i/∂m_o∂m_l of each row i and output l
   const std::span<double> all{along.data(), static_cast<std::size_t>(along.size())};
   for (Index o = 0; o < k_; ++o) {
@@ -298,14 +289,35 @@ Matrix DataTerm::hessian_of_outputs_on(const Vector& own, const std::vector<Inde
     for (Index l = 0; l <= o; ++l) {
       // Curvatures between two outputs may have either sign, the weights of a Gram matrix may not.
       const Vector up = along.col(l).cwiseMax(0.0), down = along.col(l).cwiseMin(0.0).cwiseAbs();
-      Matrix gram = Matrix::Zero(std::ssize(features), std::ssize(features));
-      if (up.maxCoeff() > 0.0) gram += weighted_gram(x_, as_span(up), features);
-      if (down.maxCoeff() > 0.0) gram -= weighted_gram(x_, as_span(down), features);
-      for (const auto& [row, i] : places[static_cast<std::size_t>(o)])
-        for (const auto& [column, j] : places[static_cast<std::size_t>(l)])
-          hessian(row, column) = hessian(column, row) = gram(i, j);
+      Matrix gram = Matrix::Zero(columns, columns);
+      if (up.maxCoeff() > 0.0) gram += gram_of(as_span(up));
+      if (down.maxCoeff() > 0.0) gram -= gram_of(as_span(down));
+      put(o, l, gram);
     }
+    then(o, along);
   }
+}
+
+/// A Gram matrix of the features in the set for each pair of outputs; intercepts are those of a column of
+/// ones, behind the others.
+Matrix DataTerm::hessian_of_outputs_on(const Vector& state, const std::vector<Index>& set) const {
+  std::vector<Index> features;
+  std::vector<std::vector<std::pair<Index, Index>>> places(static_cast<std::size_t>(k_));  // in h, feature
+  for (std::size_t i = 0; i < set.size(); ++i) {
+    const Index feature = set[i] / k_;
+    if (features.empty() || features.back() != feature) features.push_back(feature);
+    places[static_cast<std::size_t>(set[i] % k_)].emplace_back(static_cast<Index>(i),
+                                                               std::ssize(features) - 1);
+  }
+  Matrix hessian(set.size(), set.size());
+  for_each_pair_of_outputs(
+      state, std::ssize(features),
+      [&](std::span<const double> weight) { return weighted_gram(x_, weight, features); },
+      [&](Index o, Index l, const Matrix& gram) {
+        for (const auto& [row, i] : places[static_cast<std::size_t>(o)])
+          for (const auto& [column, j] : places[static_cast<std::size_t>(l)])
+            hessian(row, column) = hessian(column, row) = gram(i, j);
+      });
   return hessian;
 }
 
@@ -317,34 +329,23 @@ double DataTerm::hessian_on_flops(std::size_t size) const {
   return rows() * columns * columns * (k_ > 1 ? 0.5 * (outputs + 1.0) / outputs : 1.0);
 }
 
-Matrix DataTerm::hessian_of_outputs_at(const Vector& own, const StopToken* stop) const {
+Matrix DataTerm::hessian_of_outputs_at(const Vector& state, const StopToken* stop) const {
   const Index d = x_.cols();
-  Vector state = own;
-  linalg::gather_rows(x_.rows(), k_, state.data());
   Matrix hessian(size(), size());
-  Matrix along(x_.rows(), k_);  // s_i/N ∂²ℓ_i/∂m_o∂m_l of each row i and output l
-  const std::span<double> all{along.data(), static_cast<std::size_t>(along.size())};
-  for (Index o = 0; o < k_; ++o) {
-    along.setZero();
-    along.col(o).setConstant(1.0 / rows());
-    loss_.apply_curvatures(as_span(state), all, all);
-    weigh(0, all);
-    for (Index l = 0; l <= o; ++l) {
-      // Curvatures between two outputs may have either sign, the weights of a Gram matrix may not.
-      const Vector up = along.col(l).cwiseMax(0.0), down = along.col(l).cwiseMin(0.0).cwiseAbs();
-      Matrix gram = Matrix::Zero(d, d);
-      if (up.maxCoeff() > 0.0) gram += weighted_gram(x_, as_span(up), stop);
-      if (down.maxCoeff() > 0.0) gram -= weighted_gram(x_, as_span(down), stop);
-      for (Index i = 0; i < d; ++i)
-        for (Index j = 0; j < d; ++j)
-          hessian(i * k_ + o, j * k_ + l) = hessian(i * k_ + l, j * k_ + o) = gram(i, j);
-    }
-    if (!intercept_) continue;
-    Vector border;
-    gather(Eigen::Map<const Vector>(along.data(), along.size()), border);
-    hessian.col(penalisable() + o) = border;
-    hessian.row(penalisable() + o) = border.transpose();
-  }
+  for_each_pair_of_outputs(
+      state, d, [&](std::span<const double> weight) { return weighted_gram(x_, weight, stop); },
+      [&](Index o, Index l, const Matrix& gram) {
+        for (Index i = 0; i < d; ++i)
+          for (Index j = 0; j < d; ++j)
+            hessian(i * k_ + o, j * k_ + l) = hessian(i * k_ + l, j * k_ + o) = gram(i, j);
+      },
+      [&](Index o, const Matrix& along) {
+        if (!intercept_) return;
+        Vector border;
+        gather(Eigen::Map<const Vector>(along.data(), along.size()), border);
+        hessian.col(penalisable() + o) = border;
+        hessian.row(penalisable() + o) = border.transpose();
+      });
   return hessian;
 }
 

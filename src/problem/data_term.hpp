@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "yosida/data/dataset.hpp"
+#include "yosida/linalg/function_ref.hpp"
 #include "yosida/model/loss.hpp"
 
 namespace yosida {
@@ -83,7 +84,14 @@ class DataTerm {
   Matrix hessian_of_outputs_at(const Vector& state, const StopToken* stop = nullptr) const;
 
  private:
-  Matrix hessian_of_outputs_on(const Vector& own, const std::vector<Index>& set) const;
+  Matrix hessian_of_outputs_on(const Vector& state, const std::vector<Index>& set) const;
+  using GramOfWeights = Matrix(std::span<const double>);
+  /// For each pair of outputs l ≤ o calls put(o, l, gram), the Gram matrix of so many columns whose weights
+  /// are s_i/N ∂²ℓ_i/∂m_o∂m_l; and behind those of each o then(o, the weights of all l).
+  void for_each_pair_of_outputs(
+      const Vector& own, Index columns, FunctionRef<GramOfWeights> gram_of,
+      FunctionRef<void(Index, Index, const Matrix&)> put,
+      FunctionRef<void(Index, const Matrix&)> then = [](Index, const Matrix&) {}) const;
   std::span<const double> targets(Index first, std::size_t margins) const;
   double sum(Index first, std::span<const double> m) const;
   /// Calls range(first, margins of these rows) for all rows, by several threads where they are many; adds up

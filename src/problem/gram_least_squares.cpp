@@ -60,7 +60,7 @@ std::shared_ptr<const GramLeastSquares> GramLeastSquares::of(std::shared_ptr<con
 
 GramLeastSquares::GramLeastSquares(std::shared_ptr<const LinearProblem> direct, const StopToken& stop,
                                    const GramOfAll* all)
-    : direct_(std::move(direct)), intercept_(direct_->intercepts() > 0) {
+    : LeastSquaresForm(std::move(direct)) {
   const Dataset& train = direct_->split().train;
   train_rows_ = static_cast<double>(train.rows());
   validation_rows_ = static_cast<double>(direct_->split().validation.rows());
@@ -234,29 +234,6 @@ void GramLeastSquares::hessian_product(const Vector&, const Vector& lambda, cons
   if (intercept_) out[rank()] = p[rank()];
 }
 
-void GramLeastSquares::cross_product(const Vector& w, const Vector& lambda, const Vector& q,
-                                     Vector& out) const {
-  require_sizes(*this, w, lambda);
-  require_lambda(*this, q);
-  out.resize(weights());
-  out.head(rank()) = 2.0 * std::exp(lambda[0]) * q[0] * w.head(rank());
-  if (intercept_) out[rank()] = 0.0;
-}
-
-void GramLeastSquares::cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
-                                                Vector& out) const {
-  require_sizes(*this, w, lambda);
-  require_weights(*this, p);
-  out.resize(hyperparameters());
-  out[0] = 2.0 * std::exp(lambda[0]) * w.head(rank()).dot(p.head(rank()));
-}
-
-void GramLeastSquares::train_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const {
-  require_sizes(*this, w, lambda);
-  out.resize(hyperparameters());
-  out[0] = std::exp(lambda[0]) * w.head(rank()).squaredNorm();
-}
-
 Eigen::MatrixXd GramLeastSquares::outer(const Eigen::MatrixXd& a) const {
   return rotation_ ? rotation_->rotated(a) : a;
 }
@@ -355,11 +332,6 @@ void GramLeastSquares::closed_forms(std::span<const double> lambdas, std::span<C
 
 std::optional<Vector> GramLeastSquares::least_curvatures() const { return Vector::Constant(1, least_); }
 
-/// What is no gradient counts by its operations.
-double GramLeastSquares::work_of(double flops) const {
-  return flops / (2.0 * direct_->split().train.x.product_flops());
-}
-
 void GramLeastSquares::certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const {
   require_sizes(*this, w, lambda);
   out.resize(hyperparameters());
@@ -388,11 +360,6 @@ Vector GramLeastSquares::expand(const Vector& w) const {
   }
   if (intercept_) full[d] = w[rank()] + target_mean_ - mean_.dot(full.head(d));
   return full;
-}
-
-Losses GramLeastSquares::losses(const Vector& w, const Vector& lambda) const {
-  require_sizes(*this, w, lambda);
-  return direct_->losses(expand(w), lambda);
 }
 
 }  // namespace yosida

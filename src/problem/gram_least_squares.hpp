@@ -5,8 +5,8 @@
 
 #include "linalg/gram_of_all.hpp"
 #include "linalg/tridiagonal.hpp"
+#include "problem/least_squares_form.hpp"
 #include "problem/validation_square.hpp"
-#include "yosida/problem/linear_problem.hpp"
 
 namespace yosida {
 
@@ -21,7 +21,7 @@ namespace yosida {
 ///
 /// Coordinates: a, of the centred training rows, and t = b − b*(w), how far the intercept is from the exact
 /// one.
-class GramLeastSquares final : public BilevelProblem {
+class GramLeastSquares final : public LeastSquaresForm {
  public:
   /// Nothing where the products are not exact enough. For what CollapsedLeastSquares::collapses() alone.
   /// Throws RunEnded where it is told to stop. `all`: of the training and the validation rows together, where
@@ -37,20 +37,13 @@ class GramLeastSquares final : public BilevelProblem {
   };
   static Cost cost(const LinearProblem& direct);
 
-  Index weights() const override { return rank() + (intercept_ ? 1 : 0); }
-  Index hyperparameters() const override { return 1; }
-  Index intercepts() const override { return intercept_ ? 1 : 0; }
   double train_loss(const Vector& w, const Vector& lambda) const override;
   void train_gradient(const Vector& w, const Vector& lambda, Vector& g) const override;
   void hessian_product(const Vector& w, const Vector& lambda, const Vector& p, Vector& out) const override;
-  void cross_product(const Vector& w, const Vector& lambda, const Vector& q, Vector& out) const override;
-  void cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
-                                Vector& out) const override;
   double validation_loss(const Vector& w, const Vector& lambda) const override;
   double validation_gradient(const Vector& w, const Vector& lambda, Vector& g) const override;
   void validation_hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
                                   Vector& out) const override;
-  void train_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const override;
   InnerReport inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const override;
   LinearReport hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
                              const LinearOptions& options, Vector& x) const override;
@@ -59,7 +52,6 @@ class GramLeastSquares final : public BilevelProblem {
   std::optional<Vector> least_curvatures() const override;
   void fit_intercept(Vector& w) const override;
   Vector expand(const Vector& w) const override;
-  Losses losses(const Vector& w, const Vector& lambda) const override;
 
  private:
   GramLeastSquares(std::shared_ptr<const LinearProblem> direct, const StopToken& stop, const GramOfAll* all);
@@ -72,17 +64,14 @@ class GramLeastSquares final : public BilevelProblem {
   double error_at(double lambda) const;
   bool agrees_with_rows() const;
 
-  Index rank() const { return diagonal_.size(); }
+  Index rank() const override { return diagonal_.size(); }
   /// 2e^λ, and no less than what the form can tell from none.
   double curvature_of_penalty(double lambda) const;
   void multiply_hessian(Eigen::Ref<const Vector> a, double c, Eigen::Ref<Vector> out) const;
   /// From the coordinates to those of the validation products, and back for gradients.
   Eigen::MatrixXd outer(const Eigen::MatrixXd& a) const;
   Vector inner(const Vector& g) const;
-  double work_of(double flops) const;
 
-  std::shared_ptr<const LinearProblem> direct_;
-  bool intercept_;
   bool is_exact_ = false;
   double train_rows_ = 0.0, validation_rows_ = 0.0;
   Vector mean_;  // of the training rows

@@ -253,30 +253,30 @@ void KFoldProblem::proximal_step(double step, const Vector& lambda, Vector& w) c
   });
 }
 
-void KFoldProblem::smooth_hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
-                                          Vector& out) const {
+void KFoldProblem::along(const Vector& w, const Vector& lambda, const Vector& p, Vector& out,
+                         FunctionRef<void(const Fold&, Scratch&)> each) const {
   require_sizes(*this, w, lambda);
   require_weights(*this, p);
   out.resize(weights());
   for_each_fold([&](const Fold& fold, Scratch& own) {
     gather(fold, w, own.a);
     gather(fold, p, own.b);
-    fold.problem->smooth_hessian_product(own.a, lambda, own.b, own.c);
+    each(fold, own);
     scatter(fold, own.c, out);
+  });
+}
+
+void KFoldProblem::smooth_hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
+                                          Vector& out) const {
+  along(w, lambda, p, out, [&](const Fold& fold, Scratch& own) {
+    fold.problem->smooth_hessian_product(own.a, lambda, own.b, own.c);
   });
 }
 
 void KFoldProblem::hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
                                    Vector& out) const {
-  require_sizes(*this, w, lambda);
-  require_weights(*this, p);
-  out.resize(weights());
-  for_each_fold([&](const Fold& fold, Scratch& own) {
-    gather(fold, w, own.a);
-    gather(fold, p, own.b);
-    fold.problem->hessian_product(own.a, lambda, own.b, own.c);
-    scatter(fold, own.c, out);
-  });
+  along(w, lambda, p, out,
+        [&](const Fold& fold, Scratch& own) { fold.problem->hessian_product(own.a, lambda, own.b, own.c); });
 }
 
 void KFoldProblem::cross_product(const Vector& w, const Vector& lambda, const Vector& q, Vector& out) const {
@@ -338,15 +338,9 @@ double KFoldProblem::validation_gradient(const Vector& w, const Vector& lambda, 
 
 void KFoldProblem::validation_hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
                                               Vector& out) const {
-  require_sizes(*this, w, lambda);
-  require_weights(*this, p);
-  out.resize(weights());
-  for_each_fold([&](const Fold& fold, Scratch& own) {
-    gather(fold, w, own.a);
-    gather(fold, p, own.b);
+  along(w, lambda, p, out, [&](const Fold& fold, Scratch& own) {
     fold.problem->validation_hessian_product(own.a, lambda, own.b, own.c);
     own.c *= fold.share;
-    scatter(fold, own.c, out);
   });
 }
 

@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "solver/direct_term.hpp"
-#include "solver/lambda_range.hpp"
 #include "solver/unrolled.hpp"
 
 namespace yosida {
@@ -44,19 +43,8 @@ Forward::State Forward::init(const BilevelProblem& problem, const Start& start) 
   return unrolled_init(problem, start, name);
 }
 
-// The algorithm's loop, begun at its last line: so the w of an iterate was trained under its λ.
 void Forward::step(const BilevelProblem& problem, State& state) const {
-  // λ = P(λ − β d log L_V(w_T)/dλ)
-  // Deviation: of the logarithm, so that the scale of the targets does not matter to β.
-  if (state.validation > 0.0)
-    descend_lambda(state.range, settings.beta * state.hypergradient / state.validation, state);
-  if (state.status == SolverStatus::failed) return;
-
-  // w_T and dL_V(w_T)/dλ
-  // Deviation: w_0 is the last w_T, not the same start each time; its own dependence on λ is left out.
-  const double alpha = inner_step_size(problem, settings, state);
-  state.validation =
-      forward_hypergradient(problem, state.lambda, alpha, settings.steps, state.w, state.hypergradient);
+  unrolled_step(problem, settings, forward_hypergradient, state);
 }
 
 }  // namespace yosida

@@ -112,6 +112,9 @@ class KFoldProblem final : public BilevelProblem {
   /// out = what `each` makes of the weights of every fold.
   void by_fold(const Vector& w, const Vector& lambda, Vector& out,
                FunctionRef<void(const BilevelProblem&, const Vector&, Vector&)> each) const;
+  /// out = what `each` leaves in c of every fold, given its weights in a and its part of p in b.
+  void along(const Vector& w, const Vector& lambda, const Vector& p, Vector& out,
+             FunctionRef<void(const Fold&, Scratch&)> each) const;
 
   std::vector<Fold> folds_;
   Index operations_;
