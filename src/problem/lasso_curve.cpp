@@ -10,7 +10,6 @@
 #include "linalg/factor.hpp"
 #include "linalg/gram.hpp"
 #include "linalg/growing_cholesky.hpp"
-#include "linalg/large_blocks.hpp"
 #include "linalg/row_numbers.hpp"
 #include "problem/newton.hpp"
 
@@ -252,8 +251,10 @@ void LassoCurves::forget_products() { gram_ = {}; }
 Matrix LassoCurves::products_on(const std::vector<Index>& columns) {
   if (gram_.all().size() > 0) return gram_.all()(columns, columns);
   if (of_all_)
-    if (std::optional<Matrix> sums = of_all_->of(x_, split_.validation.x, columns))
-      return *sums / static_cast<double>(x_.rows());
+    if (std::optional<Matrix> sums = of_all_->of(x_, split_.validation.x, columns)) {
+      *sums /= static_cast<double>(x_.rows());
+      return std::move(*sums);
+    }
   return weighted_gram(x_.with_columns(columns), as_span(weight_));
 }
 
@@ -443,14 +444,14 @@ Matrix LassoCurves::hessian_on(const std::vector<Index>& set) {
   if (!is_ready_) prepare(nullptr);
   const bool has_intercept = intercept_ && !set.empty() && set.back() == x_.cols();
   const std::vector<Index> columns(set.begin(), set.end() - (has_intercept ? 1 : 0));
-  const auto d = static_cast<Index>(columns.size());
-  Matrix h = linalg::unfilled(std::ssize(set), std::ssize(set));
-  h.topLeftCorner(d, d) = products_on(columns);
+  Matrix h = products_on(columns);
   if (!intercept_) return h;
   const double total = sum_of(x_, weight_);
   const Vector mean = mean_(columns);
-  h.topLeftCorner(d, d).noalias() += (total * mean) * mean.transpose();
+  h.noalias() += (total * mean) * mean.transpose();
   if (!has_intercept) return h;
+  const Index d = h.rows();
+  h.conservativeResize(d + 1, d + 1);
   h.row(d).head(d) = total * mean.transpose();
   h.col(d).head(d) = total * mean;
   h(d, d) = total;
