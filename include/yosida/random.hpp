@@ -9,9 +9,9 @@
 
 namespace YOSIDA_EXPORT yosida {
 
-/// The one generator of the project: xoshiro256++ (Blackman and Vigna), its state filled by
-/// splitmix64 from the seed. Normals and shuffles are our own, because the standard library's
-/// differ between implementations: a seed means the same numbers everywhere. Of one thread at a time.
+/// The one generator of the project: xoshiro256++ (Blackman and Vigna), its state filled by splitmix64 from
+/// the seed. Normals and shuffles are our own, because the standard library's differ between implementations:
+/// a seed means the same numbers everywhere. May be used by one thread at a time.
 class Random {
  public:
   /// A seed stands for one sequence.

@@ -12,7 +12,7 @@ namespace YOSIDA_EXPORT yosida {
 /// Writes a whole file or nothing, piece by piece: to a file beside it first (its name with .yosida-part
 /// added), which is on the disk before it gets the name. A power cut leaves the old file or the new one. The
 /// side file is locked while it is written: what a killed process has left is not, and is removed by the next
-/// that writes the same file. Throws OutputError. Of one thread at a time.
+/// that writes the same file. Throws OutputError. May be used by one thread at a time.
 class WholeFile {
  public:
   /// A link is replaced, not followed.

@@ -23,7 +23,7 @@ class ColumnLook {
 
   bool has_values() const { return values_ > 0; }
   bool has_gaps() const { return gaps_ > 0; }
-  /// As many gaps as another column, from the same line on.
+  /// Whether it has as many gaps as another column, the first of them in the same line.
   bool has_gaps_of(const ColumnLook& other) const {
     return gaps_ == other.gaps_ && first_gap_.line == other.first_gap_.line;
   }

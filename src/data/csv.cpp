@@ -32,7 +32,7 @@ struct BlankLine {
 
 class CsvReader {
  public:
-  /// Of `stream` and of the files behind it.
+  /// Reads `stream` and then the files behind it.
   CsvReader(ByteStream& stream, std::span<const std::filesystem::path> further, const ReadOptions& options,
             Separator separator, Encoding encoding)
       : stream_(stream),

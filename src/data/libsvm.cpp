@@ -173,7 +173,7 @@ class RowReader {
 
 class LibsvmReader {
  public:
-  /// Of `stream` and of the files behind it.
+  /// Reads `stream` and then the files behind it.
   LibsvmReader(ByteStream& stream, std::span<const std::filesystem::path> further, std::uint64_t max_memory)
       : stream_(stream), further_(further), max_memory_(max_memory) {}
 

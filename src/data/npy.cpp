@@ -126,15 +126,15 @@ class ArrayReader {
     data.x = dense_view(numbers.get() + (target_ && *target_ == 0 ? 1 : 0), rows_, cols_ - (target_ ? 1 : 0),
                         cols_, numbers);
     if (part_.as_singles && sizeof(Number) > sizeof(float)) take_as_singles(numbers.get(), data.x);
-    // Of several files each process checks its own. One file has the look that statistics of its columns
-    // begin with.
+    // Where there are several files, each process checks its own. One file is checked by the look at its
+    // columns, which their statistics begin with.
     const bool is_doubtful =
         part_.is_one_of_several ? part_.is_own : !look_at(data.x)->is_finite() || !data.y.allFinite();
     if (is_doubtful) check_all<Number>(0, {numbers.get(), static_cast<std::size_t>(size())});
     return true;
   }
 
-  // Of a file that is mapped: the system may forget these pages, and reads them again where they are asked
+  // For a file that is mapped: the system may forget these pages, and reads them again when they are asked
   // for.
   template <typename Number>
   static void let_go(std::span<const Number> numbers) {

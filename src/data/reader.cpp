@@ -147,7 +147,8 @@ struct Arrays {
   std::vector<Index> rows = {};
 };
 
-/// Of several NPY files a process looks at its own, which hold as many bytes as those of any other.
+/// Several NPY files are shared out between the processes, by about as many bytes for each. A process looks
+/// at its own.
 Arrays read_arrays(Files files, ByteStream& first, Format format, const ReadOptions& options,
                    bool as_singles) {
   if (files.size() == 1)

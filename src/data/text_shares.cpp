@@ -115,7 +115,8 @@ class Shares {
 
   std::optional<Dataset> read() {
     if (!know_digests()) return std::nullopt;
-    // Of numbers a piece is read as it stands; what text stands for, all pieces together say.
+    // A piece that holds numbers alone is read as it stands. What a text stands for is known from all pieces
+    // together.
     const bool may_have_text = separator_ && options_.like.is_plain();
     std::optional<Dataset> form = may_have_text ? kept_form() : std::nullopt;
     if (!form && (!may_have_text || options_.categorical.empty()))

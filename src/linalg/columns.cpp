@@ -82,8 +82,9 @@ struct Stretch {
   Index begin, end;
 };
 
-/// Calls visit(i, row, stretch) such that all columns of each row are visited once, rows in their order. Of
-/// wide rows a stretch is taken of all rows before the next: what is summed for its columns stays in cache.
+/// Calls visit(i, row, stretch) such that all columns of each row are visited once, rows in their order. Wide
+/// rows are visited stretch by stretch, one stretch of all rows before the next: the sums of its columns then
+/// stay in cache.
 template <typename Visit>
 void for_each_stretch(const Design& x, const Visit& visit) {
   constexpr Index kWidth = 1024;

@@ -10,7 +10,8 @@ namespace yosida {
 // Statistics of the columns of a design, every step applied; zeros that are not stored count. Where rows have
 // weights, a row of weight 2 counts as two rows; without any, each counts once.
 
-/// The least and the largest number of each column; NaN is passed over. Of no number: +∞ and −∞.
+/// The least and the largest number of each column; NaN is passed over. Where a column has no number, they
+/// are +∞ and −∞.
 struct ColumnRange {
   Vector low, high;
 
@@ -26,7 +27,8 @@ struct FirstLook {
   /// True where all numbers are finite for sure.
   bool is_finite() const;
 };
-/// Of dense rows. The pass is made once where they are all that is stored, without a step.
+/// For dense rows. Where these are all that is stored, without a step, the pass is made once and its result
+/// is kept.
 std::shared_ptr<const FirstLook> look_at(const Design& x);
 /// The largest |number| of each column; NaN where there is one.
 Vector largest_magnitudes(const Design& x);

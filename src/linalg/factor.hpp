@@ -41,10 +41,10 @@ struct Qr {
 };
 Qr qr(const Matrix& a);
 
-/// The triangular factor of [X − 1 shiftᵀ | 1 | y − y_shift] (the column of ones where `with_ones`),
-/// rows read once in blocks: as data for least squares it is equal to the design, with at most
-/// as many rows as columns. Uses memory for a block and the factor, never a copy of the design. Of some rows
-/// only where `stop` says so on the way.
+/// The triangular factor of [X − 1 shiftᵀ | 1 | y − y_shift] (the column of ones where `with_ones`), rows
+/// read once in blocks: as data for least squares it is equal to the design, with at most as many rows as
+/// columns. Uses memory for a block and the factor, never a copy of the design. Where `stop` says so on the
+/// way, it is the factor of some rows only.
 Matrix triangular_factor(const Design& x, const Vector& shift, bool with_ones, const Vector& y,
                          double y_shift, const StopToken* stop = nullptr);
 

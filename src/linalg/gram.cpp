@@ -211,7 +211,7 @@ Matrix dense_gram(const Design& x, std::span<const double> weight, const StopTok
   }
 }
 
-/// Of dense rows: a column of ones and one of y stand behind theirs.
+/// For dense rows: their products with a column of ones and a column y behind them.
 Matrix gram_with_border(const Design& x, const Vector& y, const StopToken* stop) {
   const Index width = x.cols() + 2;
   const auto copy = [&](Index begin, Index count, double* out) {
@@ -604,7 +604,7 @@ Matrix multiplied(const Design& x, const Matrix& b) {
                {result.data(), static_cast<std::size_t>(result.size())}, b.cols());
     return result;
   }
-  // So wide that a block of rows would hold next to none of them, and have all of B read for these.
+  // From so many columns on, a block would hold very few rows, and all of B would be read for these.
   constexpr Index kWide = 1 << 14, kFewRows = 4096;
   if (x.cols() > kWide && x.rows() <= kFewRows && ColumnBlocks::serve(x)) {
     const ColumnBlocks columns(x);

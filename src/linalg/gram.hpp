@@ -5,8 +5,8 @@
 
 namespace yosida {
 
-/// Σ_i weight_i x_i x_iᵀ, both triangles filled; of some rows only where `stop` says so on the way. No
-/// weights are weights of 1.
+/// Σ_i weight_i x_i x_iᵀ, both triangles filled. Where `stop` says so on the way, it is the sum of some rows
+/// only. An empty `weight` stands for weights of 1.
 Matrix weighted_gram(const Design& x, std::span<const double> weight, const StopToken* stop = nullptr);
 /// Σ_i x_i x_iᵀ, Σ_i x_i and Σ_i y_i x_i from one pass over dense rows.
 struct RowSums {

@@ -16,14 +16,14 @@ class GramOfAll {
   /// is so small a part that it pays.
   static bool serves(const Design& all, const Design& rest, const Design& left_out);
 
-  /// Of the rows as they are stored, less their means: squares of large offsets would lose digits.
+  /// Multiplies the rows as they are stored, less their means: squares of large offsets would lose digits.
   explicit GramOfAll(const Design& all, const StopToken* stop = nullptr);
 
-  /// weighted_gram of `rest`, every step applied, where serves() says so. Of columns that `left_out` holds
-  /// nearly all of, the difference would be rounding: their products are taken from the rows. Nothing where
-  /// these are many.
+  /// weighted_gram of `rest`, every step applied, where serves() says so. Where `left_out` holds nearly all
+  /// of a column, the difference would be rounding: the products of this column are taken from the rows.
+  /// Empty where such columns are many.
   std::optional<Matrix> of(const Design& rest, const Design& left_out, const StopToken* stop = nullptr) const;
-  /// Of some columns alone, in the order in which they are named.
+  /// The same for some columns alone, in the order in which they are named.
   std::optional<Matrix> of(const Design& rest, const Design& left_out, std::span<const Index> columns,
                            const StopToken* stop = nullptr) const;
 

@@ -12,8 +12,8 @@ struct LargestSeen {
   double norm = 0.0;
 };
 
-/// So many power iterations, p ← Hp/‖Hp‖, from the direction given, which is left where they end: a later
-/// call goes on from there. `apply(p, out)` writes Hp to out. Fewer where Hp is 0.
+/// Does so many power iterations, p ← Hp/‖Hp‖, or fewer where Hp is 0. They begin at the direction given and
+/// leave it where they end, so that a later call goes on from there. `apply(p, out)` writes Hp to out.
 LargestSeen power_iteration(FunctionRef<void(const Vector& p, Vector& out)> apply, int products,
                             Vector& direction, Vector& scratch);
 

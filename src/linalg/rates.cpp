@@ -7,7 +7,7 @@
 namespace yosida {
 
 Rates rates() {
-  // Of the order that two cores reach with 100 to 800 columns; `yosida tune --explain` shows how true it is.
+  // About what two cores reach with 100 to 800 columns; `yosida tune --explain` shows how near it is.
   constexpr Rates kAvx512 = {.products = 9e10, .factors = 2e10, .vectors = 1e10, .bytes = 2e10};
   constexpr Rates kAvx2 = {.products = 6e10, .factors = 1.6e10, .vectors = 8e9, .bytes = 2e10};
   constexpr Rates kPlain = {.products = 2.5e10, .factors = 1e10, .vectors = 5e9, .bytes = 2e10};

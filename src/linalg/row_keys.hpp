@@ -7,8 +7,8 @@
 
 namespace yosida {
 
-/// A number for each row that its numbers decide: equal rows have equal ones, whether or not zeros are
-/// stored, and others hardly ever. Of rows as they are stored, before any step.
+/// A key for each row, made of its numbers as they are stored, before any step: equal rows have equal keys,
+/// whether or not zeros are stored, and different rows hardly ever do.
 std::vector<std::uint64_t> row_keys(const Design& x);
 
 }  // namespace yosida

@@ -59,7 +59,7 @@ class Pool {
   }
 
  private:
-  /// Of places_: the upper half counts seats that are free, the lower one those inside.
+  /// The upper half of places_ counts the seats that are free, the lower half the threads inside.
   static constexpr std::uint64_t kSeat = std::uint64_t{1} << 32;
   static constexpr int kAwake = 4000;  // looks, some 50 µs
 

@@ -41,7 +41,7 @@ struct KrylovSpace {
   Matrix basis;  // columns
   Vector diagonal, off_diagonal;
 };
-/// Of a diagonal H > 0, by Lanczos; nothing where it has more than `most` dimensions.
+/// The space for a diagonal H > 0, by Lanczos. Empty where it has more than `most` dimensions.
 std::optional<KrylovSpace> krylov_space(const Vector& h, const Vector& b, Index most);
 
 /// (T + c) x = b in place of b for a tridiagonal T whose diagonals are given (the second one may be empty: T

@@ -8,7 +8,7 @@
 // What models as code in all languages share, and one function for each of them.
 namespace yosida {
 
-/// Of a double in every language here: the shortest text that reads as the same number, never an integer.
+/// A double as text that every language here reads: the shortest that is the same number, never an integer.
 std::string literal(double value);
 /// "0.5, 1.0"
 std::string literals(const Vector& values);

@@ -22,7 +22,8 @@ inline double exponential(double x) {
   return e.mantissa * power(half - kEven / 2 + 1023) * power(k - (half - kEven / 2) + 1023);
 }
 
-/// So many at a time, the last ones filled up: each number is computed in the same way wherever it stands.
+/// So many are computed at a time, and the last block is filled up: so each number is computed in the same
+/// way wherever it stands.
 constexpr long kBlock = 8;
 
 inline void block_of(const double* x, double* out) {

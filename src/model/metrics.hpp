@@ -4,7 +4,8 @@
 
 #include "yosida/linalg/design.hpp"
 
-// Of rows: x is their design, y their targets, m their margins and s their weights (empty: all 1).
+// Arguments are those of rows: x is their design, y their targets, m their margins and s their weights
+// (empty: all 1).
 
 namespace yosida {
 
@@ -18,9 +19,9 @@ double accuracy(const Design& x, const Vector& y, const Vector& m, Index classes
 /// Rows counted by their class (a row of the result) and by what their margins say (a column): of two
 /// classes, y ∈ {−1, +1} and one margin a row, else as accuracy has them.
 Matrix confusion_matrix(const Design& x, const Vector& y, const Vector& m, Index classes);
-/// Of two classes that of the second one, of more the mean over those that rows have or are said to have.
-/// A class that no row is said to have counts as 0, as in scikit-learn. Nothing where the class asked for, or
-/// any, is not there: recall needs rows of it, F1 such rows or predictions.
+/// With two classes, each is that of the second one; with more, the mean over the classes that rows have or
+/// are predicted to have. A class that is never predicted counts as 0, as in scikit-learn. Empty where the
+/// class that is asked for does not occur: recall needs rows of it, F1 rows or predictions.
 std::optional<double> precision(const Matrix& confusion);
 std::optional<double> recall(const Matrix& confusion);
 std::optional<double> f1(const Matrix& confusion);

@@ -22,7 +22,7 @@ constexpr double kNothing = 0.02;  // seconds
 /// Where passes over the rows are expected to take no longer than this, nobody notices which form is taken:
 /// then it is not the one that needs more operations.
 constexpr double kUnnoticed = 0.25;  // seconds
-/// So many times as many iterations as expected are taken on rows that products would lose digits of.
+/// Where products would lose digits, a run takes so many times the iterations that are expected.
 constexpr double kIllConditioned = 5.0;
 
 /// A small problem may use a gigabyte to collapse; a large design only a fraction of its own size
@@ -65,8 +65,8 @@ double seconds_of_products(const LinearProblem& problem, const Shape& shape) {
          kPasses * shape.pass_bytes / rates().bytes;
 }
 
-/// Of another loss than squares with few rows. Where columns are many, vectors of weights take longer than
-/// the rows.
+/// The forms of another loss than squares with few rows. Where columns are many, vectors of weights take
+/// longer to read and write than the rows.
 std::vector<FormCost> forms_of_wide(const LinearProblem& problem, const Shape& shape, double iterations) {
   constexpr double kVectors = 20.0;  // read and written for each pass
   const auto outputs = static_cast<double>(problem.loss().outputs());

@@ -79,7 +79,7 @@ class CountedProblem final : public ForwardingProblem {
   mutable Vector curve_lambda_;
   mutable Index curve_along_ = -1;
   mutable double curve_least_ = 0.0;
-  /// Of what was computed on batches, what does not make a whole yet.
+  /// What was computed on batches and does not add up to a whole gradient yet.
   mutable double train_share_ = 0.0, validation_share_ = 0.0, hessian_share_ = 0.0;
   mutable double setup_paid_ = 0.0;  // of what inner solves compute once and keep
 };

@@ -371,8 +371,8 @@ std::size_t LassoCurves::first_violation(const LassoPath& path, std::size_t firs
   if (looked_at.empty()) return end;
   const bool are_many = std::ssize(looked_at) * kMostDoubtful > x_.cols();
   const Design columns = are_many ? x_ : x_.with_columns(looked_at);
-  // Of all columns a few kinks at a time: correlations are a number for each column and kink, and the first
-  // violation ends the search.
+  // Where all columns are looked at, only a few kinks are taken at a time: there is a correlation for each
+  // column and kink, and the first violation ends the search.
   const Index step = are_many ? kKinksOfAll : w.cols();
   Index worst = w.cols();
   for (Index begin = 0; begin < worst; begin += step) {

@@ -16,8 +16,8 @@ namespace yosida {
 /// The weights at the kinks of a path. Between kinks they are linear in c = e^λ.
 struct KnownWeights;
 
-/// The products of the columns of a working set. Of few columns they are a matrix; of many, those that are
-/// asked for are computed then, and kept.
+/// The products of the columns of a working set. Those of few columns are kept as a matrix; those of many are
+/// computed when they are asked for, and kept.
 class WorkingProducts final : public ColumnProducts {
  public:
   void set_all(Matrix gram);
@@ -43,7 +43,7 @@ class WorkingProducts final : public ColumnProducts {
 };
 
 /// h(λ₁) of a lasso or an elastic net of least squares, for every λ₁ at once and any ℓ₂ penalty, from the
-/// exact path of its weights. Of many columns the path is followed on a working set, and all others are
+/// exact path of its weights. With many columns the path is followed on a working set, and all others are
 /// checked at every kink: correlations are linear between kinks, so that what holds at these holds
 /// everywhere.
 ///
@@ -69,7 +69,7 @@ class LassoCurves {
                                           double least = ExactCurve::kAll);
 
   /// ∇² of the data term on a set of weights, the intercept the last of all, from the Gram matrix that curves
-  /// are made of. Of at most kMaxCholesky columns.
+  /// are made of. For at most kMaxCholesky columns.
   Matrix hessian_on(const std::vector<Index>& set);
 
  private:
@@ -84,22 +84,22 @@ class LassoCurves {
   /// The products of the working columns.
   void make_products(const StopToken* stop);
   void forget_products();
-  /// Those of a few columns, all being the working set.
+  /// The products of a few columns, where all columns are the working set.
   Matrix products_on(const std::vector<Index>& columns);
   /// Many folds would keep more numbers than their rows have, of which a few are asked for.
   bool keeps_weights() const { return !only_one_ || !of_all_; }
   KnownWeights known_weights(LassoKinks kinks, WeightsAtKinks weights) const;
   /// The weights where they are not kept: the same path once more, down to this λ.
   Vector followed_to(double ridge, double lambda);
-  /// Of the columns of the working set.
+  /// Leaves out the constant columns of the working set.
   void leave_out_constant();
   /// The columns with the largest scores that are not in the working set join it.
   void grow(const Vector& score);
   /// Which columns outside the working set may have a correlation above c at one of the kinks from `first`
   /// on, given the weighted residuals there.
   std::vector<Index> doubtful(const LassoKinks& kinks, std::size_t first, const Matrix& residual);
-  /// Of the kinks from `first` on, the first at which a column outside the working set has a correlation
-  /// above c; their number where there is none. `score` tells the largest correlations there.
+  /// The first kink from `first` on at which a column outside the working set has a correlation above c; the
+  /// number of all kinks where there is none. `score` tells the largest correlations there.
   std::size_t first_violation(const LassoPath& path, std::size_t first, Vector& score);
   /// Weights at the kinks from `first` on, one a column, the intercept last.
   Matrix weights_from(const LassoPath& path, std::size_t first) const;

@@ -9,7 +9,8 @@
 namespace yosida {
 namespace {
 
-/// Of the least c at which a column may enter, by its scale: what is below is rounding of the correlations.
+/// The path ends at this share of the largest c, times the ratio of the columns' scales: below it
+/// correlations are rounding.
 constexpr double kLeast = 1e-12;
 /// Rounding of a correlation, as a share of the scale of its column.
 constexpr double kRounding = 1e-13;
@@ -18,8 +19,9 @@ constexpr double kIndependent = 1e-11;
 /// A step by less than this share of c is none; so many of them one after the other have no end.
 constexpr double kStands = 1e-13;
 constexpr int kMostStanding = 200;
-/// Columns that reach c this near to each other, as shares of it, do so at once: the first of them enters. Of
-/// two that are alike in the training rows rounding would choose one, and validation rows tell them apart.
+/// Columns that reach c within this share of it count as reaching it together: the first of them enters.
+/// Rounding would otherwise choose between two columns that are alike in the training rows, and validation
+/// rows may tell them apart.
 constexpr double kTogether = 1e-11;
 /// Correlations are computed anew after so many kinks, and may be off by so much of c.
 constexpr int kRenewal = 32;

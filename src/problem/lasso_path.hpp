@@ -36,7 +36,7 @@ class WeightsAtKinks {
     std::span<const std::int32_t> column;
     std::span<const double> value;
   };
-  /// Of a kink that they are held of.
+  /// The weights at a kink for which they are held.
   Weights at(std::size_t kink) const;
   void push_back(const std::vector<Index>& columns, const Vector& values);
   void forget_before(std::size_t kink);

@@ -30,8 +30,8 @@ struct FactoredRows {
   Matrix rest;
 
   Index rank() const { return squares.size(); }
-  /// Of the named targets, each at its own λ: a column for each in the basis V, and its derivative by λ where
-  /// there is a place for it.
+  /// The weights of the named targets, each at its own λ: a column for each in the basis V, and its
+  /// derivative by λ where there is a place for it.
   Matrix coordinates(std::span<const Index> targets, const Vector& lambda, Matrix* turn = nullptr) const;
   /// Weights and, in the last row, the intercept of each target.
   Matrix weights(const Vector& lambda) const;

@@ -105,7 +105,7 @@ class Newton {
   Vector newton_direction() {
     p_.data.state_at(margins_, state_);
     HessianSystem hessian{p_.data, p_.c, state_, p_.flops_per_gradient, p_.curvatures, p_.stop};
-    // That of a quadratic is the same everywhere.
+    // The Hessian of a quadratic is the same everywhere.
     const bool keeps = p_.data.loss().is_quadratic() || (p_.exact && hessian.factor_work() >= kDearHessian);
     if (keeps) hessian.kept = &kept_;
     is_chord_ = kept_.size() > 0 && !p_.data.loss().is_quadratic();

@@ -75,9 +75,9 @@ LinearReport hessian_solve(const DataTerm& data, const Vector& c, const Vector& 
                            Vector& x);
 
 inline constexpr Index kMaxCholesky = 2500;
-/// So many operations of a factorisation take a few milliseconds: then it is always made.
+/// A factorisation of up to so many operations takes a few milliseconds: it is always made.
 inline constexpr double kInstantFlops = 3e7;
-/// So many take a hundredth of a second: hundreds of factorisations are made in a few seconds.
+/// One of so many takes a hundredth of a second: hundreds of them are made in a few seconds.
 inline constexpr double kSoonFlops = 2e8;
 /// A factorisation that costs no more than so many gradients is cheaper than conjugate gradients.
 inline constexpr double kCheapFactor = 40.0;

@@ -44,7 +44,8 @@ class NewtonCg {
       if (spent() || stop_requested(options_.stop)) break;
       const double last = norm_;
       const double fall = step(tolerance);
-      // As near as rounding lets it come: neither the objective nor the gradient shows a step any more.
+      // This is as near as rounding lets it come: neither the objective nor the gradient shows a step any
+      // more.
       stalled = fall <= kRounding * std::abs(value_) && !(norm_ < 0.5 * last) ? stalled + 1 : 0;
       if (stalled == kMaxStalled) {
         report_.converged = promised_ <= kRounding * std::abs(value_);

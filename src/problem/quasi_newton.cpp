@@ -39,7 +39,7 @@ Seconds predicted(const DataTerm& data, KeptHessian::Rows rows, KeptHessian::Kin
   const double flops = hessian_flops(data, rows, kind);
   Seconds seconds{
       .pass = numbers * std::max(8.0 / rate.bytes, 4.0 * outputs / rate.products),
-      // That of one output, and products of features, are summed in single precision.
+      // The Hessian of one output and the products of features are summed in single precision.
       .hessian = (outputs > 1.0 && kind == KeptHessian::Kind::whole ? 1.0 : 0.5) * flops / rate.products,
       .factor = cube / (3.0 * rate.factors)};
   // Where whole Hessians of several outputs are cheap, columns are few, and losses take much of a pass.
@@ -70,15 +70,15 @@ constexpr std::size_t kMaxPairsOfSolve = 8;
 constexpr std::size_t kMaxKept = 24;
 /// A Hessian counts as new for this many solves.
 constexpr int kSoon = 2;
-/// So many passes a solve takes with the Hessian of today, too: the finer it is, the more.
+/// A solve takes so many passes even with the Hessian of today; a finer one takes more.
 std::int64_t needed_passes(double tolerance) {
   return 1 + static_cast<std::int64_t>(tolerance < 1e-2) + static_cast<std::int64_t>(tolerance < 1e-4);
 }
 /// A blur from here on is that of a scan.
 constexpr double kCoarse = 0.1;
 constexpr std::int64_t kMaxPasses = 200;
-/// So many steps, none of which has brought the gradient to this share of the least before, are those of
-/// rounding.
+/// After so many steps, none of which has brought the gradient to this share of its least before, rounding
+/// decides.
 constexpr int kMaxStalled = 20;
 constexpr double kShrinks = 0.9;
 /// A step is taken where it lowers the objective by this share of what its slope promises ...
@@ -95,7 +95,7 @@ bool pays_as(const DataTerm& data, KeptHessian::Kind kind) {
   return kUsualSolves * seconds.factor + kUsualHessians * seconds.hessian <= kUsualPasses * seconds.pass;
 }
 
-/// Of several outputs it is kept whole where that costs little beside the passes that it saves.
+/// The Hessian of several outputs is kept whole where that costs little beside the passes that it saves.
 KeptHessian::Kind kind_for(const DataTerm& data) {
   using enum KeptHessian::Kind;
   return data.outputs() == 1 || pays_as(data, whole) ? whole : product;
@@ -248,7 +248,8 @@ void QuasiNewton::adopt(const DataTerm& data, const Vector& c, Matrix hessian) {
 
 void QuasiNewton::remember(Pair pair) {
   const double curvature = pair.step.dot(pair.change);
-  // Of a convex term it is never negative but by rounding; what rounding decides tells nothing.
+  // The curvature of a convex term is never negative but by rounding. A pair whose curvature is rounding
+  // tells nothing.
   if (!(curvature > 1e-10 * pair.step.norm() * pair.change.norm())) return;
   if (pairs_.size() == kMaxPairs) pairs_.erase(pairs_.begin());
   pairs_.push_back(std::move(pair));

@@ -37,9 +37,10 @@ class QuasiNewton final : public SolveMemory,
   /// BilevelProblem::largest_curvature, at the weights `zero`: the first Hessian is the one that is needed.
   std::optional<double> largest_curvature(const DataTerm& data, const Vector& zero, double flops_per_gradient,
                                           Work& work);
-  /// As newton(), for tolerances that are not tight. Not converged where it makes no more progress.
+  /// Does what newton() does, for tolerances that are not tight. The report says `not converged` where there
+  /// is no more progress.
   InnerReport minimise(const InnerProblem& problem, Vector& a);
-  /// As yosida::hessian_solve(), by preconditioned conjugate gradients.
+  /// Does what yosida::hessian_solve() does, by preconditioned conjugate gradients.
   LinearReport solve(const DataTerm& data, const Vector& c, const Vector& w, const Vector& b,
                      const LinearOptions& options, double flops_per_gradient, const Vector* curvatures,
                      Vector& x);

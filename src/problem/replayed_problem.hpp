@@ -13,8 +13,8 @@ namespace yosida {
 
 /// A problem whose answers are kept in a checkpoint, about once a second. Searches are deterministic: a run
 /// that is done again asks the same, and gets from the checkpoint what the first has computed, with the same
-/// bits; where that ends, it computes on. Of processes that share rows, each reads the checkpoint and the
-/// first writes it, so that another number of them may go on. For one run in one thread.
+/// bits; where that ends, it computes on. Where processes share rows, each reads the checkpoint and the first
+/// writes it, so that another number of processes may go on. For one run in one thread.
 class ReplayedProblem final : public ForwardingProblem {
  public:
   /// `run` says what else decides the answers. Throws InputError where the file is damaged or belongs to
@@ -25,7 +25,7 @@ class ReplayedProblem final : public ForwardingProblem {
   ReplayedProblem(const ReplayedProblem&) = delete;
   ReplayedProblem& operator=(const ReplayedProblem&) = delete;
 
-  /// Writes what is new. Of a run that was stopped inside a solve the last checkpoint stays.
+  /// Writes what is new. Where a run was stopped inside a solve, its last checkpoint stays.
   void write() const;
   /// Why no more is written; empty where all is.
   const std::string& fault() const { return fault_; }

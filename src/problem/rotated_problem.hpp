@@ -10,7 +10,7 @@ namespace yosida {
 /// A LinearProblem with one λ in the basis of its (centred) training rows' singular vectors: the columns are
 /// then orthogonal, and their sizes the singular values. No larger than its rank.
 ///
-/// Of a small problem they come from the rows themselves. Factorisations do not mind scales of columns, so
+/// In a small problem they come from the rows themselves. Factorisations do not mind scales of columns, so
 /// solves are exact down to penalties at which the features' own coordinates have lost every digit, and the
 /// least curvature, which bounds λ from below, is known. Of a wide problem with few rows, such as text, they
 /// come from the products of rows: vectors of weights, a number for each column and output, are then not

@@ -288,8 +288,8 @@ class SparseNewton {
     return 0.0;
   }
 
-  /// Of the minima that columns which depend on each other have, the one that does not hang on rounding:
-  /// found from any Hessian that is at hand, kept where predictions stay as they are.
+  /// Columns that depend on each other leave many minima. This takes the one that does not hang on rounding:
+  /// it is found from any Hessian that is at hand, and kept where predictions stay as they are.
   void settle_dependent() {
     collect_support();
     set_ = support_;

@@ -36,8 +36,8 @@ Vector column_units(const Vector* curvatures, Index weights);
 /// the set and the penalty does not change with the shift; intercepts always are.
 void hold_shifts(const DataTerm& data, const SparsePenaltyAt& penalty, const Vector& c, const Vector& w,
                  const std::vector<Index>& set, Matrix& h);
-/// Of minimisers that differ by such shifts, the one whose features have a median of 0 over the outputs where
-/// an ℓ₁ term leaves them free, and a mean of 0 where there is no penalty at all.
+/// Minimisers may differ by such shifts. This chooses the one whose features have a median of 0 over the
+/// outputs where an ℓ₁ term leaves them free, and a mean of 0 where there is no penalty at all.
 void centre_shifts(const DataTerm& data, const SparsePenaltyAt& penalty, const Vector& c, Vector& w);
 
 /// Newton's method on a working set, from the a given: the weights that are not 0 and the worst violators of

@@ -436,8 +436,8 @@ Bounds SparseProblem::bounds_of_lambda(double largest_curvature) const {
   // A column of a smaller scale enters at an e^λ₁ smaller by as much.
   const Bounds columns = linear_.column_curvatures();
   const double spread = columns.high[0] > 0.0 ? std::log(columns.high[0] / columns.low[0]) : 0.0;
-  // Of a λ that all weights have in common it is known where they become 0; where others may let them in,
-  // only what it can be at most.
+  // Where one λ is common to all weights, the λ at which they become 0 is known. Where there are several, it
+  // depends on the others, and only its largest possible value is known.
   Vector shared(hyperparameters()), own(hyperparameters());
   const Index groups = penalty_.first_group_lambda(), squares = penalty_.first_l2_lambda();
   penalty_.highest(gradient_at_zero_, shared);

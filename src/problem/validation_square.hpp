@@ -17,8 +17,8 @@ class ValidationSquare {
   double gradient(const Vector& p, Vector& g) const;
   /// out = XᵀX p
   void multiply(const Vector& p, Vector& out) const;
-  /// Of weights without intercepts in the even columns of a, each with a direction behind it: S in the first
-  /// row of the result, (X p − z)·(X direction) in the second.
+  /// The even columns of a are weights p without intercepts, and each has a direction behind it. The result
+  /// has S(p) in its first row and (X p − z)·(X direction) in the second.
   Matrix along(const Eigen::MatrixXd& a) const;
   /// Operations of one column of along().
   double flops() const;

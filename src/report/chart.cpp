@@ -18,7 +18,8 @@ constexpr double kLegendFont = 9.5;
 constexpr double kCharacter = 0.58 * kLegendFont;  // about the mean width
 constexpr const char* kInk = "#222";
 
-/// As text of an XML file. What XML cannot hold is left out: control characters, and what is no UTF-8.
+/// The text of an XML file. Control characters and bytes that are not UTF-8 are left out, since XML cannot
+/// hold them.
 std::string escaped(std::string_view text) {
   constexpr std::string_view kReplacement = "\xef\xbf\xbd";
   std::string result;

@@ -4,9 +4,9 @@
 
 namespace yosida::report {
 
-// Of a row of table 2, which names no settings ("the best performing step-sizes"), those of the row of the
-// detailed table that has these numbers. Where rows of both disagree (GTSRB (C), MNIST regression Random,
-// MNIST 0/1 (C)) the paper does.
+// Table 2 names no settings ("the best performing step-sizes"). Its rows have here those of the row of the
+// detailed table with the same numbers. In three places the two tables of the paper disagree: GTSRB (C),
+// MNIST regression Random, MNIST 0/1 (C).
 const std::vector<PaperResult>& paper_results() {
   static const std::vector<PaperResult> results = {
       // clang-format off

@@ -68,8 +68,8 @@ struct RunDigest {
   double scale() const;
 };
 
-/// Of a run of a Store, whose spec and outcome are JSON; what they have in them may be anything. Both are
-/// parsed here and nowhere else.
+/// The digest of a run of a Store. Its spec and outcome are JSON, which may hold anything. Both are parsed
+/// here and nowhere else.
 RunDigest digest(const study::Record& record);
 
 }  // namespace yosida::report

@@ -105,8 +105,8 @@ struct StudyView::Impl {
     }
   }
 
-  /// Of the runs that the last command asked for. A run that was there before it began says nothing of its
-  /// pace.
+  /// How far the runs are that the last command asked for. A run that was there before it began says nothing
+  /// of its pace.
   std::optional<Planned> progress() const {
     const std::set<std::string> wanted(planned.begin(), planned.end());
     if (wanted.empty()) return {};

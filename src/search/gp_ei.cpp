@@ -135,8 +135,8 @@ Vector GpEi::next_of_grid() {
 }
 
 /// The trials that the process is fitted to, in the order they were proposed.
-// Deviation: Spearmint's process knows every trial, and a proposal costs the cube of their number. Of many,
-// the best say where the minimum is, and the newest what was learned of other places since.
+// Deviation: Spearmint's process knows every trial, and a proposal costs the cube of their number. Where
+// there are many, the best say where the minimum is, and the newest what was learned of other places since.
 std::vector<Index> GpEi::fitted_trials() const {
   std::vector<Index> told;
   for (std::size_t i = 0; i < trials_.size(); ++i)

@@ -72,7 +72,7 @@ void BicGaffa::step(const BilevelProblem& problem, State& state) const {
   auto& g = state.g;
   const double gamma = settings.gamma;
   if (state.k == 0) {
-    // As the authors do, from a solved inner problem: its weights say what radii belong to λ.
+    // The authors also begin at a solved inner problem: its weights say what radii belong to λ.
     problem.inner_solve(state.lambda, {}, w);
     theta = w;
     constraint_terms(problem, w, state.radius);

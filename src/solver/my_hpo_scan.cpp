@@ -33,8 +33,8 @@ constexpr double kFiner = 0.1;
 /// Where a problem keeps a Hessian, finer solves cost a pass or two: τ alone says when they end. Where h has
 /// risen, it is enough to see whether it falls again, and a point may be that of a λ half-way to the next.
 constexpr double kRisingTau = 0.7;
-/// So small a share of the gradient at 0 is as good as none: where penalties are next to nothing, τ asks for
-/// less than rounding leaves.
+/// A gradient below this share of the one at 0 counts as none: where penalties are next to nothing, τ asks
+/// for less than rounding leaves.
 constexpr double kNoGradient = 1e-7;
 /// Values that differ by less than this share are level, and so are such that differ by so small a share of
 /// what they are above the best.
@@ -44,8 +44,9 @@ constexpr double kLevelAbove = 0.1;
 constexpr std::int64_t kPassesToEnd = 12;
 /// A solve whose weights may be those of a λ further away than this has not told h.
 constexpr double kResolved = 0.3;
-/// So many values that rise one after the other, to so many times the best, end an inexact scan. Columns of
-/// different scales may have a valley each: they are given twice the time, and further to rise.
+/// An inexact scan ends where so many values have risen one after the other, to so many times the best.
+/// Columns of different scales may have a valley each: there it takes twice as many values, and they must
+/// rise further.
 constexpr int kRises = 2;
 constexpr double kOverfitted = 1.1;
 constexpr double kFarOverfitted = 4.0;

@@ -21,7 +21,7 @@ using Sample = BasinSearch::Sample;
 
 /// Points of the scan are this far from each other: with slopes, half of the width of a feature of h.
 constexpr double kSpacing = 0.5 * ProblemTraits::kSmoothWidth;
-/// As the search for one λ has them.
+/// The same values as in the search for one λ.
 constexpr double kWorthwhile = 1e-6;
 constexpr double kNearest = 1e-7;
 constexpr double kFurther = 8.0;

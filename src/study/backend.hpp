@@ -22,8 +22,8 @@ struct StoredRun {
 /// What is wrong with a run, apart from its trace; empty where it may be stored, and read.
 std::string fault_of(const Record& record);
 
-/// Of a run as it was read. Throws InputError where it is damaged: whatever is given out may be parsed and
-/// taken apart without another check.
+/// The record of a run that was read. Throws InputError where it is damaged: whatever is given out may be
+/// parsed and taken apart without another check.
 Record checked(StoredRun&& stored, bool with_trace);
 
 /// Where a Store keeps its runs. A backend knows its database and nothing of what runs mean; all of its

@@ -83,7 +83,7 @@ std::vector<Contestant> contestants_of(const Protocol& paper) {
   return all;
 }
 
-// Pretreatment: the paper does not state it. Of those tried, these come nearest to its tables.
+// The paper does not state its pretreatment. These come nearest to its tables, among those that were tried.
 
 // Member by member: where memory runs out within a braced list of them all, GCC 12 frees some of them twice.
 Experiment cookie() {

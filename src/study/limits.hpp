@@ -10,7 +10,8 @@ namespace yosida::study {
 
 /// The longest name of a method, a status and the like: tables have a column for them.
 constexpr std::size_t kMostBytesOfName = 4096;
-/// Of spec and outcome. These have a number for each λ, of which there may be as many as training rows.
+/// The most bytes of a spec or an outcome. They have a number for each λ, of which there may be as many as
+/// training rows.
 constexpr std::size_t kMostBytesOfJson = 64 << 20;
 
 /// What is wrong with a spec or an outcome, in words that follow its name: "is nested more than 64 deep".

@@ -60,7 +60,7 @@ class RunRow {
   const Statement& row_;
 };
 
-/// Of a row of columns_of_run. Throws InputError, naming the run, where it is damaged.
+/// The record in a row of columns_of_run. Throws InputError, naming the run, where it is damaged.
 Record record_of(const Statement& statement, const std::string& path, bool with_trace) {
   const RunRow row(statement);
   try {

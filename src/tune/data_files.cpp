@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 3> kMissingNames = {"refuse", "mean", "dr
 Dataset read_part(const DataFiles& files, const std::string& file, const std::string& target_file,
                   const char* target_flag, const TableForm* like = nullptr) {
   ReadOptions options;
-  // Of several targets the first; the others are taken out of the features.
+  // Where there are several targets, this is the first; the others are taken out of the features.
   options.target = target_file.empty() && !files.target.empty() ? split_targets(files.target)[0] : "";
   options.target_file = target_file;
   options.missing = files.missing;

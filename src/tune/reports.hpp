@@ -7,7 +7,8 @@
 
 namespace yosida {
 
-/// Of weights w, intercepts last, on the parts that have rows; `y_scale` is that of the split's own target.
+/// What weights w (intercepts last) do on the parts that have rows; `y_scale` is that of the split's own
+/// target.
 Report report_all(const Split& split, const Prepared& data, double y_scale, bool intercept, const Vector& w);
 /// Reports what margins say of the rows of one part.
 PartReport report_margins(const Dataset& data, const Loss& loss, double y_scale, const Vector& m,

@@ -176,7 +176,7 @@ class TargetProblem {
     return {parts, intercept_};
   }
 
-  /// Of each pretreated target over the training rows.
+  /// The variance of each pretreated target over the training rows.
   Vector variances() const {
     const TargetSteps spread(train_.y, train_.rows.weight, YStep::standardize);
     return spread.scale.cwiseAbs2().transpose();
@@ -221,7 +221,7 @@ class TargetProblem {
     return (unit.array() > 0.0).select(relative.array() / unit.array(), relative.array());
   }
 
-  /// Of each target, by weights whose last row are the intercepts.
+  /// A report for each target, by weights whose last row are the intercepts.
   std::vector<Report> reports(const Matrix& w) const {
     const auto margins = [&](const PreparedPart& part) { return margins_of(part, w); };
     const Matrix train = margins(train_);

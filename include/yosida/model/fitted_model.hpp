@@ -36,7 +36,8 @@ struct FittedModel {
   std::string target_name;
   std::optional<Labels> labels;  // classification
   TableForm table = {};          // how columns of text became features
-  /// Of several targets, each an output; empty where there is one. Weights are in the units of these.
+  /// The names of several targets, each of which is an output; empty where there is one. Weights are in the
+  /// units of these.
   std::vector<std::string> target_names = {};
 
   /// How to read a file of rows that it is to predict: its columns by name, its levels, and missing values as
@@ -68,8 +69,9 @@ FittedModel load_model(const std::filesystem::path& file);
 /// Reads a model from the text of to_json; `source` is its name in messages.
 FittedModel read_model(std::istream& in, const std::string& source);
 
-/// What a model predicts as the text of a CSV file, one line per row: `values` are those of predict(). Of
-/// classes the label of the largest margin, and the probability or else the margin.
+/// What a model predicts as the text of a CSV file, one line per row: `values` are those of predict(). For
+/// classes a line has the label of the largest margin, and its probability or, where there is none, the
+/// margin.
 std::string predictions_csv(const FittedModel& model, const Matrix& values);
 /// The same behind the number of each row in its file (the first is 1) and its id, where `rows` has them.
 std::string predictions_csv(const FittedModel& model, const Matrix& values, const Dataset& rows);

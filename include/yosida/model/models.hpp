@@ -15,7 +15,7 @@ namespace YOSIDA_EXPORT yosida {
 /// What keeps the weights small: Σ e^λ w², e^λ₁ ‖w‖₁, e^λ₁ ‖w‖₁ + e^λ₂ ‖w‖², Σ_g e^λg ‖w_g‖, or the latter
 /// and e^λ₁ ‖w‖₁.
 enum class PenaltyForm { l2, l1, l1_l2, groups, l1_groups };
-/// As people ask for it: "l2", "l1", "elastic-net", "group-lasso" or "sparse-group-lasso".
+/// The name by which people ask for it: "l2", "l1", "elastic-net", "group-lasso" or "sparse-group-lasso".
 std::string_view to_string(PenaltyForm form);
 
 /// A model as people ask for it by name: its loss, its penalty, and what its target is.

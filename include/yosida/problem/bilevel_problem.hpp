@@ -239,8 +239,8 @@ class BilevelProblem {
   virtual void proximal_step(double step, const Vector& lambda, Vector& w) const {
     static_cast<void>(step), static_cast<void>(lambda), static_cast<void>(w);
   }
-  /// The problem in batches of at most so many rows, consecutive ones. None by default: all of it is one
-  /// batch. May allocate.
+  /// The problem in batches of at most so many consecutive rows. By default there are no batches: the whole
+  /// problem counts as one. May allocate.
   virtual Batches batches(Index rows) const {
     static_cast<void>(rows);
     return {};

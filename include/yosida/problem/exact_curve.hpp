@@ -16,7 +16,7 @@ namespace YOSIDA_EXPORT yosida {
 /// several threads.
 class ExactCurve {
  public:
-  /// As the least λ that a curve is wanted for: all of it.
+  /// As the least λ it asks for the whole curve.
   static constexpr double kAll = -std::numeric_limits<double>::infinity();
   /// h = value + slope t + curvature t² with t = begin − c, from c = begin down to where the next piece
   /// begins.

@@ -57,7 +57,7 @@ class SparseProblem : public BilevelProblem {
   void smooth_gradient(const Vector& w, const Vector& lambda, Vector& g) const override;
   void smooth_hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
                               Vector& out) const override;
-  /// That of the norms.
+  /// The proximal step of the norms in L_T.
   void proximal_step(double step, const Vector& lambda, Vector& w) const override;
   double validation_loss(const Vector& w, const Vector& lambda) const override {
     return linear_.validation_loss(w, lambda);
@@ -84,7 +84,8 @@ class SparseProblem : public BilevelProblem {
   void certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const override;
   bool one_sided_slopes(const Vector& w, const Vector& lambda, const Matrix& directions, double reach,
                         Vector& slopes) const override;
-  /// Of lasso and elastic net of least squares along λ₁, whatever λ₂ is: the exact path of the weights.
+  /// For lasso and elastic net of least squares, along λ₁ at any λ₂. It comes from the exact path of the
+  /// weights.
   std::shared_ptr<const ExactCurve> exact_curve(const Vector& lambda, Index j, const StopToken* stop,
                                                 double least = ExactCurve::kAll) const override;
   void fit_intercept(Vector& w) const override { linear_.fit_intercept(w); }

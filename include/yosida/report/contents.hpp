@@ -180,7 +180,8 @@ struct StudyContents {
   std::vector<ProblemContents> problems;
 };
 
-/// As the page reads it. What is not finite is null, what is no UTF-8 replaced; curves have six digits.
+/// The JSON that the page reads. Numbers that are not finite become null, bytes that are not UTF-8 are
+/// replaced, and curves have six digits.
 std::string to_json(const StudyContents& contents);
 /// What the page reads instead where the study cannot be read.
 std::string fault_json(const std::string& fault);

@@ -17,8 +17,8 @@ enum class Builds {
   any,       // of runs that differ by their build alone one: this build's, or the one that finished last
 };
 
-/// What a report shows of a study. Each run is read once; of its trace no more is kept than curves need. Of
-/// one thread at a time.
+/// What a report shows of a study. Each run is read once, and only as much of its trace is kept as curves
+/// need. May be used by one thread at a time.
 class StudyView {
  public:
   /// Opens the study, which is only read. Throws InputError where it is not there or none; so does refresh()

@@ -19,8 +19,8 @@ struct Proposal {
 };
 
 /// A black-box searcher: ask where to look, tell what was seen there, smaller is better. Repeatable by its
-/// seed. Several proposals may be open at once; each is told once, in any order. Of one thread at a time:
-/// whoever tries proposals in several threads asks and tells under a lock.
+/// seed. Several proposals may be open at once; each is told once, in any order. May be used by one thread at
+/// a time: whoever tries proposals in several threads asks and tells under a lock.
 class Sampler {
  public:
   virtual ~Sampler() = default;

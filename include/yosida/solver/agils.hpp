@@ -36,7 +36,7 @@ struct Agils {
     double gamma = 0.0;
     double p = 0.0;
     double beta = 0.0;
-    /// Of θ at the last iterate and at the one before.
+    /// The residual of θ at the last iterate, and at the one before.
     double residual = std::numeric_limits<double>::infinity();
     double previous_residual = std::numeric_limits<double>::infinity();
     Vector theta, next_theta, previous_w, previous_lambda;

@@ -94,7 +94,7 @@ struct Outcome {
   bool has_only_failed_trials() const { return failed_trials > 0 && failed_trials == iterations; }
 };
 
-/// A run under way: the state of one solver on one problem. Of one thread at a time.
+/// A run under way: the state of one solver on one problem. May be used by one thread at a time.
 class Run {
  public:
   virtual ~Run() = default;

@@ -83,7 +83,7 @@ struct Drawn {
   std::optional<Interval> bounds = {};  ///< of each λ, where these follow from the rows
   double factor = 1.0;                  ///< the suite's objective is the validation loss times this
 };
-/// Of any experiment: its parts, or the folds of a suite's.
+/// Draws for any experiment: its parts, or, where a suite has folds, these.
 Drawn draw(const Experiment& experiment, const Dataset& rows, std::uint64_t seed);
 
 }  // namespace study

@@ -12,7 +12,8 @@ namespace study {
 /// ["yosida"]; it is a schema there. Any other name is that of a file.
 bool is_database(const std::string& place);
 
-/// For people and for studies: the name without a password. Of a command line it takes --study=NAME, too.
+/// The name without a password, to be shown to people and kept in studies. It also takes an argument of the
+/// command line, --study=NAME.
 std::string shown_place(const std::string& place);
 
 /// The short name of a place: that of its file, or of the study in its database.

@@ -55,8 +55,8 @@ class Store {
   /// One transaction, on the disk when it returns; a run that is there already stays as it is. Throws
   /// OutputError where it cannot be written, or the file was removed, renamed or replaced: what was stored
   /// before is intact. Throws InputError where the file is damaged, spec or outcome are not JSON or seconds
-  /// not finite. Of a trace of more than 2 000 000 points or 256 MiB of JSON every second point is left out
-  /// until it is no longer.
+  /// not finite. Where a trace has more than 2 000 000 points or 256 MiB of JSON, every second point is left
+  /// out, again and again until it has no more.
   void put(const Record& record);
 
   /// All runs, by method, settings and seed: the same order whatever the order they were done in. Traces only

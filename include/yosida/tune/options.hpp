@@ -49,8 +49,8 @@ std::string_view to_string(Rule rule);
 struct TrustOptions {
   bool report = false;  ///< standard error and intervals of λ; also made where the rule needs them
   Rule rule = Rule::minimum;
-  /// So many outer folds, in each of which the whole tuning is repeated: the mean loss of rows that took no
-  /// part in it.
+  /// The number of outer folds of a nested cross-validation. The whole tuning is repeated in each, and the
+  /// result is the mean loss of rows that took no part in it.
   std::optional<Index> nested = {};
   /// μ of the term μ h₀/2 Σ(λ_j − λ̄)² that draws several λ to their mean, h₀ the criterion at the best λ
   /// that all share; 0: none. Unless given: as default_shrinkage says.
@@ -96,8 +96,8 @@ struct TuneOptions {
   std::string class_weights = {};  ///< "balanced", or LABEL=W,LABEL=W,…; empty: 1 each
   std::uint64_t seed = 0;          ///< of splits, folds and what a method draws
   /// Copies of rows, which are read faster than views, may take so many bytes in all; where they would take
-  /// more, none is made. Unless given: 64 MB, of rows of up to 64 numbers
-  /// 512 MB, with folds 8 MB. Those that keep digits are made in any case.
+  /// more, none is made. The default is 64 MB, 512 MB for rows of up to 64 numbers, and 8 MB with folds.
+  /// Copies that keep digits are made in any case.
   std::optional<double> copy_bytes = {};
   ValidationOptions validation = {};
   PenaltyOptions penalty = {};

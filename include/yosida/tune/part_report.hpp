@@ -14,8 +14,8 @@ struct PartReport {
   /// One for each of measures(); nothing where the model does not have it, or these rows do not define it.
   std::vector<std::optional<double>> values = std::vector<std::optional<double>>(measures().size());
 
-  /// Of a classification, rows counted by their class (a row) and the class predicted (a column); with folds
-  /// the sum over them.
+  /// For classification: how many rows have each class (a row) and each predicted class (a column); with
+  /// folds their sum.
   Matrix confusion = {};
 
   /// The value of a measure by its name, which must be in measures().
@@ -29,7 +29,7 @@ struct PartReport {
 struct Report {
   PartReport train;
   std::optional<PartReport> validation = {}, test = {};
-  /// Of a model whose penalty sets weights to 0, how many are not, intercepts not counted.
+  /// How many weights are not 0, intercepts not counted, for a model whose penalty sets weights to 0.
   std::optional<double> nonzero_weights = {};
 };
 
