@@ -11,7 +11,7 @@
 
 namespace yosida {
 
-/// Bytes that values are put behind, or that values are taken from in the same order.
+/// A row of bytes. Values are written at its end, or read from its beginning in the same order.
 class Archive {
  public:
   /// An archive that numbers are written to.
@@ -54,7 +54,8 @@ class Archive {
   }
 
  private:
-  /// A number of things of at least a byte each, of which no more can be there than bytes.
+  /// Checks a number of things that was read: each takes at least a byte, so there cannot be more than bytes
+  /// are left.
   Index checked(Index count) const {
     if (count < 0 || count > static_cast<Index>(from_.size())) throw InputError("what was kept is damaged");
     return count;

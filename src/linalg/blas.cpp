@@ -28,9 +28,9 @@ bool has_room_for_buffer() {
   return room != MAP_FAILED;
 }
 
-/// Has OpenBLAS map its buffers now, while one thread is here and another can hardly take the room that was
-/// seen; a call takes the first that is free, and gives it back. One is needed; more let calls run at the
-/// same time, so they may take a part of what the limit leaves. Gives how many there are.
+/// Makes OpenBLAS map its buffers now, while there is one thread and hardly anybody else can take the room
+/// that was seen. A call takes the first buffer that is free, and gives it back. One is needed. More let
+/// calls run at the same time, so they may take a part of what the limit leaves. Returns how many there are.
 std::ptrdiff_t map_buffers(rlim_t limit) {
   if (!has_room_for_buffer()) throw std::bad_alloc();
   if (blas_memory_alloc == nullptr || blas_memory_free == nullptr) return 1;

@@ -4,10 +4,10 @@
 
 namespace yosida::linalg {
 
-/// Held around every call of BLAS or LAPACK, and not by who holds one already. It keeps BLAS to one thread:
-/// BLAS splits sums by its number of threads; with one, results are the same whatever the machine is doing.
-/// It throws std::bad_alloc where OpenBLAS would not get the memory it works in, because OpenBLAS itself
-/// would ask for it again and again, for ever.
+/// An object of this class lives around every call of BLAS or LAPACK; a thread must not have two of them. It
+/// keeps BLAS to one thread: BLAS splits sums by its number of threads; with one, results are the same
+/// whatever the machine is doing. It throws std::bad_alloc where OpenBLAS would not get the memory it works
+/// in, because OpenBLAS itself would ask for it again and again, for ever.
 class BlasCall {
  public:
   BlasCall();

@@ -63,7 +63,7 @@ void ColumnMap::pull(std::span<const double> w, Index outputs, std::vector<doubl
         for (Index o = 0; o < outputs; ++o)
           offset[o] -= weights[static_cast<std::size_t>(j * outputs + o)] * step.shift[j];
     if (step.differences) {
-      // Σ_j w_j (x_{j+1} − x_j): each column is added by the difference before it, taken off by its own.
+      // Σ_j w_j (x_{j+1} − x_j): the difference before a column adds it, its own difference subtracts it.
       const auto k = static_cast<std::size_t>(outputs);
       weights.resize(weights.size() + k, 0.0);
       for (std::size_t i = weights.size(); i-- > k;) weights[i] = weights[i - k] - weights[i];

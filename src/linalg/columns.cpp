@@ -19,7 +19,8 @@ using linalg::for_each_row;
 using linalg::RowsOf;
 using linalg::SparseRow;
 
-/// Whether the columns can be read entry by entry: zeros are not stored, and stay one number each.
+/// Whether the columns can be read entry by entry: zeros are not stored, and steps turn all zeros of a column
+/// into the same number.
 bool reads_entries(const Design& x) { return x.omits_zeros() && Access::map(x).is_diagonal(); }
 
 /// Calls visit(column, number, weight of the row) for each entry that is stored. Returns what those of each

@@ -180,8 +180,8 @@ SparseRows copied(const RowsOf<SparseRow>& x) {
   return rows;
 }
 
-/// With the steps applied to each column that has a value in every row; of the others the scale alone is, and
-/// what their zeros become is the shift that is left.
+/// The steps are applied to each column that has a value in every row. For the others only the scale is
+/// applied: what their zeros become stays a shift.
 Design packed_sparse(const Design& x) {
   const ColumnMap map = Access::map(x);
   SparseRows rows = copied(RowsOf<SparseRow>(x));

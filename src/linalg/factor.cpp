@@ -291,7 +291,7 @@ CgReport conjugate_gradients(FunctionRef<void(const Vector&, Vector&)> apply, co
     ++report.products;
     residual -= product;
   }
-  // Where a diagonal entry tells nothing (a column of zeros) the residual stays as it is.
+  // Where a diagonal entry is useless (a column of zeros), the residual is left as it is.
   Vector inverse = Vector::Ones(b.size());
   if (const Vector* diagonal = options.diagonal)
     inverse = (diagonal->array() > 0.0).select(diagonal->cwiseInverse(), 1.0);
@@ -313,7 +313,7 @@ CgReport conjugate_gradients(FunctionRef<void(const Vector&, Vector&)> apply, co
     apply(direction, product);
     ++report.products;
     const double curvature = direction.dot(product);
-    if (!(curvature > 0.0)) {  // rounding has the last word, or H is indefinite: the x so far stands
+    if (!(curvature > 0.0)) {  // rounding decides, or H is indefinite: x stays as it is
       report.curvature = curvature / direction.squaredNorm();
       break;
     }

@@ -77,7 +77,7 @@ void add_product_transposed(const Eigen::Ref<const Matrix>& a, const Eigen::Ref<
 Matrix product(const Eigen::Ref<const Matrix>& a, const Eigen::Ref<const Matrix>& b);
 
 struct CgOptions {
-  /// Preconditions, where it is given: that of H makes columns of different scales equal.
+  /// Where it is given, it is the preconditioner: the diagonal of H makes columns of different scales equal.
   const Vector* diagonal = nullptr;
   /// The residual r is measured by √(rᵀ diagonal⁻¹ r), which does not depend on those scales.
   bool in_its_units = false;

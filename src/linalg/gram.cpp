@@ -24,10 +24,11 @@ using linalg::SparseRow;
 
 void fill_upper(Matrix& gram) { gram.triangularView<Eigen::StrictlyUpper>() = gram.transpose(); }
 
-/// Zeros are not stored, and are one number each: sums are of entries alone, and take on the shifts after.
+/// Zeros are not stored, and steps turn all zeros of a column into the same number: so entries alone are
+/// summed, and the shifts are added afterwards.
 bool reads_entries(const Design& x) { return x.omits_zeros() && Access::map(x).is_diagonal(); }
 
-/// From the sums of rows as they are stored to those of a x + z. `place` says where in the Gram matrix a
+/// Turns the sums of rows as they are stored into those of a x + z. `place` says where in the Gram matrix a
 /// column is; `first` holds Σ weight_i x_i at these places, `total` is Σ weight_i.
 void shift_gram(const ColumnMap& map, std::span<const Index> columns, const Vector& first, double total,
                 Matrix& gram) {
@@ -419,8 +420,8 @@ void add_panels(const Matrix& y, const Matrix& x, bool is_lower, Matrix& out) {
   });
 }
 
-/// Y Xᵀ where rows are so many that a range of columns cannot have a result of its own: tasks have rows of
-/// it.
+/// Y Xᵀ where there are too many rows for each range of columns to have a result of its own: here each task
+/// computes some rows of the result.
 Matrix products_by_panels(const ColumnBlocks& y, const ColumnBlocks& x, Index cols, bool are_same) {
   constexpr Index kLeast = 256;
   const Index block = std::clamp<Index>(kBlockNumbers / x.rows(), kLeast, std::max(kLeast, cols));

@@ -15,8 +15,8 @@ class GrowingCholesky {
   Index size() const { return size_; }
   void clear() { size_ = 0; }
   /// G gains a last row: its products with those there are and its own square; `right` are its right-hand
-  /// sides. False, and nothing is changed, where what the others leave of the square is no more than `least`
-  /// of it: the row depends on them.
+  /// sides. Returns false and changes nothing where the row depends on the others: where they leave no more
+  /// than `least` of its square.
   bool append(const Vector& products, double square, double least, const Vector& right);
   /// G loses a row and column.
   void remove(Index place);

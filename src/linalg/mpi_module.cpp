@@ -16,7 +16,7 @@
 
 namespace {
 
-/// Who is silent for so many beats of a neighbour that was awake itself is taken for lost.
+/// A process counts as lost when it has been silent for so many beats of a neighbour that was awake itself.
 constexpr int kSilentBeats = 20;
 constexpr std::chrono::milliseconds kBeat{1000};
 

@@ -48,7 +48,7 @@ void call_for(const void* memory, Index bytes) {
   constexpr Index kLine = 64;
   for (Index at = 0; at < bytes; at += kLine) __builtin_prefetch(static_cast<const char*>(memory) + at, 0, 2);
 }
-/// Longer rows the processor fetches ahead by itself.
+/// The processor itself fetches longer rows ahead.
 constexpr Index kMostCalled = 1024;
 template <typename Number>
 void call_for(const Number* row, const RowsOf<const Number*>& x) {

@@ -61,7 +61,7 @@ class ColumnMap {
   bool is_identity() const { return steps_ == nullptr || steps_->empty(); }
   /// No differences: each column has its own x ↦ a x + z.
   bool is_diagonal() const;
-  /// Changes one row in place; it comes with the columns that are stored.
+  /// Applies the steps to one row in place. The row comes with all columns that are stored.
   void apply(double* row, Index stored) const;
   /// Changes one number of a column, where there are no differences.
   double apply(Index column, double value) const;

@@ -30,9 +30,10 @@ void pause() {
 #endif
 }
 
-/// Threads that wait for work: briefly awake, because the next pass is often near, then asleep, because they
-/// are in the way of others. A job has seats for some of them; whoever comes after it is closed goes back to
-/// wait. So a process that has lost them (after fork) does its work alone.
+/// Threads that wait for work. They stay awake briefly, because the next pass is often near, and then sleep,
+/// because they would be in the way of others. A job has seats for some of them. A thread that comes after
+/// the job is closed goes back to wait. So a process that has lost its threads (after fork) does its work
+/// alone.
 class Pool {
  public:
   bool run(int helpers, Index count, FunctionRef<void(Index)> task) {

@@ -15,7 +15,7 @@ class CountedProblem final : public ForwardingProblem {
                           std::int64_t limit = std::numeric_limits<std::int64_t>::max(), StopToken stop = {});
 
   const Work& work() const { return work_; }
-  /// What inner and linear solves are given to ask, and every call asks itself.
+  /// The token that every call asks, and that inner and linear solves are given to ask.
   void stop_by(StopToken stop) { stop_ = std::move(stop); }
   /// L_V, uncounted. It is kept from the last call that has found it, if that was for the same w and λ.
   double watched_validation(const Vector& w, const Vector& lambda) const;

@@ -289,8 +289,8 @@ void LeaveOneOutProblem::train_gradient_lambda(const Vector& w, const Vector& la
 InnerReport LeaveOneOutProblem::inner_solve(const Vector& lambda, const InnerOptions& options,
                                             Vector& w) const {
   InnerReport report = linear_.inner_solve(own(lambda), options, w);
-  // Weights are trained to be judged, so the factor of the criterion is counted here. To leave all rows out
-  // may take minutes: it is done here, where a request to stop is heard, and L_V finds it done.
+  // Weights are trained to be judged, so the factor of the criterion is counted here. Leaving out all rows
+  // may take minutes: it is done here, where a request to stop is heard, and L_V uses what was found.
   report.work.factorisations += evaluation_work();
   if (report.converged && options.stop != nullptr && !linear_.loss().is_quadratic())
     evaluated(w, lambda, options.stop);

@@ -58,7 +58,8 @@ class LeaveOneOutProblem final : public ForwardingProblem {
   LeaveOneOutProblem(std::shared_ptr<const LinearProblem> direct,
                      std::shared_ptr<const RotatedProblem> rotated, Kind kind);
   Vector own(const Vector& lambda) const { return lambda.array() + shift_; }
-  /// The last one, where it is of this w and λ, or a new one. Throws RunEnded where it is told to stop.
+  /// The last evaluation where it was at this w and λ, else a new one. Throws RunEnded where it is told to
+  /// stop.
   std::shared_ptr<const LeftOut> evaluated(const Vector& w, const Vector& lambda,
                                            const StopToken* stop = nullptr) const;
   /// One λ of least squares: the columns of the rows are orthogonal, so every λ is a product with them.

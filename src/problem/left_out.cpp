@@ -19,7 +19,8 @@ namespace {
 constexpr double kTrusted = 0.5, kUsed = 1.0;
 /// Refits are as exact as any inner solve.
 constexpr double kTolerance = 1e-11;
-/// Where a small penalty alone holds the weights, they are as small beside its own pull.
+/// Where only a small penalty holds the weights, their gradient must be this small beside the pull of that
+/// penalty.
 constexpr double kBesidePenalty = 1e-6;
 /// Up to so many rows the third derivatives join the Jacobian: that takes N² numbers.
 constexpr Index kMostRowsSquared = 2000;

@@ -357,7 +357,7 @@ void LinearProblem::validation_hessian_product(const Vector& w, const Vector&, c
 
 bool LinearProblem::solves_in_row_space() const {
   const Design& x = split_.train.x;
-  // The orthogonal factor of the rows is full: it takes the place of rows that are.
+  // The orthogonal factor of the rows is dense: it only replaces rows that are dense, too.
   const bool full = x.product_flops() >= 2.0 * static_cast<double>(x.rows()) * static_cast<double>(x.cols());
   return penalty_.is_shared() && loss_.outputs() == 1 && full && x.rows() < x.cols() &&
          x.rows() <= kMaxCholesky;

@@ -19,7 +19,8 @@ Matrix columns_of(const Matrix& all, std::span<const Index> columns) {
   return chosen;
 }
 
-/// A direction that the rows span by less than this share of the largest is rounding of their means and sums.
+/// A direction counts as rounding of means and sums where its singular value is below this share of the
+/// largest.
 double rounding_of(const Matrix& x, double largest, double mean_norm) {
   const double size = largest + std::sqrt(static_cast<double>(x.rows())) * mean_norm;
   return std::numeric_limits<double>::epsilon() * size * std::sqrt(static_cast<double>(x.cols()));

@@ -99,7 +99,7 @@ class ManyTargets {
   Criterion criterion_ = Criterion::holdout;
   double shift_ = 0.0;
   Matrix u_squares_;
-  Vector outside_;  // 1 − s/Σs − Σ_k U_ik²: what of each row the others do not span
+  Vector outside_;  // 1 − s/Σs − Σ_k U_ik²: the part of each row that the others do not span
 };
 
 }  // namespace yosida

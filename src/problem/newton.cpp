@@ -73,8 +73,8 @@ class Newton {
  private:
   double norm() const { return gradient_norm(gradient_, p_.c, p_.curvatures); }
 
-  /// Where a small penalty alone holds the weights (separable classes), a gradient small beside that at 0
-  /// says nothing: an exact solve is small beside the penalty's own pull too.
+  /// Where only a small penalty holds the weights (separable classes), a gradient that is small beside the
+  /// one at 0 says nothing: in an exact solve it must also be small beside the pull of the penalty.
   double tolerance() const {
     if (!p_.exact) return std::max(p_.tolerance, p_.blur * pull());
     return pull() > 0.0 ? std::min(p_.tolerance, kBesidePenalty * pull()) : p_.tolerance;
@@ -94,7 +94,8 @@ class Newton {
     ++report_.work.train_gradients;
   }
 
-  /// By the Hessian of an earlier iteration while that brings the decrement down, else by a new one.
+  /// The step is taken by the Hessian of an earlier iteration as long as that brings the decrement down, else
+  /// by a new one.
   Vector step_direction(double last_decrement) {
     Vector direction = newton_direction();
     if (!is_chord_ || -gradient_.dot(direction) <= kChord * last_decrement) return direction;
@@ -261,7 +262,7 @@ LinearReport HessianSystem::solve(const Vector& b, double tolerance, std::int64_
   if (has_kept || factors(worth)) {
     report = solve_by_factor(b, x);
   } else {
-    // Products that have cost as much as a factorisation would, to no end, are followed by one.
+    // Where products have cost as much as a factorisation and have not got there, a factorisation follows.
     const bool may_factor =
         data.penalisable() <= kMaxCholesky && 2.0 * factor_work() < static_cast<double>(max_count);
     const std::int64_t products =

@@ -16,8 +16,8 @@ struct InnerProblem {
   bool exact;                 // tight enough to be worth factorisations
   std::int64_t max_count;     // gradients and Hessian products
   double flops_per_gradient;  // of the problem the work is counted for
-  /// Curvatures of f along each weight, where columns are of different scales: gradients are then measured
-  /// in, and conjugate gradients preconditioned by, these and c. Null where all are alike.
+  /// Curvatures of f along each weight, where columns are of different scales: these and c then are the units
+  /// of gradients, and the preconditioner of conjugate gradients. Null where all columns are alike.
   const Vector* curvatures = nullptr;
   const StopToken* stop = nullptr;  // as InnerOptions::stop
 };

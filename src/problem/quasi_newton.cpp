@@ -310,9 +310,9 @@ class QuasiNewton::Minimiser {
   const Point& point() const { return memory_.point_; }
   double norm() const { return gradient_norm(gradient_, p_.c, p_.curvatures); }
   bool is_solved() { return norm() <= p_.tolerance || (p_.blur > 0.0 && blur() <= p_.blur); }
-  /// How far away in λ the weights may be: the gradient beside c∘a, by which it turns as λ moves. In a scan
-  /// both may be measured by M⁻¹, by how much they move the weights: stiff directions then count for little.
-  /// An M of long ago is no measure for more.
+  /// How far away in λ the weights may be. The gradient is compared with c∘a, by which it turns as λ moves.
+  /// In a scan both may be measured by M⁻¹, that is, by how much they move the weights: stiff directions then
+  /// count for little. Outside of a scan, an M from long ago is too rough a measure.
   double blur() {
     Vector turn = p_.c.cwiseProduct(point().w);
     double ratio = norm() / std::max(gradient_norm(turn, p_.c, p_.curvatures), kSmallest);

@@ -64,8 +64,8 @@ class QuasiNewton final : public SolveMemory,
 
   /// Takes the gradient at w, or finds it among those that are kept. Returns how many passes that took.
   std::int64_t go_to(const DataTerm& data, const Vector& w);
-  /// v becomes B⁻¹v for the B of M and the pairs, which know the data term alone: penalties add c∘s to a
-  /// change.
+  /// v becomes B⁻¹v, where B is M updated by the pairs. Pairs hold changes of the data term's gradient alone,
+  /// so the penalties' share c∘s is added to each.
   void apply_inverse(const Vector& c, Vector& v) const;
   void remember(Pair pair);
   /// What a later solve that starts from here will ask for.

@@ -238,7 +238,8 @@ template <typename... Answer>
 void ReplayedProblem::keep(Question question, Answer&... found) const {
   constexpr std::chrono::seconds kOften{1};
   constexpr int kShare = 20;  // of the time goes to writing at most one part in so many
-  // What was stopped on its way is no answer, and has changed the memory: the file stays as it is.
+  // A solve that was stopped on its way gives no answer, and it has changed the memory: so the file stays as
+  // it is.
   is_full_ |= question.stop != nullptr && question.stop->stop_requested();
   if (is_full_) return;
   Archive archive;

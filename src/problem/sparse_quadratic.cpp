@@ -223,7 +223,7 @@ class SparseDescent {
       trial_r_ = m_.q;
       trial_r_.noalias() += m_.hessian * (trial_ - m_.x0);
       flops_ += 2.0 * static_cast<double>(m_.hessian.size());
-      // At the first crossing the value has fallen: up to there it is the one that p is the minimum of.
+      // The value has fallen at the first crossing: up to there it is the quadratic whose minimum is p.
       if (is_quadratic && length <= first) break;
       const double next = value(trial_, trial_r_);
       if (next < now) break;

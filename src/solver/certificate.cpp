@@ -144,7 +144,7 @@ std::string reason_at_kink(const Sides& sides) {
                      cost(sides.larger[0]));
 }
 
-/// How many λ hold all their weights at 0: h does not change as such a λ grows.
+/// Says how many λ hold all their weights at 0. h does not change as such a λ grows.
 std::string held_at_zero(const BilevelProblem& problem, const Vector& lambda, const Vector& w) {
   if (!has_kinks(problem) || lambda.size() < 3) return "";
   Vector terms(lambda.size());
@@ -183,8 +183,8 @@ int first_change(const BilevelProblem& problem, const Vector& lambda, const Vect
   }
 }
 
-/// Slopes alone cannot tell where rounding hides them or a kink is: the loss itself must be seen to rise, on
-/// both sides or, where it is the same down to no penalty at all, on the upper one.
+/// Slopes cannot tell a minimum where rounding hides them, or at a kink. There the loss itself must be seen
+/// to rise on both sides; or on the upper side alone, where it stays the same down to no penalty at all.
 Beside look_beside(const BilevelProblem& problem, const Vector& lambda, Index j, double size, Vector w) {
   problem.inner_solve(lambda, {}, w);
   const double here = problem.validation_loss(w, lambda);
@@ -282,7 +282,8 @@ std::string_view to_string(Verdict verdict) {
 
 namespace {
 
-/// Sizes of the slopes that no bound holds, in the certificate, and which of them are not small.
+/// The slopes that the certificate judges: sizes of those that no bound holds, and which of them are not
+/// small.
 struct Judged {
   std::vector<Index> steep;
   bool is_held = false;  // some λ_j, by its bound

@@ -10,7 +10,7 @@
 namespace yosida {
 namespace {
 
-/// What problems promise to reach.
+/// The tolerance that inner solves of problems promise to reach.
 constexpr double kTightest = InnerOptions{}.tolerance;
 
 }  // namespace

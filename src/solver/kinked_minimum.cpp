@@ -17,8 +17,9 @@ constexpr int kMostLooks = 60;
 KinkedMinimum::KinkedMinimum(double low, double first, double high)
     : first_(first), low_{.x = low}, high_{.x = high} {}
 
-/// By turns where the slope would be 0 if it were a line, which is soon right where the function is smooth,
-/// and where the tangents of both ends meet, which is soon right at a kink.
+/// Two kinds of points are proposed by turns. The first is where the slope would be 0 if it were a line: this
+/// is soon right where the function is smooth. The second is where the tangents of both ends meet: this is
+/// soon right at a kink.
 std::optional<double> KinkedMinimum::propose() const {
   const double width = high_.x - low_.x;
   if (is_found_ || looks_ >= kMostLooks) return {};

@@ -12,8 +12,9 @@ using Sample = BasinSearch::Sample;
 
 /// Tolerance of solves that are to be exact: problems that factor their Hessian reach it at little cost.
 constexpr double kExact = 1e-9;
-/// The weights that overfit under an ℓ₁ penalty have nearly dependent columns: a glance asks for no more than
-/// this, of the weights and of the slope, and ends after so many sweeps.
+/// Weights that overfit under an ℓ₁ penalty have nearly dependent columns, and exact solves of them take
+/// long. A glance at such a λ asks for this precision of weights and slope at most, and ends after so many
+/// sweeps.
 constexpr double kGlance = 1e-7;
 constexpr double kGlanceSlope = 1e-4;
 constexpr std::int64_t kGlanceCount = 300;

@@ -29,10 +29,11 @@ constexpr double kLittle = 1e-8;
 /// A rise of L_V by so small a share is none: inner solves leave more.
 constexpr double kUnseen = 1e-11;
 
-/// Where a factorisation makes exact solves cheap, and beside the kinks of two λ, as of an elastic net:
-/// inexact solves do not tell on which side of one they are, and the certificate, which tolerances follow,
-/// does not fall there. Exact ones are held up by kinks on the way, too. Of two λ a search then looks along
-/// lines and descends once more; of more it does not, and coarse solves must lead past these kinks first.
+/// Solves are exact where a factorisation makes them cheap, and beside the kinks of two λ, as an elastic net
+/// has them. Inexact solves do not tell on which side of a kink they are, and the certificate, which
+/// tolerances follow, does not fall there. Exact solves are held up by kinks on the way, too. A search of two
+/// λ then looks along lines and descends once more. A search of more λ does not, so coarse solves must lead
+/// it past these kinks first.
 bool is_solved_exactly(const BilevelProblem& problem) {
   return problem.traits().factors_cheaply || (has_l1_kinks(problem) && problem.hyperparameters() == 2);
 }

@@ -31,8 +31,9 @@ std::vector<TargetAnswer> search_each_target(const ManyTargets& targets, const T
 TargetAnswer search_shared_lambda(const ManyTargets& targets, const TargetRange& where, const Vector& share,
                                   const StopToken& stop);
 
-/// What the slope at an answer proves: as certify() says it of a problem whose inner solves are exact.
-/// `scale`: BilevelProblem::certificate_scale; `inner_gradient`: of the weights returned.
+/// What the slope at an answer proves. It is what certify() says of a problem whose inner solves are exact.
+/// `scale` is that of BilevelProblem::certificate_scale, `inner_gradient` belongs to the weights that are
+/// returned.
 Certificate certify_target(const TargetAnswer& answer, double scale, double inner_gradient);
 
 }  // namespace yosida
