@@ -182,7 +182,7 @@ py::dict tuned_dict(const TuneProblem& problem, const Tuned& tuned) {
   all["rows"] = py::make_tuple(problem.split().train.rows(), problem.split().validation.rows(),
                                problem.split().test ? problem.split().test->rows() : 0);
   py::list losses;
-  for (const Report& fold : problem.reports_of_folds(tuned.outcome.best))
+  for (const Report& fold : problem.reports_of_folds(tuned.outcome.best, TuneProblem::Reported::judging_parts))
     losses.append(*(*fold.validation)[kLoss]);
   all["fold_losses"] = losses;
   all["oracle"] = oracle_dict(tuned);

@@ -259,7 +259,7 @@ def tuned_html(
     parts = {name: part for name, part in losses.items() if isinstance(part, Mapping)}
     if refit is not None:
         parts["all rows"] = refit["train"]
-    measures = list(losses["train"])
+    measures = list(losses["train"] or losses["validation"])  # stopped folds have none of the former
     body = "".join(
         f"<tr><td>{html.escape(measure)}</td>"
         + "".join(f"<td>{part[measure]:.6g}</td>" if measure in part else "<td>–</td>" for part in parts.values())

@@ -310,7 +310,7 @@ json number(const std::optional<double>& value) { return value ? number(*value) 
 
 void add_report(json& target, const Report& report) {
   for (std::size_t i = 0; i < measures().size(); ++i) {
-    if (!report.train.values[i]) continue;
+    if (!report.train.values[i] && !(report.validation && report.validation->values[i])) continue;
     const auto of = [i](const std::optional<PartReport>& part) {
       return part ? number(part->values[i]) : json(nullptr);
     };

@@ -41,9 +41,11 @@ PartReport report_margins(const Dataset& data, const Loss& loss, double y_scale,
   return report;
 }
 
-Report report_all(const Split& split, const Prepared& data, double y_scale, bool intercept, const Vector& w) {
+Report report_all(const Split& split, const Prepared& data, double y_scale, bool intercept, const Vector& w,
+                  bool with_train) {
   const Loss& loss = *data.loss;
-  Report report{.train = report_part(split.train, loss, y_scale, intercept, w)};
+  Report report;
+  if (with_train) report.train = report_part(split.train, loss, y_scale, intercept, w);
   if (split.validation.rows() > 0)
     report.validation = report_part(split.validation, loss, y_scale, intercept, w);
   if (split.test) report.test = report_part(*split.test, loss, y_scale, intercept, w);

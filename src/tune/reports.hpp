@@ -9,7 +9,8 @@ namespace yosida {
 
 /// What weights w (intercepts last) do on the parts that have rows; `y_scale` is that of the split's own
 /// target.
-Report report_all(const Split& split, const Prepared& data, double y_scale, bool intercept, const Vector& w);
+Report report_all(const Split& split, const Prepared& data, double y_scale, bool intercept, const Vector& w,
+                  bool with_train = true);
 /// Reports what margins say of the rows of one part.
 PartReport report_margins(const Dataset& data, const Loss& loss, double y_scale, const Vector& m,
                           double mean_loss);

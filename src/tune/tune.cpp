@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -88,7 +89,9 @@ struct ReadyRun {
     one.start.lambda = options.start.lambda.head(1);
     if (one.start.is_bounded()) one.start.bound(options.start.low[0], options.start.high[0]);
     one.stop = wanted.stop;
+    one.budget.seconds = options.budget.seconds;
     const Outcome shared = solve_for_report(*yosida::method(kDefaultMethod).make({}), line, one);
+    options.budget.seconds = std::max(options.budget.seconds - shared.seconds, 0.0);
     if (!(shared.best.loss.validation > 0.0) || !std::isfinite(shared.best.loss.validation)) return;
     shrinkage = mu;
     work_of_shared = shared.work;
@@ -125,7 +128,7 @@ void add_certificate(Tuned& tuned, const ReadyRun& run, const BilevelProblem& so
 }
 
 Losses losses_of(const Report& report) {
-  const auto of = [](const PartReport& part) { return part[kLoss].value(); };
+  const auto of = [](const PartReport& part) { return part[kLoss].value_or(std::nan("")); };
   Losses losses{.train = of(report.train), .validation = of(*report.validation), .test = {}};
   if (report.test) losses.test = of(*report.test);
   return losses;
@@ -282,13 +285,19 @@ Tuned run_method(const TuneProblem& problem, const TuneOptions& options,
   const BilevelProblem& solved = replayed ? static_cast<const BilevelProblem&>(*replayed) : *run.problem;
   tuned.outcome = solve_for_report(*run.solver, solved, run.options);
   tuned.outcome.work += run.work_of_shared;
+  if (tuned.outcome.status == StopReason::time_limit)  // the search for a λ in common has had its share of it
+    tuned.outcome.message = fmt::format("reached the time limit of {} s", options.limits.seconds.value());
   tuned.shrinkage = run.shrinkage;
   tuned.start = run.options.start;
   if (tuned.outcome.status != StopReason::stopped)
     try_extra(tuned, "the certificate", [&] { add_certificate(tuned, run, solved, options); });
   Solution &best = tuned.outcome.best, &last = tuned.outcome.final;
-  tuned.best = problem.report(best);
-  tuned.final = last.w == best.w ? tuned.best : problem.report(last);
+  // Whoever has stopped the run waits for these.
+  using Reported = TuneProblem::Reported;
+  const Reported parts =
+      tuned.outcome.status == StopReason::stopped ? Reported::judging_parts : Reported::all_parts;
+  tuned.best = problem.report(best, parts);
+  tuned.final = last.w == best.w ? tuned.best : problem.report(last, parts);
   best.loss = losses_of(tuned.best);
   last.loss = losses_of(tuned.final);
   if (replayed) replayed->write();

@@ -177,7 +177,7 @@ std::shared_ptr<const BilevelProblem> TuneProblem::in_form(Form form, const Stop
   return joined(std::move(all));
 }
 
-Report TuneProblem::report(const Solution& solution) const {
+Report TuneProblem::report(const Solution& solution, Reported parts) const {
   if (left_out_) {
     const auto at = left_out_->left_out_at(solution.point, solution.lambda);
     Report all = report(solution.w);
@@ -185,7 +185,8 @@ Report TuneProblem::report(const Solution& solution) const {
         report_margins(split().train, *data_.loss, data_.pretreatment.y_scale, at->margins, at->value);
     return all;
   }
-  return has_folds() ? mean_report(reports_of_folds(solution), data_.validation_share) : report(solution.w);
+  return has_folds() ? mean_report(reports_of_folds(solution, parts), data_.validation_share)
+                     : report(solution.w);
 }
 
 /// The weights of one fold after the other, then the intercepts of one after the other.
@@ -198,13 +199,13 @@ Vector TuneProblem::weights_of_fold(const Vector& all, Index k) const {
   return w;
 }
 
-std::vector<Report> TuneProblem::reports_of_folds(const Solution& solution) const {
+std::vector<Report> TuneProblem::reports_of_folds(const Solution& solution, Reported parts) const {
   if (!has_folds()) return {};
   std::vector<Report> reports(problems_.size());
   for_each_problem([&](Index k) {
     const auto fold = static_cast<std::size_t>(k);
     reports[fold] = report_all(*problems_[fold].split, data_, data_.fold_y_scale[fold], intercept_,
-                               weights_of_fold(solution.w, k));
+                               weights_of_fold(solution.w, k), parts == Reported::all_parts);
   });
   return reports;
 }

@@ -83,6 +83,8 @@ class OnATerminal(TerminalCli):
                 result = strict_json(self.read("out.json"))
                 self.assertEqual(result["status"], "stopped")
                 self.assertEqual("refit" in result, bool(saves))
+                self.assertIsNone(result["loss"]["train"])  # of K folds they would take K times as long as the others
+                self.assertGreater(result["loss"]["validation"], 0.0)
                 self.assertEqual("no model was trained on all rows, which --save asks for" in stdout, not saves)
                 self.assertEqual((self.folder / "model.json").exists(), bool(saves))
 

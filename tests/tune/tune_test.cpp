@@ -224,6 +224,35 @@ TEST(Tune, AnObserverEndsTheRunWithItsBestSoFar) {
   EXPECT_GE(tuned.outcome.trace.size(), 3U);
 }
 
+// K folds have K − 1 times as many training rows as there are: who has stopped a run does not wait for them.
+TEST(Tune, FoldsThatAreStoppedAreJudgedByTheRowsThatJudge) {
+  TuneOptions options{.method = "my-hpo-bt"};
+  options.validation.folds = 3;
+  options.observers = {[](const TracePoint&) { return Watch::stop; }};
+  const TuneProblem problem({.train = numeric_table(90)}, options);
+  const Tuned tuned = run_method(problem, options);
+  EXPECT_EQ(tuned.outcome.status, StopReason::stopped);
+  EXPECT_FALSE(tuned.best.train["loss"] || tuned.final.train["loss"]);
+  EXPECT_TRUE(std::isnan(tuned.outcome.best.loss.train));
+  const Report all = problem.report(tuned.outcome.best);
+  EXPECT_TRUE(all.train["loss"]);
+  EXPECT_EQ((*tuned.best.validation)["loss"], (*all.validation)["loss"]);
+  EXPECT_EQ(tuned.outcome.best.loss.validation, *(*all.validation)["loss"]);
+}
+
+// Several λ begin with a search for one in common, which is a part of the run.
+TEST(Tune, ATimeLimitHoldsForTheSearchOfALambdaInCommon) {
+  TuneOptions options{.model = "logistic"};
+  options.penalty.lambda_per = "feature";
+  options.limits.seconds = 1e-9;
+  const Tuned tuned = tune(class_table(400, {-1.0, 1.0}), options);
+  EXPECT_EQ(tuned.outcome.status, StopReason::time_limit);
+  EXPECT_EQ(tuned.outcome.message, "reached the time limit of 1e-09 s");
+  options.limits = {};
+  EXPECT_LT(tuned.outcome.work.paper_count() * 4,
+            tune(class_table(400, {-1.0, 1.0}), options).outcome.work.paper_count());
+}
+
 TEST(Tune, LimitsAndBoundsHold) {
   const Tuned tuned = tune(
       numeric_table(100),

@@ -35,7 +35,7 @@ class Lines {
 void print_report(Lines& out, const Report& report, Index features, const std::vector<std::size_t>& shown) {
   for (const std::size_t i : shown) {
     const auto of = [i](const std::optional<PartReport>& part) { return part ? cell(part->values[i]) : "-"; };
-    if (report.train.values[i])
+    if (report.train.values[i] || (report.validation && report.validation->values[i]))
       out.add("  {:<14} {:>12} {:>12} {:>12}\n", measures()[i].title, of(report.train), of(report.validation),
               of(report.test));
   }

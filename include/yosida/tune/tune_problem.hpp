@@ -91,8 +91,11 @@ class TuneProblem {
   void forget_forms();
   /// In this form, which may have been made before; null where it has none that is exact enough.
   std::shared_ptr<const BilevelProblem> in_form(Form form, const StopToken& stop = {}) const;
-  /// What a solution of such a problem does on every part, averaged over the folds where there are some.
-  Report report(const Solution& solution) const;
+  /// Whether a report tells of all parts, or of none but those that judge.
+  enum class Reported { all_parts, judging_parts };
+  /// What a solution of such a problem does on every part, averaged over the folds where there are some. K
+  /// folds train on K − 1 times as many rows as there are, so `judging_parts` takes a K-th of the time.
+  Report report(const Solution& solution, Reported parts = Reported::all_parts) const;
   /// What each row that judges loses at the weights w*(λ) of such a problem, in its coordinates; of a row
   /// that judges several times (repeated folds) the mean.
   RowLosses row_losses(const BilevelProblem& problem, const Vector& w, const Vector& lambda) const;
@@ -100,7 +103,7 @@ class TuneProblem {
   /// what the refits have changed. Nothing for other criteria, and where nothing is to be said.
   std::string left_out_in_words(const Vector& lambda) const;
   /// The report of each fold; empty without folds.
-  std::vector<Report> reports_of_folds(const Solution& solution) const;
+  std::vector<Report> reports_of_folds(const Solution& solution, Reported parts = Reported::all_parts) const;
   /// What weights of the split do on every part of it.
   Report report(const Vector& w) const;
   /// Throws InputError where there are several λ, for which no oracle is searched.
