@@ -92,8 +92,9 @@ class ByteStream {
   std::string_view peek(std::size_t count);
   /// Takes `count` bytes that were peeked at.
   void skip(std::size_t count) { begin_ += count; }
-  /// Goes on with these bytes of a file as it lies there, which end it; from where it is where the range
-  /// begins before that. Throws InputError where this is no such file.
+  /// Goes on with these bytes of a file as it is stored, and ends with them. It never goes back: where the
+  /// range begins before the current place, it goes on from there. Throws InputError where this is no such
+  /// file.
   void go_to(const ByteRange& range);
   /// The next lines without taking them: whole ones, some `bytes` of them where there are so many, and all
   /// that is left where is_at_end(). Empty at the end only. Throws InputError where one line, which a message

@@ -68,7 +68,7 @@ class CsvReader {
       for_each_block_within(own, [&](std::string_view block) { look_at_block(block); });
     };
     look_together(look, looks_);
-    // Whether it is a text or a number that is refused, what stands before it says.
+    // The fields before it say whether it is a text or a number that is refused.
     if (std::any_of(looks_.begin(), looks_.end(), [](const ColumnLook& each) { return each.has_infinite(); }))
       throw InputError(fmt::format("{}: a number is infinite", layout_.source));
     return decided();
@@ -151,7 +151,7 @@ class CsvReader {
     }
   }
 
-  // Of each file those within a range, which begin and end with a line.
+  // Reads, of each file, the bytes within a range, which begins and ends with a line.
   template <typename Body>
   void for_each_block_within(std::span<const ByteRange> ranges, const Body& body) {
     for (std::size_t i = 0; i < ranges.size(); ++i) {
@@ -466,8 +466,8 @@ Dataset read_csv(std::span<const std::filesystem::path> files, ByteStream& strea
     return CsvReader(first, files.subspan(1), options, separator, encoding);
   };
   if (!std::filesystem::is_regular_file(file)) return reader(stream).read(nullptr, true);
-  // A file of numbers is read once. Where something in it is none, all of it is looked at before a column is
-  // taken for text.
+  // A file of numbers is read once. Where a field is no number, the whole file is looked at before a column
+  // counts as text.
   try {
     return reader(stream).read(nullptr, false);
   } catch (const UnexpectedText&) {

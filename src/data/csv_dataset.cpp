@@ -59,7 +59,7 @@ class DatasetBuilder {
     return layout_.slot[field] < 0 ? nullptr : &table_.levels[static_cast<std::size_t>(layout_.slot[field])];
   }
 
-  // In rising order whichever came first, so that neither rows nor threads decide it.
+  // Levels are put into rising order, so that neither the order of rows nor threads decide theirs.
   void sort_levels() {
     for (std::size_t field = 0; field < layout_.slot.size(); ++field) {
       if (layout_.slot[field] < 0) continue;

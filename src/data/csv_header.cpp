@@ -120,7 +120,8 @@ class HeaderReader {
     return has_name && !has_number;
   }
 
-  // What stands between fields: spaces where nothing else does, and one of the words is asked for.
+  // What separates the fields. It is the space where nothing else does it, and the options ask for one of the
+  // words.
   char delimiter_for(const Record& record) const {
     const char sniffed = delimiter_of(record.text, separator_);
     const bool stands_alone =
@@ -135,8 +136,9 @@ class HeaderReader {
     return std::nullopt;
   }
 
-  // Text in the first line makes it a header, unless all of it stands above text, none of it is a name that
-  // the options ask for, and there are numbers, too, or half of its fields come again below, as levels do.
+  // Text in the first line makes it a header, with one exception. The line is a row where all its text stands
+  // above text, none of it is a name that the options ask for, and it either holds numbers, too, or half of
+  // its fields come again below, as levels do.
   bool is_header(const std::vector<std::string>& first, Records below) const {
     const auto is_text = [](std::string_view text) {
       return !field::is_missing(text) && !parse_number(text);

@@ -49,7 +49,7 @@ std::string_view next_records(ByteStream& stream, std::size_t bytes) {
   std::string_view what = "the line";
   for (;; bytes *= 2) {
     const std::string_view text = stream.peek_lines(bytes, what);
-    // What is no text is refused at once, by who reads its lines.
+    // Bytes that are no text are refused at once, by the code that reads their lines.
     if (stream.is_at_end() || text.find('\0') != std::string_view::npos) return text;
     if (const std::size_t end = end_of_last_record(text, quote); end > 0) return text.substr(0, end);
     what = "the quoted field";

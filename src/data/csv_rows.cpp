@@ -142,7 +142,7 @@ double RowReader::number_of(std::string_view text, Index field) const {
     number = field::date(text, kind.order);
     what = "a date or a time as the others of its column are";
   } else {
-    // A model does not say in which unit its target was: nobody adds it to anything.
+    // A model does not keep the unit of its target, so any unit will do: nobody adds targets to anything.
     const bool may_have_unit = !kind.unit.empty() || (role == Role::target && !layout_.gives_hints);
     const field::Measured found = may_have_unit ? field::without_unit(text) : field::Measured{text, {}};
     const bool has_right_unit = kind.unit.empty() || found.unit == kind.unit;

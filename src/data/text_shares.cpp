@@ -24,7 +24,8 @@ struct Piece {
   ByteRange nominal;  // from the first line that begins in it to the first behind it
 };
 
-/// The same for any number of processes: some 64 pieces, more where these would be large.
+/// Cuts the files into some 64 pieces, more where these would be large. The pieces are the same for any
+/// number of processes.
 std::vector<Piece> cut(std::span<const fs::path> files, std::uint64_t least) {
   constexpr std::uint64_t kPieces = 64, kMost = std::uint64_t{1} << 26;
   std::vector<std::uint64_t> bytes;
@@ -273,7 +274,7 @@ class Shares {
       data = separator_ ? read_csv(i) : read_libsvm(i);
       kept.write(*data);
     }
-    // Rows that are not like the table that they should be like are counted in a note, of all rows.
+    // A note counts, over all rows, those that differ from the table that they should be like.
     const bool is_right = options_.like.columns.empty() || data->notes.empty();
     return {.is_right = is_right, .from_zero = data->table.from_zero, .columns = data->features()};
   }

@@ -134,7 +134,8 @@ Message texts(std::string_view name, const std::vector<std::string>& values) {
 
 using Places = std::vector<std::size_t>;
 
-/// What the columns of numbers at these places add, from an input of them in this order.
+/// What the columns of numbers at these places add to the prediction, computed from an input that holds them
+/// in this order.
 std::string sum_of_numbers(Graph& graph, const ModelTerms& terms, const Places& places, std::string x) {
   const auto count = static_cast<Index>(places.size());
   const std::uint64_t columns = places.size();
@@ -166,7 +167,7 @@ std::string sum_of_level(Graph& graph, const ModelTerm& term, const std::string&
   std::vector<std::string> keys = term.column.levels;
   std::vector<std::uint64_t> places(keys.size());
   std::iota(places.begin(), places.end(), std::uint64_t{0});
-  // All that stands for a missing field is the level "", where the model knows it.
+  // A missing field becomes the level "", where the model knows that level.
   if (!keys.empty() && keys.front().empty())
     for (const std::string_view mark : field::kMissing)
       if (!mark.empty()) {

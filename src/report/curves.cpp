@@ -76,7 +76,7 @@ void cut_after_last_run(Curve& curve) {
   curve.running.resize(kept);
 }
 
-/// Adds the median and the range of what is finite; gives back of how many that is.
+/// Adds the median and the range of the values that are finite. Returns how many these are.
 std::size_t add_point(std::vector<double>& values, std::vector<double>& median, std::vector<double>& low,
                       std::vector<double>& high) {
   std::erase_if(values, [](double value) { return !std::isfinite(value); });

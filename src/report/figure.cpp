@@ -164,7 +164,7 @@ struct Drawn {
   bool is_gap;
 };
 
-/// Where a gap is this small the method is at the oracle: what is below, 0 and less among it, lies on the
+/// A method whose gap is this small is at the oracle. Smaller gaps, 0 and negative ones too, are drawn on the
 /// lower edge.
 constexpr double kLeastGap = 1e-5;
 

@@ -21,8 +21,8 @@ constexpr std::array<Hue, 10> kHues = {{{"#0a62ad", "#6db5ff"},
                                         {"#56791a", "#b3d057"},
                                         {"#6352cf", "#aa9fff"}}};
 
-// The methods that are compared most often have a colour each, the others share one with what they are
-// compared with least.
+// The methods that are compared most often have a colour each. Every other method shares its colour with one
+// that it is hardly ever compared with.
 constexpr std::array<std::string_view, 27> kMethods = {
     "my-hpo", "sho",      "hoag",        "tpe",     "grid",     "random",           "my-hpo-bt",
     "gp-ei",  "my-hpo-c", "my-hpo-full", "reverse", "sho-code", "forward",          "hyperband",

@@ -12,7 +12,7 @@ struct PointLimits {
 /// The runs as problems, by name. `tells_builds`: runs of different builds are different rows.
 std::vector<ProblemContents> problems_of(const Runs& runs, bool tells_builds = true);
 
-/// How many points each may have where there are so many rows in all.
+/// How many points each row may have where there are so many rows in all.
 PointLimits limits_for(std::size_t rows);
 
 }  // namespace yosida::report

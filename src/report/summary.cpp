@@ -31,8 +31,8 @@ std::vector<WorkTo> work_to(const Runs& runs) {
     return {};
   std::vector<WorkTo> result;
   for (std::size_t i = 0; i < kGaps.size(); ++i) {
-    // Half of all runs must have reached it: those that have not count as infinite, and so do those that only
-    // passed by.
+    // It is a median, so half of all runs must have reached it: those that have not count as infinite, and so
+    // do those that have left it again.
     std::vector<double> work;
     for (const RunDigest* run : runs)
       if (run->state == State::ok && std::isfinite(run->work_to[i])) work.push_back(run->work_to[i]);

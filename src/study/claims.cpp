@@ -67,7 +67,7 @@ bool Claims::is_at_path() const {
          opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
-/// False where another has it (or, waiting, where the system has no such locks).
+/// Returns false where another process has the lock; with `wait` only where the system has no such locks.
 bool Claims::set_lock(int kind, std::uint64_t place, bool wait) const {
   struct flock lock {};
   lock.l_type = static_cast<short>(kind);

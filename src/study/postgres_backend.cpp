@@ -63,7 +63,8 @@ class Server : public std::enable_shared_from_this<Server> {
   const std::string& shown() const { return shown_; }
   const std::string& study() const { return parts_.study; }
 
-  /// One at a time. A server that went away is waited for and the operation done again: each of ours may be.
+  /// Operations are done one at a time. Where the server has gone away, this waits for it and does the
+  /// operation again: each of ours may be repeated.
   template <typename Operation>
   auto alone(bool writes, const Operation& operation) {
     const std::lock_guard guard(mutex_);

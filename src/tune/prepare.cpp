@@ -24,7 +24,8 @@ std::vector<Dataset*> parts_of(Rows& rows) {
   return parts;
 }
 
-/// Here, and not only where the problem is made: rows still stand where the file has them.
+/// Targets are checked here and not only where the problem is made, because rows still have the places that
+/// they have in the file.
 void require_targets(const Dataset& data, const Model& model) {
   if (data.y.size() == 0)
     throw InputError(fmt::format("{}: no target: each row needs one to train and to judge by", data.source));
