@@ -45,7 +45,7 @@ _COMMON = """cv : "holdout", "loo", "gcv", int, splitter or iterable of pairs, d
         splitter of scikit-learn or a list of (training rows, validation rows) names. The model is trained on all rows
         at the end. Rows are put in an order of their contents before parts are drawn: neither their order nor rows of
         weight 0 change the result.
-    {penalties}pretreatment : str, default="standardize"
+    {own}pretreatment : str, default="standardize"
         Of the features, by statistics of the training rows: "standardize", "center", "minmax", "raw".
     method : str, default="my-hpo"
         How penalties are found; see :func:`yosida.methods`.
@@ -59,6 +59,8 @@ _COMMON = """cv : "holdout", "loo", "gcv", int, splitter or iterable of pairs, d
         Draws the parts.
     verbose : int, default=0
         Above 0: show progress."""
+_CLASS_WEIGHT = """class_weight : "balanced" or dict, default=None
+    """
 _GROUPED = """penalty : {"l2", "l1", "elastic-net", "group-lasso", "sparse-group-lasso"}, default=None
         What keeps weights small; all but "l2" set some to 0. None: "l2".
     penalty_per : {"shared", "feature", "group"%s}, default=None
@@ -90,22 +92,37 @@ _FITTED = """coef_ : array
         Where X is a DataFrame with names."""
 
 
-def documented(grouped: bool, classes: str, equivalent: str) -> Any:
-    """Puts what all estimators share into the docstring of one."""
+def documented(equivalent: str = "", classes: str = "") -> Any:
+    """Puts what all estimators share into the docstring of one, before its examples. `equivalent`: attributes of its own,
+    `classes`: what its ``penalty_per`` may be, too."""
 
     def put(cls: Any) -> Any:
-        penalties = _GROUPED % classes if grouped else ""
-        text = cls.__doc__.replace("{parameters}", _COMMON.replace("{penalties}", penalties))
-        cls.__doc__ = text.replace("{fitted}", _FITTED.replace("{equivalent}", equivalent))
+        if cls.__doc__ is None:  # python -OO
+            return cls
+        known = cls.__init__.__kwdefaults__
+        own = (_CLASS_WEIGHT if "class_weight" in known else "") + (_GROUPED % classes if "groups" in known else "")
+        about, examples = cls.__doc__.split("    Examples\n")
+        parameters, fitted = _COMMON.replace("{own}", own), _FITTED.replace("{equivalent}", equivalent)
+        sections = (("Parameters", parameters), ("Attributes", fitted))
+        shared = "".join(f"    {title}\n    {'-' * len(title)}\n    {text}\n\n" for title, text in sections)
+        cls.__doc__ = f"{about}{shared}    Examples\n{examples}"
         return cls
 
     return put
+
+
+def keep_parameters(estimator: Any, parameters: dict[str, Any]) -> None:
+    """What a constructor was given (its ``locals()``) as attributes of these names, which scikit-learn reads and sets."""
+    for name, value in parameters.items():
+        if name != "self":
+            setattr(estimator, name, value)
 
 
 class _Tuned(BaseEstimator):
     """What all of them do: check X and y, call the library, and keep what it says."""
 
     _model: str  # as the library calls it
+    intercept_: Any
 
     def _target(self, y: Any, sample_weight: Optional[Any]) -> Any:
         """y as the library takes it."""
