@@ -72,14 +72,14 @@ def names_of(X: Any) -> list[str]:
 def require_real(values: Any, name: str) -> None:
     """Refuses what numpy would turn into numbers without a word: dates, spans of time, complex numbers, records and
     entries that are masked."""
-    kinds = getattr(values, "dtypes", None)  # of a DataFrame, one for each column
+    kinds: Any = getattr(values, "dtypes", None)  # of a DataFrame, one for each column
     kinds = list(kinds) if hasattr(kinds, "__iter__") else [getattr(values, "dtype", None)]
     for kind in kinds:
         if getattr(kind, "kind", "") == "c":
             raise ValueError(f"{name}: has dtype {kind}. Complex data not supported: must be real numbers")
         if getattr(kind, "kind", "") in ("m", "M", "V"):
             raise ValueError(f"{name}: has dtype {kind}: must be real numbers")
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+    if isinstance(values, np.ma.MaskedArray) and np.any(values.mask):
         raise ValueError(f"{name}: has masked entries: fill them, or leave their rows out")
 
 
