@@ -247,7 +247,6 @@ py::dict tune_rows(const py::tuple& train, const py::object& validation, const p
     TuneProblem problem(std::move(rows), options);
     options.stop = computation.token();
     Tuned tuned = run_method(problem, options);
-    options.stop = {};  // with folds, the answer needs a fit on all rows in any case
     if (!options.oracle) problem.forget_forms();
     complete(tuned, problem, options);
     if (options.trust.nested && tuned.outcome.status != StopReason::stopped)
