@@ -302,6 +302,27 @@ def test_a_glance_at_plain_arrays_finds_what_the_checks_of_scikit_learn_find(tab
         ridge.fit(X, y[:-1])
 
 
+@pytest.mark.parametrize("format", ["csr", "csc"])
+def test_sparse_matrices_that_are_none_are_named(table, format):
+    """scipy reads outside of the arrays of such a matrix, and ends the process."""
+    X, y = table
+    fitted = RidgeTuned().fit(X, y)
+
+    def spoiled(part, place, value):
+        matrix = sp.csr_matrix(X).asformat(format)
+        array = getattr(matrix, part).copy()
+        array[place] = value
+        setattr(matrix, part, array)
+        return matrix
+
+    for given, rule in ((("indptr", 3, 10**6), "indptr must rise"), (("indptr", 0, 2), "indptr must rise"),
+                        (("indptr", 4, 0), "indptr must rise"), (("indices", 5, 999), "indices must be from 0"),
+                        (("indices", 5, -1), "indices must be from 0")):
+        for use in (lambda X: RidgeTuned().fit(X, y), lambda X: yosida.tune(X, y), fitted.predict):
+            with pytest.raises(ValueError, match=f"^X: is no {format} matrix: {rule}"):
+                use(spoiled(*given))
+
+
 def test_rows_that_judge_themselves_are_said(table):
     X, y = table
     with pytest.warns(UserWarning, match="cv: 20 rows are in both parts") as caught:
