@@ -263,6 +263,23 @@ def test_wrong_arguments_are_named(table, parameters, given, names):
         RidgeTuned(**parameters).fit(given.get("X", table[0]), given.get("y", table[1]))
 
 
+@pytest.mark.parametrize("kind", ALL)
+def test_what_scikit_learn_does_not_name_is_named(kind, table, classes):
+    """In fit and in predict, and always as a ValueError."""
+    pandas = pytest.importorskip("pandas")
+    X, y = table[0], target_of(kind, table, classes)
+    fitted = kind().fit(X, y)
+    text = pandas.Series(pandas.array(["a", None] * 60, dtype="string"))
+    for bad in ([[10**400] * 6] * 120, np.array([["a"] * 6] * 120), {"a": 1}, "abc", np.asmatrix(X), (row for row in X.tolist()),
+                pandas.DataFrame(X, columns=["a", 1, "b", 2, "c", 3]), pandas.DataFrame({"a": pandas.period_range("2026", periods=120)})):
+        for use in (lambda: kind().fit(bad, y), lambda: fitted.predict(bad)):
+            with pytest.raises(ValueError, match="^X: "):
+                use()
+    for bad in (text, sp.csr_matrix(y[:, None]), np.asmatrix(y).T, np.array(["a", np.nan] * 60, dtype=object), y + 1j):
+        with pytest.raises(ValueError, match="^y: "):
+            kind().fit(X, bad)
+
+
 def test_dates_in_a_table_are_named(table, classes):
     pandas = pytest.importorskip("pandas")
     X, y = table

@@ -29,11 +29,13 @@ except ImportError:
         return estimator._validate_data(*arrays, **options)
 
 
-# What numpy says of entries that it cannot convert, without a name of the argument.
-_CONVERSION = re.compile(r"could not convert|Cannot cast|could not be promoted|float\(\) argument|inhomogeneous|at least one array")
+# What numpy and scikit-learn say without a name of the argument.
+_UNNAMED = re.compile(
+    r"could not convert|Cannot cast|could not be promoted|inhomogeneous|at least one array|^Complex data|^Input contains"
+)
 
 
-class _NoNumbersError(ValueError, TypeError):
+class _UnreadableError(ValueError, TypeError):
     """Of bad input, a ValueError; scikit-learn's own checks ask for a TypeError where entries are objects."""
 
 
@@ -141,17 +143,24 @@ class _Tuned(BaseEstimator):
         _arrays.require_real(X, "X")
         if self._is_regressor():
             _arrays.require_real(y, "y")
+        return self._validated(
+            X, y, ensure_min_samples=2, y_numeric=self._is_regressor(), multi_output=self._takes_several(y)
+        )
+
+    def _validated(self, X: Any, *y: Any, **options: Any) -> Any:
+        """What scikit-learn's checks leave of X, and of y where it is given. Whatever is wrong is a ValueError that names
+        the argument."""
         try:
-            return _validate_data(
-                self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2,
-                y_numeric=self._is_regressor(), multi_output=self._takes_several(y),
-            )
-        except (ValueError, TypeError, OverflowError) as error:
-            if not isinstance(error, OverflowError) and not _CONVERSION.search(str(error)):
+            return _validate_data(self, X, *y, accept_sparse="csr", dtype=[np.float64, np.float32], **options)
+        except (ValueError, TypeError, OverflowError, AttributeError) as error:
+            said = str(error)
+            if type(error) is ValueError and not _UNNAMED.search(said):
                 raise
-            # scikit-learn passes on what numpy says, which does not name the argument.
-            name = "X" if self._is_numeric(y) else "y"
-            raise _NoNumbersError(f"{name}: has entries that are no numbers: {error}") from None
+            if isinstance(error, AttributeError):  # of pandas' missing values among texts, which compare as they like
+                said = "Input contains entries that do not compare"
+            of_y = said.startswith(("Input contains", "Complex data"))
+            name = "y" if y and (of_y or not self._is_numeric(*y)) else "X"
+            raise _UnreadableError(f"{name}: {said}") from None
 
     def _passes(self, X: Any, y: Any) -> bool:
         """Whether X is a plain table of finite numbers, and y one of its targets."""
@@ -163,6 +172,8 @@ class _Tuned(BaseEstimator):
         )
 
     def _is_numeric(self, y: Any) -> bool:
+        if _arrays.is_sparse(y) or isinstance(y, np.matrix):
+            return False
         if not self._is_regressor():
             return True
         try:
@@ -265,9 +276,9 @@ class _Tuned(BaseEstimator):
             raise ValueError("validation: must be (X, y) or (X, y, sample_weight)")
         _arrays.require_real(validation[0], "validation[0]")
         try:
-            X, y = _validate_data(
-                self, validation[0], validation[1], accept_sparse="csr", dtype=[np.float64, np.float32], reset=False,
-                y_numeric=self._is_regressor(), multi_output=self._takes_several(validation[1]),
+            X, y = self._validated(
+                validation[0], validation[1], reset=False, y_numeric=self._is_regressor(),
+                multi_output=self._takes_several(validation[1]),
             )
         except ValueError as error:
             raise ValueError(f"validation: {error}") from None
@@ -326,7 +337,7 @@ class _Tuned(BaseEstimator):
     def _margins(self, X: Any) -> Any:
         check_is_fitted(self)
         _arrays.require_real(X, "X")
-        X = _validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        X = self._validated(X, reset=False)
         return safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
 
     def _report_html(self) -> str:
