@@ -97,11 +97,9 @@ struct ReadyRun {
   }
 };
 
-/// What is given to what comes after a run that has ended early.
-constexpr std::chrono::milliseconds kMoment{150};
-
 /// A certificate may take longer than a run that has had its time: it is given a moment.
 StopToken stop_of_certificate(const Outcome& outcome, const TuneOptions& options) {
+  constexpr std::chrono::milliseconds kMoment{150};
   // Clocks of processes differ: where these share rows, none is looked at.
   const bool is_short = outcome.status == StopReason::time_limit && linalg::rank_count() == 1;
   return is_short ? options.stop.with_deadline(Clock::now() + kMoment) : options.stop;
@@ -192,8 +190,9 @@ Dataset refit_rows(const TuneProblem& problem) {
   return both;
 }
 
-/// So is the training on all rows after folds, where whoever has stopped the run waits for a model.
+/// So is the training on all rows after folds, but a shorter one: whoever has stopped the run waits for it.
 StopToken stop_of_refit(const TuneOptions& options) {
+  constexpr std::chrono::milliseconds kMoment{50};
   if (linalg::rank_count() > 1) return {};
   return options.stop.was_asked() ? StopToken{}.with_deadline(Clock::now() + kMoment) : options.stop;
 }
