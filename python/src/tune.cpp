@@ -163,6 +163,12 @@ py::object nested_dict(const Tuned& tuned) {
   return nested;
 }
 
+/// Warnings name flags, too.
+std::vector<std::string> warnings_of(std::vector<std::string> warnings) {
+  for (std::string& warning : warnings) warning = in_words_of_python(std::move(warning));
+  return warnings;
+}
+
 py::dict tuned_dict(const TuneProblem& problem, const Tuned& tuned) {
   py::dict all = outcome_dict(tuned.outcome);
   all["solver_seconds"] = tuned.outcome.seconds;
@@ -174,7 +180,7 @@ py::dict tuned_dict(const TuneProblem& problem, const Tuned& tuned) {
   all["best"] = report_dict(tuned.best);
   all["final"] = report_dict(tuned.final);
   all["refit"] = report_dict(tuned.refit);
-  all["warnings"] = tuned.warnings;
+  all["warnings"] = warnings_of(tuned.warnings);
   std::string notes;
   for (const std::string& note : problem.data().notes) notes += (notes.empty() ? "" : "; ") + note;
   all["note"] = notes;
@@ -247,7 +253,6 @@ py::dict tune_rows(const py::tuple& train, const py::object& validation, const p
     TuneProblem problem(std::move(rows), options);
     options.stop = computation.token();
     Tuned tuned = run_method(problem, options);
-    options.stop = {};  // with folds, the answer needs a fit on all rows in any case
     if (!options.oracle) problem.forget_forms();
     complete(tuned, problem, options);
     if (options.trust.nested && tuned.outcome.status != StopReason::stopped)

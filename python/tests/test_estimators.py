@@ -263,6 +263,23 @@ def test_wrong_arguments_are_named(table, parameters, given, names):
         RidgeTuned(**parameters).fit(given.get("X", table[0]), given.get("y", table[1]))
 
 
+@pytest.mark.parametrize("kind", ALL)
+def test_what_scikit_learn_does_not_name_is_named(kind, table, classes):
+    """In fit and in predict, and always as a ValueError."""
+    pandas = pytest.importorskip("pandas")
+    X, y = table[0], target_of(kind, table, classes)
+    fitted = kind().fit(X, y)
+    text = pandas.Series(pandas.array(["a", None] * 60, dtype="string"))
+    for bad in ([[10**400] * 6] * 120, np.array([["a"] * 6] * 120), {"a": 1}, "abc", np.asmatrix(X), (row for row in X.tolist()),
+                pandas.DataFrame(X, columns=["a", 1, "b", 2, "c", 3]), pandas.DataFrame({"a": pandas.period_range("2026", periods=120)})):
+        for use in (lambda: kind().fit(bad, y), lambda: fitted.predict(bad)):
+            with pytest.raises(ValueError, match="^X: "):
+                use()
+    for bad in (text, sp.csr_matrix(y[:, None]), np.asmatrix(y).T, np.array(["a", np.nan] * 60, dtype=object), y + 1j):
+        with pytest.raises(ValueError, match="^y: "):
+            kind().fit(X, bad)
+
+
 def test_dates_in_a_table_are_named(table, classes):
     pandas = pytest.importorskip("pandas")
     X, y = table
@@ -300,6 +317,27 @@ def test_a_glance_at_plain_arrays_finds_what_the_checks_of_scikit_learn_find(tab
         ridge.fit(X, np.where(np.arange(len(y)) == 5, np.nan, y))
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         ridge.fit(X, y[:-1])
+
+
+@pytest.mark.parametrize("format", ["csr", "csc"])
+def test_sparse_matrices_that_are_none_are_named(table, format):
+    """scipy reads outside of the arrays of such a matrix, and ends the process."""
+    X, y = table
+    fitted = RidgeTuned().fit(X, y)
+
+    def spoiled(part, place, value):
+        matrix = sp.csr_matrix(X).asformat(format)
+        array = getattr(matrix, part).copy()
+        array[place] = value
+        setattr(matrix, part, array)
+        return matrix
+
+    for given, rule in ((("indptr", 3, 10**6), "indptr must rise"), (("indptr", 0, 2), "indptr must rise"),
+                        (("indptr", 4, 0), "indptr must rise"), (("indices", 5, 999), "indices must be from 0"),
+                        (("indices", 5, -1), "indices must be from 0")):
+        for use in (lambda X: RidgeTuned().fit(X, y), lambda X: yosida.tune(X, y), fitted.predict):
+            with pytest.raises(ValueError, match=f"^X: is no {format} matrix: {rule}"):
+                use(spoiled(*given))
 
 
 def test_rows_that_judge_themselves_are_said(table):

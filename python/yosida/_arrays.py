@@ -69,18 +69,31 @@ def names_of(X: Any) -> list[str]:
     return names if all(isinstance(name, str) for name in names) else []
 
 
+def _require_whole(matrix: Any, name: str) -> None:
+    """Refuses a CSR or CSC matrix whose arrays do not belong together: scipy and others read outside of them."""
+    lines, width = matrix.shape if matrix.format == "csr" else matrix.shape[::-1]
+    starts, entries = matrix.indptr, min(len(matrix.indices), len(matrix.data))
+    if len(starts) != lines + 1 or starts[0] != 0 or starts[-1] > entries or (starts[1:] < starts[:-1]).any():
+        raise ValueError(f"{name}: is no {matrix.format} matrix: indptr must rise from 0 to at most {entries} in {lines + 1} steps")
+    used = matrix.indices[: starts[-1]]
+    if used.size and (used.min() < 0 or used.max() >= width):
+        raise ValueError(f"{name}: is no {matrix.format} matrix: indices must be from 0 to {width - 1}")
+
+
 def require_real(values: Any, name: str) -> None:
     """Refuses what numpy would turn into numbers without a word: dates, spans of time, complex numbers, records and
-    entries that are masked."""
-    kinds = getattr(values, "dtypes", None)  # of a DataFrame, one for each column
+    entries that are masked. And sparse matrices that are none."""
+    kinds: Any = getattr(values, "dtypes", None)  # of a DataFrame, one for each column
     kinds = list(kinds) if hasattr(kinds, "__iter__") else [getattr(values, "dtype", None)]
     for kind in kinds:
         if getattr(kind, "kind", "") == "c":
             raise ValueError(f"{name}: has dtype {kind}. Complex data not supported: must be real numbers")
         if getattr(kind, "kind", "") in ("m", "M", "V"):
             raise ValueError(f"{name}: has dtype {kind}: must be real numbers")
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+    if isinstance(values, np.ma.MaskedArray) and np.any(values.mask):
         raise ValueError(f"{name}: has masked entries: fill them, or leave their rows out")
+    if is_sparse(values) and values.format in ("csr", "csc"):
+        _require_whole(values, name)
 
 
 def _sparse(X: Any, name: str) -> tuple[Any, ...]:
@@ -107,9 +120,9 @@ def _sparse(X: Any, name: str) -> tuple[Any, ...]:
 
 def design(X: Any, name: str = "X") -> tuple[Any, int, int]:
     """X for the module, its rows and its columns."""
+    require_real(X, name)
     if is_sparse(X):
         return _sparse(X, name), int(X.shape[0]), int(X.shape[1])
-    require_real(X, name)
     try:
         array = np.asarray(X)
     except (TypeError, ValueError) as error:

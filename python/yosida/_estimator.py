@@ -29,11 +29,13 @@ except ImportError:
         return estimator._validate_data(*arrays, **options)
 
 
-# What numpy says of entries that it cannot convert, without a name of the argument.
-_CONVERSION = re.compile(r"could not convert|Cannot cast|could not be promoted|float\(\) argument|inhomogeneous|at least one array")
+# What numpy and scikit-learn say without a name of the argument.
+_UNNAMED = re.compile(
+    r"could not convert|Cannot cast|could not be promoted|inhomogeneous|at least one array|^Complex data|^Input contains"
+)
 
 
-class _NoNumbersError(ValueError, TypeError):
+class _UnreadableError(ValueError, TypeError):
     """Of bad input, a ValueError; scikit-learn's own checks ask for a TypeError where entries are objects."""
 
 
@@ -45,7 +47,7 @@ _COMMON = """cv : "holdout", "loo", "gcv", int, splitter or iterable of pairs, d
         splitter of scikit-learn or a list of (training rows, validation rows) names. The model is trained on all rows
         at the end. Rows are put in an order of their contents before parts are drawn: neither their order nor rows of
         weight 0 change the result.
-    {penalties}pretreatment : str, default="standardize"
+    {own}pretreatment : str, default="standardize"
         Of the features, by statistics of the training rows: "standardize", "center", "minmax", "raw".
     method : str, default="my-hpo"
         How penalties are found; see :func:`yosida.methods`.
@@ -59,6 +61,8 @@ _COMMON = """cv : "holdout", "loo", "gcv", int, splitter or iterable of pairs, d
         Draws the parts.
     verbose : int, default=0
         Above 0: show progress."""
+_CLASS_WEIGHT = """class_weight : "balanced" or dict, default=None
+    """
 _GROUPED = """penalty : {"l2", "l1", "elastic-net", "group-lasso", "sparse-group-lasso"}, default=None
         What keeps weights small; all but "l2" set some to 0. None: "l2".
     penalty_per : {"shared", "feature", "group"%s}, default=None
@@ -90,22 +94,37 @@ _FITTED = """coef_ : array
         Where X is a DataFrame with names."""
 
 
-def documented(grouped: bool, classes: str, equivalent: str) -> Any:
-    """Puts what all estimators share into the docstring of one."""
+def documented(equivalent: str = "", classes: str = "") -> Any:
+    """Puts what all estimators share into the docstring of one, before its examples. `equivalent`: attributes of its own,
+    `classes`: what its ``penalty_per`` may be, too."""
 
     def put(cls: Any) -> Any:
-        penalties = _GROUPED % classes if grouped else ""
-        text = cls.__doc__.replace("{parameters}", _COMMON.replace("{penalties}", penalties))
-        cls.__doc__ = text.replace("{fitted}", _FITTED.replace("{equivalent}", equivalent))
+        if cls.__doc__ is None:  # python -OO
+            return cls
+        known = cls.__init__.__kwdefaults__
+        own = (_CLASS_WEIGHT if "class_weight" in known else "") + (_GROUPED % classes if "groups" in known else "")
+        about, examples = cls.__doc__.split("    Examples\n")
+        parameters, fitted = _COMMON.replace("{own}", own), _FITTED.replace("{equivalent}", equivalent)
+        sections = (("Parameters", parameters), ("Attributes", fitted))
+        shared = "".join(f"    {title}\n    {'-' * len(title)}\n    {text}\n\n" for title, text in sections)
+        cls.__doc__ = f"{about}{shared}    Examples\n{examples}"
         return cls
 
     return put
+
+
+def keep_parameters(estimator: Any, parameters: dict[str, Any]) -> None:
+    """What a constructor was given (its ``locals()``) as attributes of these names, which scikit-learn reads and sets."""
+    for name, value in parameters.items():
+        if name != "self":
+            setattr(estimator, name, value)
 
 
 class _Tuned(BaseEstimator):
     """What all of them do: check X and y, call the library, and keep what it says."""
 
     _model: str  # as the library calls it
+    intercept_: Any
 
     def _target(self, y: Any, sample_weight: Optional[Any]) -> Any:
         """y as the library takes it."""
@@ -124,17 +143,24 @@ class _Tuned(BaseEstimator):
         _arrays.require_real(X, "X")
         if self._is_regressor():
             _arrays.require_real(y, "y")
+        return self._validated(
+            X, y, ensure_min_samples=2, y_numeric=self._is_regressor(), multi_output=self._takes_several(y)
+        )
+
+    def _validated(self, X: Any, *y: Any, **options: Any) -> Any:
+        """What scikit-learn's checks leave of X, and of y where it is given. Whatever is wrong is a ValueError that names
+        the argument."""
         try:
-            return _validate_data(
-                self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2,
-                y_numeric=self._is_regressor(), multi_output=self._takes_several(y),
-            )
-        except (ValueError, TypeError, OverflowError) as error:
-            if not isinstance(error, OverflowError) and not _CONVERSION.search(str(error)):
+            return _validate_data(self, X, *y, accept_sparse="csr", dtype=[np.float64, np.float32], **options)
+        except (ValueError, TypeError, OverflowError, AttributeError) as error:
+            said = str(error)
+            if type(error) is ValueError and not _UNNAMED.search(said):
                 raise
-            # scikit-learn passes on what numpy says, which does not name the argument.
-            name = "X" if self._is_numeric(y) else "y"
-            raise _NoNumbersError(f"{name}: has entries that are no numbers: {error}") from None
+            if isinstance(error, AttributeError):  # of pandas' missing values among texts, which compare as they like
+                said = "Input contains entries that do not compare"
+            of_y = said.startswith(("Input contains", "Complex data"))
+            name = "y" if y and (of_y or not self._is_numeric(*y)) else "X"
+            raise _UnreadableError(f"{name}: {said}") from None
 
     def _passes(self, X: Any, y: Any) -> bool:
         """Whether X is a plain table of finite numbers, and y one of its targets."""
@@ -146,6 +172,8 @@ class _Tuned(BaseEstimator):
         )
 
     def _is_numeric(self, y: Any) -> bool:
+        if _arrays.is_sparse(y) or isinstance(y, np.matrix):
+            return False
         if not self._is_regressor():
             return True
         try:
@@ -248,9 +276,9 @@ class _Tuned(BaseEstimator):
             raise ValueError("validation: must be (X, y) or (X, y, sample_weight)")
         _arrays.require_real(validation[0], "validation[0]")
         try:
-            X, y = _validate_data(
-                self, validation[0], validation[1], accept_sparse="csr", dtype=[np.float64, np.float32], reset=False,
-                y_numeric=self._is_regressor(), multi_output=self._takes_several(validation[1]),
+            X, y = self._validated(
+                validation[0], validation[1], reset=False, y_numeric=self._is_regressor(),
+                multi_output=self._takes_several(validation[1]),
             )
         except ValueError as error:
             raise ValueError(f"validation: {error}") from None
@@ -309,7 +337,7 @@ class _Tuned(BaseEstimator):
     def _margins(self, X: Any) -> Any:
         check_is_fitted(self)
         _arrays.require_real(X, "X")
-        X = _validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        X = self._validated(X, reset=False)
         return safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
 
     def _report_html(self) -> str:

@@ -7,13 +7,31 @@ from typing import Any, Optional
 import numpy as np
 from sklearn.utils.extmath import softmax
 
-from ._estimator import TunedClassifier, TunedRegressor, documented
+from ._estimator import TunedClassifier, TunedRegressor, documented, keep_parameters
 from ._results import Trace
 from ._targets import is_table, run_targets, table
 
 
+class _OnePenalty:
+    """The parameters of estimators whose penalty is the same for all weights."""
+
+    def __init__(
+        self,
+        *,
+        cv: Any = "holdout",
+        pretreatment: str = "standardize",
+        method: str = "my-hpo",
+        settings: Any = None,
+        bounds: Any = None,
+        budget: Any = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+    ) -> None:
+        keep_parameters(self, locals())
+
+
 class _Grouped:
-    """The parameters of estimators whose penalty is ℓ₂: weights may share it in groups."""
+    """The same where weights may share penalties in groups."""
 
     def __init__(
         self,
@@ -31,18 +49,7 @@ class _Grouped:
         random_state: Any = 0,
         verbose: int = 0,
     ) -> None:
-        self.cv = cv
-        self.penalty = penalty
-        self.penalty_per = penalty_per
-        self.groups = groups
-        self.unpenalised = unpenalised
-        self.pretreatment = pretreatment
-        self.method = method
-        self.settings = settings
-        self.bounds = bounds
-        self.budget = budget
-        self.random_state = random_state
-        self.verbose = verbose
+        keep_parameters(self, locals())
 
 
 class _GroupedClasses:
@@ -65,61 +72,16 @@ class _GroupedClasses:
         random_state: Any = 0,
         verbose: int = 0,
     ) -> None:
-        self.cv = cv
-        self.class_weight = class_weight
-        self.penalty = penalty
-        self.penalty_per = penalty_per
-        self.groups = groups
-        self.unpenalised = unpenalised
-        self.pretreatment = pretreatment
-        self.method = method
-        self.settings = settings
-        self.bounds = bounds
-        self.budget = budget
-        self.random_state = random_state
-        self.verbose = verbose
+        keep_parameters(self, locals())
 
 
-class _OnePenalty:
-    """The parameters of estimators whose penalty is the same for all weights."""
-
-    def __init__(
-        self,
-        *,
-        cv: Any = "holdout",
-        pretreatment: str = "standardize",
-        method: str = "my-hpo",
-        settings: Any = None,
-        bounds: Any = None,
-        budget: Any = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.cv = cv
-        self.pretreatment = pretreatment
-        self.method = method
-        self.settings = settings
-        self.bounds = bounds
-        self.budget = budget
-        self.random_state = random_state
-        self.verbose = verbose
-
-
-@documented(True, "", """alpha_ : float or array
+@documented("""alpha_ : float or array
         As ``Ridge`` has it, for the pretreated features: ``alpha_ = 2 N penalty_`` with N the weight of all rows. Where
         y has several columns one for each of them; ``coef_`` is then of shape (targets, features), and
         ``certificate_`` a list.
     """)
 class RidgeTuned(_Grouped, TunedRegressor):
     """Ridge regression whose penalties are found by gradients.
-
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {fitted}
 
     Examples
     --------
@@ -173,19 +135,11 @@ class RidgeTuned(_Grouped, TunedRegressor):
             self.alpha_ = self._one_or_all(2.0 * total_weight * self.penalty_)
 
 
-@documented(False, "", """alpha_ : float
+@documented("""alpha_ : float
         As ``Lasso`` has it, for the pretreated features.
     """)
 class LassoTuned(_OnePenalty, TunedRegressor):
     """Least squares under an ℓ₁ penalty, which leaves few weights, found by gradients.
-
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {fitted}
 
     Examples
     --------
@@ -203,19 +157,11 @@ class LassoTuned(_OnePenalty, TunedRegressor):
         self.alpha_ = float(self.penalty_[0])
 
 
-@documented(False, "", """alpha_, l1_ratio_ : float
+@documented("""alpha_, l1_ratio_ : float
         As ``ElasticNet`` has them, for the pretreated features.
     """)
 class ElasticNetTuned(_OnePenalty, TunedRegressor):
     """Least squares under an ℓ₁ and an ℓ₂ penalty, both found by gradients.
-
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {fitted}
 
     Examples
     --------
@@ -235,20 +181,12 @@ class ElasticNetTuned(_OnePenalty, TunedRegressor):
         self.l1_ratio_ = float(l1 / self.alpha_)
 
 
-@documented(True, "", "")
+@documented()
 class HuberTuned(_Grouped, TunedRegressor):
     """Regression that outliers hardly change, its penalties found by gradients.
 
     The loss is quadratic up to 1.345 standard deviations of the target and linear beyond. ``HuberRegressor`` has
     another objective, so there is no ``alpha_``.
-
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {fitted}
 
     Examples
     --------
@@ -262,19 +200,11 @@ class HuberTuned(_Grouped, TunedRegressor):
     _model = "huber"
 
 
-@documented(True, "", """alpha_ : float or array
+@documented("""alpha_ : float or array
         As ``PoissonRegressor`` has it, for the pretreated features: ``alpha_ = 2 penalty_``.
     """)
 class PoissonTuned(_Grouped, TunedRegressor):
     """Regression of counts with a log link, its penalties found by gradients.
-
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {fitted}
 
     Examples
     --------
@@ -315,18 +245,9 @@ _C = """C_ : float or array
     """
 
 
-@documented(True, ', "class"', _C % "LogisticRegression")
+@documented(_C % "LogisticRegression", ', "class"')
 class LogisticTuned(_GroupedClasses, TunedClassifier):
     """Logistic regression of two classes or more (softmax), its penalties found by gradients.
-
-    Parameters
-    ----------
-    class_weight : "balanced" or dict, default=None
-    {parameters}
-
-    Attributes
-    ----------
-    {fitted}
 
     Examples
     --------
@@ -359,20 +280,11 @@ class LogisticTuned(_GroupedClasses, TunedClassifier):
         self._keep_cost(total_weight)
 
 
-@documented(True, "", _C % "LinearSVC")
+@documented(_C % "LinearSVC")
 class SVCTuned(_GroupedClasses, TunedClassifier):
     """A linear support vector machine (squared hinge) of two classes, its penalties found by gradients.
 
     Unlike ``LinearSVC`` it does not penalise the intercept.
-
-    Parameters
-    ----------
-    class_weight : "balanced" or dict, default=None
-    {parameters}
-
-    Attributes
-    ----------
-    {fitted}
 
     Examples
     --------

@@ -116,7 +116,7 @@ class TunedTargets:
 
 
 def run_targets(
-    train: tuple[Any, Any, Any],
+    train: tuple[Any, Any, Any, Any],
     validation: Any,
     test: Any,
     parts: Any,
@@ -125,11 +125,15 @@ def run_targets(
     options: dict[str, Any],
     any_order: bool = False,
 ) -> TunedTargets:
-    """One call of the module. `train`: X, y, weight and fold; the others X, y and weight."""
+    """One call of the module. Each part: X, y, weight and fold."""
+
     def rows_of(part: Any) -> Any:
         return None if part is None else (part[0], None, part[2], part[3])
 
-    y = (train[1], *(None if part is None else part[1] for part in (validation, test)))
+    def targets_of(part: Any) -> Any:
+        return None if part is None else part[1]
+
+    y = (train[1], targets_of(validation), targets_of(test))
     found = _core.tune_targets(
         rows_of(train), rows_of(validation), rows_of(test), y, parts, list(names), list(target_names), options, any_order
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Iterable, Literal, Mapping, Optional, Sequence, Union, overload
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, Optional, Sequence, Union, cast
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from ._arguments import (
 from ._progress import Progress
 from ._results import Trace, Tuned, certificate_of
 from ._targets import TunedTargets, is_table, run_targets, table
+
+if TYPE_CHECKING:
+    from typing_extensions import Literal, ParamSpec, Protocol, overload
 
 Watch = Callable[[int, Any, float, int, float], bool]
 Folds = Union[int, Sequence[float], Iterable[tuple[Any, Any]], Any]
@@ -74,11 +77,23 @@ def run(
     )
 
 
-# What y is decides what comes back, and arrays have no number of dimensions that a checker of types could read: several
-# targets are told by penalty_per="target", which is their default.
-@overload
-def tune(X: Any, y: Any, *, penalty_per: Literal["target"], **options: Any) -> TunedTargets: ...
-@overload
+if TYPE_CHECKING:
+    Options = ParamSpec("Options")
+
+    class _Tune(Protocol[Options]):
+        @overload
+        def __call__(self, X: Any, y: Any, *, penalty_per: Literal["target"], **options: Any) -> TunedTargets: ...
+        @overload
+        def __call__(self, *args: Options.args, **options: Options.kwargs) -> Tuned: ...
+
+
+def _typed(tune: Callable[Options, Union[Tuned, TunedTargets]]) -> _Tune[Options]:
+    """What y is decides what comes back, and arrays have no number of dimensions that a checker of types could read:
+    several targets are told by penalty_per="target", which is their default."""
+    return cast("_Tune[Options]", tune)
+
+
+@_typed
 def tune(
     X: Any,
     y: Any,
@@ -122,51 +137,7 @@ def tune(
     verbose: Union[bool, int] = False,
     interrupt: str = "return",
     copy_bytes: Optional[float] = None,
-) -> Tuned: ...
-def tune(
-    X: Any,
-    y: Any,
-    *,
-    model: str = "ridge",
-    sample_weight: Any = None,
-    folds: Folds = None,
-    criterion: Optional[str] = None,
-    repeats: int = 1,
-    group_rows: Any = None,
-    validation: Any = None,
-    test: Any = None,
-    validation_fraction: Optional[float] = None,
-    test_fraction: Optional[float] = None,
-    pretreatment: str = "standardize",
-    target_pretreatment: Optional[str] = None,
-    intercept: bool = True,
-    fill_missing: bool = False,
-    class_weight: Any = None,
-    penalty: Optional[str] = None,
-    penalty_per: Optional[str] = None,
-    groups: Any = None,
-    group_scale: Optional[str] = None,
-    unpenalised: Any = None,
-    rule: str = "min",
-    trust: bool = False,
-    nested: Optional[int] = None,
-    shrink: Any = None,
-    method: str = "my-hpo",
-    settings: Optional[Mapping[str, Any]] = None,
-    budget: Any = None,
-    lambda0: Optional[float] = None,
-    bounds: Optional[tuple[float, float]] = None,
-    seed: int = 0,
-    refit: bool = False,
-    oracle: bool = False,
-    trace: Union[bool, str] = True,
-    any_order: bool = False,
-    feature_names: Optional[Sequence[str]] = None,
-    watch: Optional[Watch] = None,
-    verbose: Union[bool, int] = False,
-    interrupt: str = "return",
-    copy_bytes: Optional[float] = None,
-) -> Any:
+) -> Union[Tuned, TunedTargets]:
     """Find the penalty of a linear model: the same as ``yosida tune``, with the same defaults and the same bits.
 
     Parameters

@@ -40,6 +40,8 @@ constexpr Index kKinksOfAll = 16;
 constexpr double kSlack = 1e-9;
 /// A column of so small a share of its mean is constant.
 constexpr double kConstant = 1e-13;
+/// Products of all columns that are kept after the path, of each fold: a megabyte.
+constexpr Index kKeptNumbers = Index{1} << 17;
 /// A path of so many operations is followed to its end whatever h does; one of so many is given up.
 constexpr double kLittle = 6e7;
 constexpr double kMost = 3e11;
@@ -248,6 +250,10 @@ void LassoCurves::make_products(const StopToken* stop) {
 
 void LassoCurves::forget_products() { gram_ = {}; }
 
+void LassoCurves::forget_large_products() {
+  if (is_wide() || gram_.all().size() > kKeptNumbers) forget_products();
+}
+
 Matrix LassoCurves::products_on(const std::vector<Index>& columns) {
   if (gram_.all().size() > 0) return gram_.all()(columns, columns);
   if (of_all_)
@@ -304,7 +310,7 @@ Vector LassoCurves::followed_to(double ridge, double lambda) {
     path.forget_weights_before(path.kinks().count() - 1);
     path.advance(1);
   }
-  forget_products();
+  forget_large_products();
   return known_weights(path.kinks(), path.weights()).at(lambda);
 }
 
@@ -513,7 +519,7 @@ std::shared_ptr<const ExactCurve> LassoCurves::followed(double ridge, const Stop
   } else {
     weights = [this, ridge](double lambda) { return followed_to(ridge, lambda); };
   }
-  if (only_one_ && (of_all_ || is_wide())) forget_products();
+  if (only_one_ && (of_all_ || is_wide())) forget_large_products();
   return std::make_shared<const ExactCurve>(std::move(pieces), path.kinks().c[known],
                                             (flops_ + path.flops()) / flops_per_gradient_,
                                             std::move(weights));

@@ -48,7 +48,7 @@ class WorkingProducts final : public ColumnProducts {
 /// everywhere.
 ///
 /// Where a path is the only one, the products of columns are not kept after it if they are not needed any
-/// more (a wide design) or had anew for little (from the rows that folds share).
+/// more (a wide design), or are many and had anew for little (from the rows that folds share).
 class LassoCurves {
  public:
   /// The split must outlive it. `flops_per_gradient`: the unit of the curves' work. `only_one`: there are no
@@ -84,6 +84,8 @@ class LassoCurves {
   /// The products of the working columns.
   void make_products(const StopToken* stop);
   void forget_products();
+  /// Unless they are few: the certificate asks for those of the support.
+  void forget_large_products();
   /// The products of a few columns, where all columns are the working set.
   Matrix products_on(const std::vector<Index>& columns);
   /// Many folds would keep more numbers than their rows have, of which a few are asked for.

@@ -193,6 +193,28 @@ Dataset refit_rows(const TuneProblem& problem) {
   return both;
 }
 
+/// So is the training on all rows after folds, but a shorter one: whoever has stopped the run waits for it.
+StopToken stop_of_refit(const TuneOptions& options) {
+  constexpr std::chrono::milliseconds kMoment{50};
+  if (linalg::rank_count() > 1) return {};
+  return options.stop.was_asked() ? StopToken{}.with_deadline(Clock::now() + kMoment) : options.stop;
+}
+
+/// Weights of all rows, or those that the folds have on average where there is no time to train them.
+Vector trained_on_all_rows(Tuned& tuned, const TuneProblem& problem, const TuneOptions& options,
+                           const Dataset& rows) {
+  const Solution& best = tuned.outcome.best;
+  try {
+    return problem.refit(rows, best.lambda, stop_of_refit(options));
+  } catch (const RunEnded&) {
+    if (!problem.always_refits()) throw;
+  }
+  if (problem.has_folds())
+    tuned.warnings.emplace_back(
+        "stopped before a model was trained on all rows: its weights are the mean of those of the folds");
+  return problem.mean_of_folds(best);
+}
+
 Tuned tune_once(Rows rows, const TuneOptions& options) {
   TuneProblem problem(std::move(rows), options);
   Tuned tuned = run_method(problem, options);
@@ -336,7 +358,7 @@ void complete(Tuned& tuned, const TuneProblem& problem, const TuneOptions& optio
   if (problem.always_refits() || (options.refit && !was_stopped))
     try_extra(tuned, problem.always_refits() ? "the refit on all rows" : "--refit", [&] {
       const Dataset rows = refit_rows(problem);
-      w = problem.refit(rows, best.lambda, options.stop);
+      w = trained_on_all_rows(tuned, problem, options, rows);
       tuned.refit = problem.report(*w);
       tuned.refit_equivalents = equivalents_on(rows, problem, best.lambda);
     });
