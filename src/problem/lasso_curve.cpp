@@ -11,6 +11,7 @@
 #include "linalg/gram.hpp"
 #include "linalg/growing_cholesky.hpp"
 #include "linalg/large_blocks.hpp"
+#include "linalg/ranks.hpp"
 #include "linalg/row_numbers.hpp"
 #include "problem/newton.hpp"
 
@@ -30,6 +31,9 @@ constexpr Index kFewRows = 500;
 constexpr Index kBlockNumbers = Index{1} << 20;
 /// Kinks that are followed before they are checked and evaluated.
 constexpr std::size_t kBatch = 48;
+/// Validation rows are multiplied by the weights of a batch. Where one column in so many, or fewer, has a
+/// weight there, the others are left out.
+constexpr Index kMostUsed = 2;
 /// All columns are looked at at one kink in so many. Between two of these, residuals are so near to the line
 /// from one to the other that few columns can be above c there: these are looked at by themselves, unless
 /// they are more than one in so many.
@@ -390,12 +394,24 @@ std::size_t LassoCurves::first_violation(const LassoPath& path, std::size_t firs
   return first + static_cast<std::size_t>(worst);
 }
 
+std::vector<Index> LassoCurves::few_columns(const Matrix& w) const {
+  const Design& x = split_.validation.x;
+  std::vector<Index> used;
+  if (is_wide() || x.omits_zeros() || x.rows() >= linalg::kSharedRows) return used;
+  for (Index j = 0; j + 1 < w.rows(); ++j)
+    if (!w.row(j).isZero(0.0)) used.push_back(j);
+  if (std::ssize(used) * kMostUsed > x.cols()) used.clear();
+  return used;
+}
+
 void LassoCurves::add_pieces(const LassoPath& path, std::size_t first,
                              std::vector<ExactCurve::Piece>& pieces) {
   const Dataset& rows = split_.validation;
   const Matrix w = weights_from(path, first);
   const Index count = w.cols();
   const Design& x = is_wide() ? validation_ : rows.x;
+  const std::vector<Index> used = few_columns(w);
+  const Matrix of_used = w(used, Eigen::all);
   flops_ += static_cast<double>(rows.rows()) * 2.0 * static_cast<double>(w.size());
   Eigen::ArrayXd value = Eigen::ArrayXd::Zero(count), slope = value, curvature = value;
   // In blocks of rows: all residuals at all kinks may be more numbers than the design has.
@@ -405,8 +421,13 @@ void LassoCurves::add_pieces(const LassoPath& path, std::size_t first,
     const Index place = i % block;
     if (place == 0) {
       const Index held = std::min(block, rows.rows() - i);
-      x.row_range(i, held).multiply({w.data(), static_cast<std::size_t>(w.size())},
-                                    {residual.data(), static_cast<std::size_t>(held * count)}, count);
+      if (used.empty()) {
+        x.row_range(i, held).multiply({w.data(), static_cast<std::size_t>(w.size())},
+                                      {residual.data(), static_cast<std::size_t>(held * count)}, count);
+      } else {
+        residual.topRows(held) = multiplied(x.row_range(i, held), used, of_used);
+        residual.topRows(held).rowwise() += w.row(w.rows() - 1);
+      }
     }
     const double s = rows.weight.size() > 0 ? rows.weight[i] : 1.0;
     auto r = residual.row(place).array();

@@ -103,6 +103,8 @@ class LassoCurves {
   std::size_t first_violation(const LassoPath& path, std::size_t first, Vector& score);
   /// Weights at the kinks from `first` on, one a column, the intercept last.
   Matrix weights_from(const LassoPath& path, std::size_t first) const;
+  /// The columns that have a weight at one of these kinks, where leaving out the others pays; else none.
+  std::vector<Index> few_columns(const Matrix& weights) const;
   /// Pieces of the curve between the kinks from `first` on.
   void add_pieces(const LassoPath& path, std::size_t first, std::vector<ExactCurve::Piece>& pieces);
   double train_loss(const LassoPath& path, std::size_t kink, double ridge) const;
