@@ -84,6 +84,10 @@ class LassoCurves {
   /// The products of the working columns.
   void make_products(const StopToken* stop);
   void forget_products();
+  /// s_i / N of each training row, and its target less their mean: numbers for all rows, which folds would
+  /// hold K times, are computed where they are asked for.
+  Vector shares() const;
+  Vector targets() const;
   /// Those of a few columns, all being the working set.
   Matrix products_on(const std::vector<Index>& columns);
   /// Many folds would keep more numbers than their rows have, of which a few are asked for.
@@ -119,10 +123,9 @@ class LassoCurves {
   bool is_ready_ = false;
   std::shared_ptr<const GramOfAll> of_all_;  // of the shared rows, where these serve
   Design x_;                                 // the training rows, centred where there is an intercept
-  Vector weight_;                            // of their rows, s_i / N
-  Vector y_;                                 // centred likewise
   Vector mean_;                              // of the columns
   double y_mean_ = 0.0;
+  double y_square_ = 0.0;       // of the targets less their mean, the mean of their squares
   Vector all_slopes_;           // XᵀSy / N, of all columns
   Vector slope_;                // of those below
   std::vector<Index> columns_;  // the working set
