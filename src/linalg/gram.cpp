@@ -56,6 +56,8 @@ constexpr Index kBlockNumbers = Index{1} << 18;
 constexpr Index kNarrow = 512;
 constexpr Index kRanges = 8;
 constexpr Index kPanel = 128;
+/// Of a number that is copied, its steps and its weight included.
+constexpr Index kOperationsOfCopy = 4;
 
 Index rows_a_block(Index columns) {
   return std::clamp<Index>(kBlockNumbers / std::max<Index>(columns, 1), 16, 4096);
@@ -176,7 +178,7 @@ Matrix wide_gram(const CopiedRows<Number>& x, const StopToken* stop) {
   for (Index i = 0; i < x.rows && !stop_requested(stop); i += block) {
     const Index count = std::min(block, x.rows - i);
     const Index parts = std::min(kRanges, count);
-    linalg::run_tasks(parts, count * d, [&](Index part) {
+    linalg::run_tasks(parts, kOperationsOfCopy * count * d, [&](Index part) {
       const Index begin = count * part / parts;
       x.copy(i + begin, count * (part + 1) / parts - begin, rows.row(begin).data());
     });
@@ -623,6 +625,37 @@ Matrix multiplied(const Design& x, const Matrix& b) {
     Matrix rows(count, x.cols());
     x.copy_rows(begin, count, rows.data(), x.cols());
     result.middleRows(begin, count) = product(rows, b);
+  });
+  return result;
+}
+
+Matrix multiplied(const Design& x, std::span<const Index> columns, const Matrix& b) {
+  constexpr Index kCopied = Index{1} << 15;  // numbers at a time, which stay in the second-level cache
+  const ColumnMap map = Access::map(x);
+  if (Access::storage(x).is_sparse || !map.is_diagonal()) return multiplied(x.with_columns(columns), b);
+  // Numbers are taken as they are stored: B takes on the scales, and what it makes of the shifts is one row.
+  Matrix scaled = b;
+  Eigen::RowVectorXd shift = Eigen::RowVectorXd::Zero(b.cols());
+  for (std::size_t k = 0; k < columns.size(); ++k) {
+    const auto row = static_cast<Index>(k);
+    scaled.row(row) *= map.scaled(columns[k], 1.0);
+    shift += map.apply(columns[k], 0.0) * b.row(row);
+  }
+  const auto size = static_cast<Index>(columns.size());
+  const Index block = std::clamp<Index>(kCopied / std::max<Index>(size, 1), 16, 4096);
+  Matrix result(x.rows(), b.cols());
+  linalg::visit_dense_rows(x, [&](const auto& rows) {
+    linalg::run_tasks((x.rows() + block - 1) / block, x.rows() * size * b.cols(), [&](Index task) {
+      const Index begin = task * block;
+      const Index count = std::min(block, x.rows() - begin);
+      Matrix chosen(count, size);
+      for (Index i = 0; i < count; ++i) {
+        const auto* const row = rows.row(begin + i);
+        for (Index k = 0; k < size; ++k)
+          chosen(i, k) = static_cast<double>(row[columns[static_cast<std::size_t>(k)]]);
+      }
+      result.middleRows(begin, count) = product(chosen, scaled).rowwise() + shift;
+    });
   });
   return result;
 }

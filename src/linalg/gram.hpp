@@ -33,5 +33,7 @@ Matrix row_products(const Design& x);
 Matrix row_products(const Design& y, const Design& x);
 /// X B
 Matrix multiplied(const Design& x, const Matrix& b);
+/// The same of these columns of X alone, dense rows that no other process has a share of.
+Matrix multiplied(const Design& x, std::span<const Index> columns, const Matrix& b);
 
 }  // namespace yosida

@@ -28,9 +28,14 @@ class GramOfAll {
                            const StopToken* stop = nullptr) const;
 
  private:
-  /// `stored`: the named columns of the rows left out, as they are stored.
-  std::optional<Matrix> difference(const Design& rest, const Design& stored, std::span<const Index> columns,
-                                   const StopToken* stop) const;
+  /// Of rows as they are stored, less a mean.
+  struct Sums {
+    Matrix gram;
+    Vector rows;
+  };
+  static Sums sums_of(const Design& stored, const Vector& mean, const StopToken* stop);
+  /// `left`: those of the named columns of the rows left out.
+  std::optional<Matrix> difference(const Design& rest, Sums left, std::span<const Index> columns) const;
   /// The entry (i, j) of the Gram matrix, j ≤ i.
   double at(Index i, Index j) const { return lower_[i * (i + 1) / 2 + j]; }
 

@@ -34,23 +34,8 @@ void put_in_order(std::vector<Row>& rows) {
 
 }  // namespace
 
-double sum_of(const Design& x, const Vector& numbers) {
-  return x.sum_rows(1,
-                    [&](Index first, Index count, double*) { return numbers.segment(first, count).sum(); });
-}
-
-double dot_of(const Design& x, const Vector& a, const Vector& b) {
-  return x.sum_rows(1, [&](Index first, Index count, double*) {
-    return a.segment(first, count).dot(b.segment(first, count));
-  });
-}
-
 double total_weight(const Design& x, const Vector& weight) {
   return weight.size() == 0 ? static_cast<double>(x.rows()) : sum_of(x, weight);
-}
-
-double mean_of(const Design& x, const Vector& numbers, const Vector& weight) {
-  return (weight.size() == 0 ? sum_of(x, numbers) : dot_of(x, weight, numbers)) / total_weight(x, weight);
 }
 
 double largest_of(const Design& x, const Vector& numbers) {

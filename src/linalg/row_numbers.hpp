@@ -11,12 +11,26 @@ namespace yosida {
 // compares them over all rows does it by these functions, which take the rows from the design as its own
 // passes do. A sum is the same whatever the number of threads and wherever the rows lie.
 
-double sum_of(const Design& x, const Vector& numbers);
-double dot_of(const Design& x, const Vector& a, const Vector& b);
+/// Of a vector, or of what is computed from some number by number: it is computed as it is summed, and takes
+/// no memory.
+template <typename Numbers>
+double sum_of(const Design& x, const Eigen::DenseBase<Numbers>& numbers) {
+  return x.sum_rows(
+      1, [&](Index first, Index count, double*) { return numbers.derived().segment(first, count).sum(); });
+}
+template <typename Numbers>
+double dot_of(const Design& x, const Vector& a, const Eigen::MatrixBase<Numbers>& b) {
+  return x.sum_rows(1, [&](Index first, Index count, double*) {
+    return a.segment(first, count).dot(b.derived().segment(first, count));
+  });
+}
 /// What all rows weigh together; each weighs 1 where no weights are given.
 double total_weight(const Design& x, const Vector& weight);
 /// Σ s_i v_i / Σ s_i, the weights s as above.
-double mean_of(const Design& x, const Vector& numbers, const Vector& weight = {});
+template <typename Numbers>
+double mean_of(const Design& x, const Eigen::MatrixBase<Numbers>& numbers, const Vector& weight = {}) {
+  return (weight.size() == 0 ? sum_of(x, numbers) : dot_of(x, weight, numbers)) / total_weight(x, weight);
+}
 /// The largest |number|; NaN where there is one, 0 of none.
 double largest_of(const Design& x, const Vector& numbers);
 /// The distinct numbers of all rows, rising.

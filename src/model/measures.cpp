@@ -25,7 +25,12 @@ bool has_deviance(const Loss& loss) {
   return loss.is_quadratic() || loss.link() == Link::exponential || has_probabilities(loss);
 }
 
-Vector expected(const Predicted& rows) { return expected_target(rows.loss.link(), rows.margins); }
+/// The expected targets, which margins are already for some losses; `place` holds those of others.
+const Vector& expected(const Predicted& rows, Vector& place) {
+  if (rows.loss.link() == Link::identity) return rows.margins;
+  place = expected_target(rows.loss.link(), rows.margins);
+  return place;
+}
 
 /// The margins of the best constant prediction, those of each output.
 Vector constant_margins(const Predicted& rows) {
@@ -34,7 +39,7 @@ Vector constant_margins(const Predicted& rows) {
   if (rows.loss.link() == Link::softmax) {
     Vector share(rows.loss.outputs());
     for (Index k = 0; k < share.size(); ++k)
-      share[k] = mean_of(x, (y.array() == static_cast<double>(k)).cast<double>(), weight);
+      share[k] = mean_of(x, (y.array() == static_cast<double>(k)).cast<double>().matrix(), weight);
     return share.array().max(1e-300).log();  // a class without rows costs nothing
   }
   const double mean = mean_of(x, y, weight);
@@ -92,7 +97,8 @@ constexpr Measure kMeasures[] = {
      .exists = has_numbers,
      .value =
          [](const Predicted& rows) {
-           return r_squared(rows.data.x, rows.data.y, expected(rows), rows.data.weight);
+           Vector place;
+           return r_squared(rows.data.x, rows.data.y, expected(rows, place), rows.data.weight);
          }},
     {.name = "rmse",
      .title = "RMSE",
@@ -103,8 +109,10 @@ constexpr Measure kMeasures[] = {
      .exists = has_numbers,
      .value =
          [](const Predicted& rows) {
+           Vector place;
            return std::optional(rows.y_scale * root_mean_squared_error(rows.data.x, rows.data.y,
-                                                                       expected(rows), rows.data.weight));
+                                                                       expected(rows, place),
+                                                                       rows.data.weight));
          }},
     {.name = "mae",
      .title = "MAE",
@@ -115,8 +123,9 @@ constexpr Measure kMeasures[] = {
      .exists = has_numbers,
      .value =
          [](const Predicted& rows) {
-           return std::optional(rows.y_scale * mean_absolute_error(rows.data.x, rows.data.y, expected(rows),
-                                                                   rows.data.weight));
+           Vector place;
+           return std::optional(rows.y_scale * mean_absolute_error(rows.data.x, rows.data.y,
+                                                                   expected(rows, place), rows.data.weight));
          }},
     {.name = "accuracy",
      .title = "accuracy",

@@ -30,7 +30,7 @@ std::optional<double> of_classes(const Matrix& confusion, Hits hits, All all) {
 }  // namespace
 
 double variance(const Design& x, const Vector& y, const Vector& weight) {
-  return mean_of(x, (y.array() - mean_of(x, y, weight)).square(), weight);
+  return mean_of(x, (y.array() - mean_of(x, y, weight)).square().matrix(), weight);
 }
 
 std::optional<double> r_squared(const Design& x, const Vector& y, const Vector& m, const Vector& weight) {
@@ -38,7 +38,7 @@ std::optional<double> r_squared(const Design& x, const Vector& y, const Vector& 
   const double scale = unit_scale(largest_of(x, y));
   const double spread = variance(x, scale * y, weight);
   if (!(spread > 0.0)) return std::nullopt;
-  const Vector square = (scale * y - scale * m).cwiseAbs2();
+  const auto square = (scale * y - scale * m).cwiseAbs2();
   const double total = weight.size() == 0 ? sum_of(x, square) : dot_of(x, weight, square);
   return 1.0 - total / (spread * total_weight(x, weight));
 }

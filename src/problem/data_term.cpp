@@ -16,11 +16,27 @@ namespace {
 /// for more.
 constexpr double kSlack = 1e-12;
 
-/// Numbers of the rows while intercepts are fitted, kept from call to call.
+/// Numbers of the rows while intercepts are fitted, kept from call to call where they are few.
 struct InterceptScratch {
   Vector m, at, state;
   Vector b, trial, slope, step, sums;
   Matrix hessian;
+};
+
+/// Lends a thread's scratch, and frees what is large of it in the end.
+class Lent {
+ public:
+  explicit Lent(InterceptScratch& scratch) : scratch_(scratch) {}
+  ~Lent() {
+    constexpr Index kFew = Index{1} << 16;
+    for (Vector* each : {&scratch_.m, &scratch_.at, &scratch_.state})
+      if (each->size() > kFew) each->resize(0);
+  }
+  Lent(const Lent&) = delete;
+  Lent& operator=(const Lent&) = delete;
+
+ private:
+  InterceptScratch& scratch_;
 };
 
 }  // namespace
@@ -376,6 +392,7 @@ void DataTerm::fit_one_intercept(Vector& w) const {
   double& b = w[penalisable()];
   thread_local InterceptScratch of_thread;
   InterceptScratch& own = of_thread;  // by other threads, too, which have another `of_thread`
+  const Lent lent(own);
   own.m.resize(x_.rows());
   own.at.resize(x_.rows());
   products(w, own.m);
@@ -436,6 +453,7 @@ void make_positive(Matrix& hessian, bool ignores_shifts) {
 void DataTerm::fit_several_intercepts(Vector& w) const {
   thread_local InterceptScratch of_thread;
   InterceptScratch& own = of_thread;  // by other threads, too, which have another `of_thread`
+  const Lent lent(own);
   for (Vector* each : {&own.m, &own.at, &own.state}) each->resize(x_.rows() * k_);
   products(w, own.m);
   Vector &b = own.b, &trial = own.trial, &slope = own.slope, &step = own.step, &sums = own.sums;

@@ -207,6 +207,15 @@ class KeptHessian::Factored final : public Form {
   Vector c_;       // of the factor; empty where there is none
 };
 
+/// A B, where B has few columns: threads share the rows of A, and none is copied.
+Matrix times_few(const Matrix& a, const Matrix& b) {
+  Matrix result(a.rows(), b.cols());
+  dense_view(a.data(), a.rows(), a.cols(), a.cols(), nullptr)
+      .multiply({b.data(), static_cast<std::size_t>(b.size())},
+                {result.data(), static_cast<std::size_t>(result.size())}, b.cols());
+  return result;
+}
+
 /// With V the eigenvectors of S and Q those of G, M is diagonal in the coordinates Qᵀ W V of weights W, a row
 /// for each feature. Intercepts are eliminated first: G is that of centred features then.
 class KeptHessian::Kronecker final : public Form {
@@ -250,11 +259,11 @@ class KeptHessian::Kronecker final : public Form {
     const Matrix turned = all * v_;
     Matrix rows = turned.topRows(features_);
     if (intercept_) rows.noalias() -= mean_ * turned.row(features_);
-    Matrix inner = product(q_transposed_, rows);
+    Matrix inner = times_few(q_transposed_, rows);
     const double least = kNone * in_features_.maxCoeff() * in_outputs_.maxCoeff() + 1e-300;
     for (Index j = 0; j < features_; ++j)
       for (Index o = 0; o < k; ++o) inner(j, o) /= in_features_[j] * in_outputs_[o] + c_ + least;
-    rows = product(q_, inner);
+    rows = times_few(q_, inner);
     all.topRows(features_).noalias() = rows * v_.transpose();
     if (!intercept_) return;
     Vector last = turned.row(features_).transpose();

@@ -10,6 +10,7 @@
 #include "linalg/factor.hpp"
 #include "linalg/gram.hpp"
 #include "linalg/growing_cholesky.hpp"
+#include "linalg/ranks.hpp"
 #include "linalg/row_numbers.hpp"
 #include "problem/newton.hpp"
 
@@ -29,6 +30,9 @@ constexpr Index kFewRows = 500;
 constexpr Index kBlockNumbers = Index{1} << 20;
 /// Kinks that are followed before they are checked and evaluated.
 constexpr std::size_t kBatch = 48;
+/// Validation rows are multiplied by the weights of a batch. Where one column in so many, or fewer, has a
+/// weight there, the others are left out.
+constexpr Index kMostUsed = 2;
 /// All columns are looked at at one kink in so many. Between two of these, residuals are so near to the line
 /// from one to the other that few columns can be above c there: these are looked at by themselves, unless
 /// they are more than one in so many.
@@ -141,6 +145,14 @@ const double* WorkingProducts::row(Index column) {
   return kept_[static_cast<std::size_t>(at)].data();
 }
 
+Vector LassoCurves::shares() const {
+  const auto n = static_cast<double>(split_.train.rows());
+  const Vector& weight = split_.train.weight;
+  return weight.size() > 0 ? Vector(weight / n) : Vector::Constant(split_.train.rows(), 1.0 / n);
+}
+
+Vector LassoCurves::targets() const { return split_.train.y.array() - y_mean_; }
+
 bool LassoCurves::prepare(const StopToken* stop) {
   if (!is_ready_) {
     prepare_rows(stop);
@@ -154,22 +166,20 @@ bool LassoCurves::prepare(const StopToken* stop) {
 void LassoCurves::prepare_rows(const StopToken* stop) {
   const Dataset& train = split_.train;
   const auto n = static_cast<double>(train.rows());
-  const bool is_weighted = train.weight.size() > 0;
-  weight_ = is_weighted ? Vector(train.weight / n) : Vector::Constant(train.rows(), 1.0 / n);
   mean_ = Vector::Zero(train.features());
-  y_ = train.y;
   x_ = train.x;
   if (intercept_) {
-    const Vector share = weight_ / sum_of(train.x, weight_);
-    if (is_weighted) {
+    Vector share = shares();
+    share /= sum_of(train.x, share);
+    if (train.weight.size() > 0) {
       train.x.add_transposed(as_span(share), as_span(mean_));
     } else {
       mean_ = rough_means(train.x);
     }
     y_mean_ = dot_of(train.x, share, train.y);
-    y_.array() -= y_mean_;
     x_ = train.x.mapped({.shift = mean_});
   }
+  y_square_ = dot_of(x_, shares(), targets().cwiseAbs2());
   is_in_.assign(static_cast<std::size_t>(train.features()), 0);
   columns_.clear();
   forget_products();
@@ -179,7 +189,7 @@ void LassoCurves::prepare_rows(const StopToken* stop) {
     prepare_all(stop);
     flops_ += n * static_cast<double>(train.features()) * static_cast<double>(train.features());
   } else {
-    const Vector weighted = weight_.cwiseProduct(y_);
+    const Vector weighted = shares().cwiseProduct(targets());
     all_slopes_ = Vector::Zero(train.features());
     x_.add_transposed(as_span(weighted), as_span(all_slopes_));
     const Vector one = Vector::Ones(train.features());
@@ -191,14 +201,15 @@ void LassoCurves::prepare_rows(const StopToken* stop) {
 void LassoCurves::prepare_all(const StopToken* stop) {
   const auto n = static_cast<double>(split_.train.rows());
   if (split_.train.weight.size() > 0) {
-    const Vector weighted = weight_.cwiseProduct(y_);
+    const Vector weighted = shares().cwiseProduct(targets());
     slope_ = Vector::Zero(x_.cols());
     x_.add_transposed(as_span(weighted), as_span(slope_));
     make_products(stop);
   } else if (!prepare_from_shared(stop)) {
-    RowSums sums = row_sums(x_, y_, stop);
+    const Vector y = targets();
+    RowSums sums = row_sums(x_, y, stop);
     if (intercept_) {
-      mean_ += sums.centre(n, sum_of(x_, y_));
+      mean_ += sums.centre(n, sum_of(x_, y));
       x_ = split_.train.x.mapped({.shift = mean_});
     }
     slope_ = sums.with_y / n;
@@ -214,12 +225,12 @@ bool LassoCurves::prepare_from_shared(const StopToken* stop) {
   if (!of_all_) return false;
   const auto n = static_cast<double>(split_.train.rows());
   Matrix ones_and_y = Matrix::Ones(x_.rows(), 2);
-  ones_and_y.col(1) = y_;
+  ones_and_y.col(1) = targets();
   const Matrix sums = multiplied_transposed(x_, ones_and_y);
   slope_ = sums.col(1) / n;
   if (intercept_) {
     const Vector left = sums.col(0) / n;  // by rough means
-    slope_ -= sum_of(x_, y_) / n * left;
+    slope_ -= sum_of(x_, ones_and_y.col(1)) / n * left;
     mean_ += left;
     x_ = split_.train.x.mapped({.shift = mean_});
   }
@@ -229,9 +240,9 @@ bool LassoCurves::prepare_from_shared(const StopToken* stop) {
 
 void LassoCurves::make_products(const StopToken* stop) {
   if (is_wide() && x_.rows() <= kFewRows) {
-    gram_.set_rows(weight_.cwiseSqrt().asDiagonal() * to_matrix(working_));
+    gram_.set_rows(shares().cwiseSqrt().asDiagonal() * to_matrix(working_));
   } else if (is_wide()) {
-    gram_.set_all(weighted_gram(working_, as_span(weight_)));
+    gram_.set_all(weighted_gram(working_, as_span(shares())));
     const auto size = static_cast<double>(columns_.size());
     flops_ += static_cast<double>(x_.rows()) * size * size;
   } else if (of_all_) {
@@ -243,7 +254,7 @@ void LassoCurves::make_products(const StopToken* stop) {
     *sums /= static_cast<double>(x_.rows());
     gram_.set_all(std::move(*sums));
   } else {
-    gram_.set_all(weighted_gram(x_, as_span(weight_), stop));
+    gram_.set_all(weighted_gram(x_, as_span(shares()), stop));
   }
   leave_out_constant();
 }
@@ -261,7 +272,7 @@ Matrix LassoCurves::products_on(const std::vector<Index>& columns) {
       *sums /= static_cast<double>(x_.rows());
       return std::move(*sums);
     }
-  return weighted_gram(x_.with_columns(columns), as_span(weight_));
+  return weighted_gram(x_.with_columns(columns), as_span(shares()));
 }
 
 void LassoCurves::leave_out_constant() {
@@ -371,8 +382,9 @@ std::size_t LassoCurves::first_violation(const LassoPath& path, std::size_t firs
   Matrix residual(x_.rows(), w.cols());
   working_.multiply({w.data(), static_cast<std::size_t>(w.size())},
                     {residual.data(), static_cast<std::size_t>(residual.size())}, w.cols());
+  const Vector share = shares(), y = targets();
   for (Index i = 0; i < residual.rows(); ++i)
-    residual.row(i).array() = weight_[i] * (y_[i] - residual.row(i).array());
+    residual.row(i).array() = share[i] * (y[i] - residual.row(i).array());
   std::vector<Index> looked_at = doubtful(kinks, first, residual);
   if (looked_at.empty()) return end;
   const bool are_many = std::ssize(looked_at) * kMostDoubtful > x_.cols();
@@ -397,12 +409,24 @@ std::size_t LassoCurves::first_violation(const LassoPath& path, std::size_t firs
   return first + static_cast<std::size_t>(worst);
 }
 
+std::vector<Index> LassoCurves::few_columns(const Matrix& w) const {
+  const Design& x = split_.validation.x;
+  std::vector<Index> used;
+  if (is_wide() || x.omits_zeros() || x.rows() >= linalg::kSharedRows) return used;
+  for (Index j = 0; j + 1 < w.rows(); ++j)
+    if (!w.row(j).isZero(0.0)) used.push_back(j);
+  if (std::ssize(used) * kMostUsed > x.cols()) used.clear();
+  return used;
+}
+
 void LassoCurves::add_pieces(const LassoPath& path, std::size_t first,
                              std::vector<ExactCurve::Piece>& pieces) {
   const Dataset& rows = split_.validation;
   const Matrix w = weights_from(path, first);
   const Index count = w.cols();
   const Design& x = is_wide() ? validation_ : rows.x;
+  const std::vector<Index> used = few_columns(w);
+  const Matrix of_used = w(used, Eigen::all);
   flops_ += static_cast<double>(rows.rows()) * 2.0 * static_cast<double>(w.size());
   Eigen::ArrayXd value = Eigen::ArrayXd::Zero(count), slope = value, curvature = value;
   // In blocks of rows: all residuals at all kinks may be more numbers than the design has.
@@ -412,8 +436,13 @@ void LassoCurves::add_pieces(const LassoPath& path, std::size_t first,
     const Index place = i % block;
     if (place == 0) {
       const Index held = std::min(block, rows.rows() - i);
-      x.row_range(i, held).multiply({w.data(), static_cast<std::size_t>(w.size())},
-                                    {residual.data(), static_cast<std::size_t>(held * count)}, count);
+      if (used.empty()) {
+        x.row_range(i, held).multiply({w.data(), static_cast<std::size_t>(w.size())},
+                                      {residual.data(), static_cast<std::size_t>(held * count)}, count);
+      } else {
+        residual.topRows(held) = multiplied(x.row_range(i, held), used, of_used);
+        residual.topRows(held).rowwise() += w.row(w.rows() - 1);
+      }
     }
     const double s = rows.weight.size() > 0 ? rows.weight[i] : 1.0;
     auto r = residual.row(place).array();
@@ -438,7 +467,7 @@ void LassoCurves::add_pieces(const LassoPath& path, std::size_t first,
 
 double LassoCurves::train_loss(const LassoPath& path, std::size_t kink, double ridge) const {
   const auto [column, value] = path.weights().at(kink);
-  double sum = dot_of(x_, weight_, y_.cwiseAbs2());
+  double sum = y_square_;
   for (std::size_t i = 0; i < column.size(); ++i)
     sum -= value[i] * slope_[column[i]] + path.kinks().c[kink] * std::abs(value[i]) +
            ridge * value[i] * value[i];
@@ -452,7 +481,7 @@ Matrix LassoCurves::hessian_on(const std::vector<Index>& set) {
   const std::vector<Index> columns(set.begin(), set.end() - (has_intercept ? 1 : 0));
   Matrix h = products_on(columns);
   if (!intercept_) return h;
-  const double total = sum_of(x_, weight_);
+  const double total = sum_of(x_, shares());
   const Vector mean = mean_(columns);
   h.noalias() += (total * mean) * mean.transpose();
   if (!has_intercept) return h;

@@ -86,6 +86,10 @@ class LassoCurves {
   void forget_products();
   /// Unless they are few: the certificate asks for those of the support.
   void forget_large_products();
+  /// s_i / N of each training row, and its target less their mean: numbers for all rows, which folds would
+  /// hold K times, are computed where they are asked for.
+  Vector shares() const;
+  Vector targets() const;
   /// The products of a few columns, where all columns are the working set.
   Matrix products_on(const std::vector<Index>& columns);
   /// Many folds would keep more numbers than their rows have, of which a few are asked for.
@@ -105,6 +109,8 @@ class LassoCurves {
   std::size_t first_violation(const LassoPath& path, std::size_t first, Vector& score);
   /// Weights at the kinks from `first` on, one a column, the intercept last.
   Matrix weights_from(const LassoPath& path, std::size_t first) const;
+  /// The columns that have a weight at one of these kinks, where leaving out the others pays; else none.
+  std::vector<Index> few_columns(const Matrix& weights) const;
   /// Pieces of the curve between the kinks from `first` on.
   void add_pieces(const LassoPath& path, std::size_t first, std::vector<ExactCurve::Piece>& pieces);
   double train_loss(const LassoPath& path, std::size_t kink, double ridge) const;
@@ -119,10 +125,9 @@ class LassoCurves {
   bool is_ready_ = false;
   std::shared_ptr<const GramOfAll> of_all_;  // of the shared rows, where these serve
   Design x_;                                 // the training rows, centred where there is an intercept
-  Vector weight_;                            // of their rows, s_i / N
-  Vector y_;                                 // centred likewise
   Vector mean_;                              // of the columns
   double y_mean_ = 0.0;
+  double y_square_ = 0.0;       // of the targets less their mean, the mean of their squares
   Vector all_slopes_;           // XᵀSy / N, of all columns
   Vector slope_;                // of those below
   std::vector<Index> columns_;  // the working set

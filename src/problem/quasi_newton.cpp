@@ -436,6 +436,8 @@ void QuasiNewton::exchange(Archive& archive) {
 InnerReport QuasiNewton::minimise(const InnerProblem& problem, Vector& a) {
   ++solves_;
   InnerReport report = Minimiser(*this, problem).run(a);
+  if (leads_ || follows())
+    last_.margins.resize(0);  // folds would hold those of all their rows between solves
   report.work.factorisations +=
       end_to_lead(problem.data, problem.c, problem.stop) / problem.flops_per_gradient;
   return report;

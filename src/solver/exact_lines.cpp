@@ -19,7 +19,7 @@ constexpr std::size_t kMostCurves = 80;
 constexpr double kLevel = 1e-5;
 /// A curve whose least is known to be near some λ₁ is followed so far below that, and to its end where its
 /// least is not well above there.
-constexpr double kReach = 1.0;
+constexpr double kReach = 0.4;
 /// A kink of h no further away than this is met: curves know where theirs are to rounding.
 constexpr double kAtKink = 1e-9;
 /// How fast λ₁ of a kink may move with λ₂.

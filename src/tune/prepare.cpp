@@ -200,6 +200,8 @@ void make_folds(const Dataset& rows, const std::vector<RowParts>& parts, const T
     for (Split& each : fold_splits(rows, fold)) prepared.folds.push_back(std::move(each));
     const std::size_t first = prepared.judged_rows.size();
     prepared.judged_rows.resize(prepared.folds.size());
+    for (std::size_t k = first; k < prepared.folds.size(); ++k)
+      prepared.judged_rows[k].reserve(static_cast<std::size_t>(prepared.folds[k].validation.rows()));
     for (std::size_t i = 0; i < fold.size(); ++i)
       prepared.judged_rows[first + static_cast<std::size_t>(fold[i])].push_back(static_cast<Index>(i));
   }
@@ -386,7 +388,11 @@ Prepared prepare(Rows rows, const TuneOptions& given) {
   weigh(prepared, options.class_weights);
   pretreat(prepared, options);
   pack_where_it_pays(prepared, options.copy_bytes);
-  if (all_train) prepared.split.validation = prepared.split.train;
+  // Its rows are those of training, whose targets nobody asks for twice.
+  if (all_train) {
+    prepared.split.validation = {};
+    prepared.split.validation.x = train.x;
+  }
   prepared.table = train.table;
   if (train.x.omits_zeros() && options.x == "standardize" && train.table.columns.empty())
     prepared.notes.emplace_back(

@@ -179,11 +179,10 @@ Equivalents equivalents_on(const Dataset& rows, const TuneProblem& problem, cons
              : data.model->equivalents(trained);
 }
 
-/// What the model is trained on at the end: with folds all rows, else training and validation rows. Weights
-/// of both parts have a mean of 1; the rows of one may weigh more.
-Dataset refit_rows(const TuneProblem& problem) {
+/// What the model is trained on at the end where that is training and validation rows. Weights of both parts
+/// have a mean of 1; the rows of one may weigh more.
+Dataset both_parts(const TuneProblem& problem) {
   const Split& split = problem.split();
-  if (problem.always_refits()) return split.train;
   Dataset both = train_and_validation(split);
   const double validation_weight = problem.data().validation_weight;
   if (both.weight.size() == 0 && validation_weight != 1.0) both.weight = Vector::Ones(both.rows());
@@ -357,7 +356,8 @@ void complete(Tuned& tuned, const TuneProblem& problem, const TuneOptions& optio
     });
   if (problem.always_refits() || (options.refit && !was_stopped))
     try_extra(tuned, problem.always_refits() ? "the refit on all rows" : "--refit", [&] {
-      const Dataset rows = refit_rows(problem);
+      const Dataset both = problem.always_refits() ? Dataset() : both_parts(problem);
+      const Dataset& rows = problem.always_refits() ? split.train : both;
       w = trained_on_all_rows(tuned, problem, options, rows);
       tuned.refit = problem.report(*w);
       tuned.refit_equivalents = equivalents_on(rows, problem, best.lambda);

@@ -256,8 +256,7 @@ RowLosses TuneProblem::row_losses(const BilevelProblem& problem, const Vector& w
 Report TuneProblem::report(const Vector& w) const {
   if (!always_refits()) return report_all(split(), data_, data_.pretreatment.y_scale, intercept_, w);
   // All rows are training rows and validation rows alike.
-  Split rows = split();
-  rows.validation = {};
+  const Split rows{.train = split().train, .validation = {}, .test = split().test};
   return report_all(rows, data_, data_.pretreatment.y_scale, intercept_, w);
 }
 
