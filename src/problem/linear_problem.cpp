@@ -30,13 +30,26 @@ constexpr double kDifferentScales = 1e4;
 constexpr double kPassesOfStep = 3.0;
 constexpr double kSecondsOfRow = 1e-7;
 constexpr double kLongStep = 3e-3;
+/// Where it takes longer than this, a search tries solves by a kept Hessian first.
+constexpr double kShortStep = 5e-5;
+/// The least share of the curvature of a column that the others may leave of it then: directions of less
+/// decide on h where penalties are so small that solves by a memory are lost in rounding.
+constexpr double kOwnShare = 1e-6;
 
-bool has_long_steps(const DataTerm& data) {
+bool has_steps_over(double seconds, const DataTerm& data) {
   if (data.loss().is_quadratic() || data.loss().has_jumps() || data.outputs() > 1) return false;
   constexpr double kBytesPerFlop = 4.0;  // of a product with the rows
   return kPassesOfStep * kBytesPerFlop * data.design().product_flops() / rates().bytes +
              kSecondsOfRow * static_cast<double>(data.design().rows()) >
-         kLongStep;
+         seconds;
+}
+
+/// Whether each column has some curvature of its own, or none at all.
+bool are_independent(const DataTerm& data, const Vector& state) {
+  Matrix factor = data.hessian_at(state);
+  factor.diagonal() = (factor.diagonal().array() > 0.0).select(factor.diagonal(), 1.0);
+  const Vector all = factor.diagonal();
+  return cholesky_factor(factor) && (factor.diagonal().array().square() / all.array()).minCoeff() > kOwnShare;
 }
 
 /// Gradients and losses are products of two features or targets, weights a target over a feature. Solvers
@@ -200,9 +213,10 @@ void LinearProblem::fill_in_traits() {
 
 /// The scales of the columns, as curvatures of the data term at 0.
 struct LinearProblem::Columns {
-  Vector curvatures;    // the diagonal of its Hessian
-  Vector centred;       // the same with intercepts refitted, without these
-  bool differ = false;  // by so much that solves take note of it
+  Vector curvatures;       // the diagonal of its Hessian
+  Vector centred;          // the same with intercepts refitted, without these
+  bool differ = false;     // by so much that solves take note of it
+  bool are_plain = false;  // by solves with a memory a search is told h, and sooner than by exact ones
 };
 
 const LinearProblem::Columns& LinearProblem::columns() const {
@@ -244,6 +258,10 @@ LinearProblem::Columns LinearProblem::measured_columns() const {
     most = std::max(most, curvatures[i]);
   }
   measured.differ = most > kDifferentScales * least;
+  const HessianSystem hessian{data, traits_.ones, state, gradient_flops()};
+  measured.are_plain = penalty_.groups() == 1 && !measured.differ && has_steps_over(kShortStep, data) &&
+                       hessian.factor_flops() <= kSoonFlops && !has_steps_over(kLongStep, data) &&
+                       QuasiNewton::pays(data, penalty_.is_shared()) && are_independent(data, state);
   return measured;
 }
 
@@ -385,7 +403,9 @@ double LinearProblem::gradient_flops() const {
 }
 
 std::unique_ptr<SolveMemory> LinearProblem::solve_memory() const {
-  if (traits_.factors_cheaply || !QuasiNewton::pays(train_term(), penalty_.is_shared())) return nullptr;
+  const bool pays =
+      traits_.factors_cheaply ? columns().are_plain : QuasiNewton::pays(train_term(), penalty_.is_shared());
+  if (!pays) return nullptr;
   return std::make_unique<QuasiNewton>(train_term());
 }
 
@@ -558,7 +578,7 @@ bool LinearProblem::factors_cheaply() const {
   const HessianSystem hessian{data, traits_.ones, traits_.ones, gradient_flops()};
   // A search makes hundreds of factorisations where they are cheap: cheap beside a gradient is not enough.
   if (!few_rows && !(hessian.factors(kCheapFactor) && hessian.factor_flops() <= kSoonFlops)) return false;
-  return penalty_.groups() > 1 || !has_long_steps(data) || columns().differ;
+  return penalty_.groups() > 1 || !has_steps_over(kLongStep, data) || columns().differ;
 }
 
 void LinearProblem::fit_intercept(Vector& w) const {

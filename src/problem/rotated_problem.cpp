@@ -125,7 +125,8 @@ struct RotatedProblem::Parts {
 
 bool RotatedProblem::rotates(const LinearProblem& direct) {
   const auto& [train, validation, test] = direct.split();
-  if (!direct.penalty().is_shared() || !direct.traits().factors_cheaply || factoring_flops(direct) > kLittle)
+  if (!direct.penalty().is_shared() || !direct.traits().factors_cheaply ||
+      factoring_flops(direct) > kLittle || direct.solve_memory() != nullptr)
     return false;
   const double largest =
       std::max(to_matrix(train.x).cwiseAbs().maxCoeff(), to_matrix(validation.x).cwiseAbs().maxCoeff());

@@ -389,7 +389,8 @@ Certificate certify(const BilevelProblem& problem, const Solution& solution, con
                                  start.high.size(), lambda.size()));
   Certificate certificate;
   certificate.inner_gradient = relative_gradient(problem, lambda, w);
-  const std::unique_ptr<SolveMemory> own = memory == nullptr ? problem.solve_memory() : nullptr;
+  const bool needs_memory = memory == nullptr && !problem.traits().factors_cheaply;
+  const std::unique_ptr<SolveMemory> own = needs_memory ? problem.solve_memory() : nullptr;
   const Slopes at = slopes_at(problem, lambda, tolerance, memory == nullptr ? own.get() : memory, w);
   const Judged judged = judge_slopes(at, lambda, start, tolerance, certificate);
   const double worst = certificate.hypergradient + certificate.hypergradient_error;

@@ -1,6 +1,7 @@
 #include "yosida/solver/my_hpo.hpp"
 
 #include "solver/my_hpo_one.hpp"
+#include "solver/my_hpo_quick.hpp"
 #include "solver/my_hpo_several.hpp"
 
 namespace yosida {
@@ -34,7 +35,7 @@ void MyHpo::step(const BilevelProblem& problem, State& state) const {
   // Not in init: what a search computes to begin with is work of the first step.
   if (!state.search) {
     if (problem.hyperparameters() == 1)
-      state.search = std::make_unique<SearchForOne>(problem, settings, state.start, state.w);
+      state.search = search_for_one(problem, settings, state.start, state.w);
     else
       state.search = std::make_unique<SearchForSeveral>(problem, settings, state.start);
   }

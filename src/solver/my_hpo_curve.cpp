@@ -47,6 +47,9 @@ std::vector<Sample> closed_forms(const BilevelProblem& problem, std::span<const 
 }
 
 Exactness Exactness::exact() { return {.tolerance = kExact}; }
+Exactness Exactness::exact_value(std::int64_t most_gradients) {
+  return {.tolerance = kExact, .with_slope = false, .most_gradients = most_gradients};
+}
 Exactness Exactness::glance() {
   return {.tolerance = kGlance, .is_glance = true, .most_gradients = kGlanceCount};
 }

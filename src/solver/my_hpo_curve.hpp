@@ -23,10 +23,13 @@ struct Exactness {
   static Exactness exact();
   /// A rough solve, for the many points between the kinks of an ℓ₁ penalty.
   static Exactness glance();
-  static Exactness blurred(double tau) { return {.tau = tau}; }
+  /// No finer than rounding allows, where next to no penalty leaves next to nothing to be blurred by.
+  static Exactness blurred(double tau) { return {.tau = tau, .tolerance = 1e-11}; }
   static Exactness value_only(double tau, double tolerance) {
     return {.tau = tau, .tolerance = tolerance, .with_slope = false};
   }
+  /// The value alone, exact, unless it takes more gradients than these.
+  static Exactness exact_value(std::int64_t most_gradients);
   /// The same with so many gradients, whatever they tell.
   static Exactness look(double tau, double tolerance, std::int64_t most_gradients) {
     return {.tau = tau, .tolerance = tolerance, .with_slope = false, .most_gradients = most_gradients};

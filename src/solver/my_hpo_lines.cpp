@@ -84,7 +84,7 @@ void Lines::begin_next() {
   on_line_ = {};
   on_line_.lambda = range_.lambda;
   on_line_.w = starting_weights(line);
-  search_ = std::make_unique<SearchForOne>(line, settings_, range_, on_line_.w);
+  search_ = std::make_unique<SearchForOne>(line, settings_, range_, on_line_.w, memory_of(line));
 }
 
 void Lines::step(Iterate& at) {

@@ -108,15 +108,16 @@ bool is_at_kink(const Sample& best, const Sample* neighbour) {
 }  // namespace
 
 SearchForOne::SearchForOne(const BilevelProblem& problem, const MyHpo::Settings& settings, const Start& start,
-                           const Vector& w)
+                           const Vector& w, std::shared_ptr<SolveMemory> memory, Scan::Depth depth)
     : problem_(problem),
       settings_(settings),
-      memory_(problem.solve_memory()),
+      memory_(std::move(memory)),
       bounds_(problem, start, w, memory_.get()),
       search_(bounds_.low(), bounds_.high(), Scan::spacing(problem, settings), start.lambda[0],
               Scan::plain_below(problem)),
       has_one_scale_(has_one_scale(problem, bounds_)),
-      scan_(problem, settings, has_one_scale_),
+      polishes_(depth == Scan::Depth::to_level || (is_exact(problem) && !has_l1_kinks(problem))),
+      scan_(problem, settings, depth, has_one_scale_),
       curve_(problem, w, memory_) {
   scan_.begin(search_, start.lambda[0]);
 }
@@ -272,7 +273,7 @@ void SearchForOne::conclude(const Sample& best, Iterate& at) {
 /// λ⁺ = λ − h′ (λ − λ₋)/(h′ − h′₋), from the best sample and the nearest one such that h curves up between
 /// them, until |h′| no longer falls. At a kink h′ jumps over 0 and secants lead nowhere: there by halves.
 void SearchForOne::polish(const Sample& best, Iterate& at) {
-  if (!is_exact(problem_) || has_l1_kinks(problem_) || !best.slope || best.blur > 0.0) return;
+  if (!polishes_ || !best.slope) return;
   const auto bend_between = [](const Sample& a, const Sample& b) {
     return (*a.slope - *b.slope) / (a.x - b.x);
   };
@@ -282,7 +283,9 @@ void SearchForOne::polish(const Sample& best, Iterate& at) {
         (nearest == nullptr || std::abs(each.x - best.x) < std::abs(nearest->x - best.x)))
       nearest = &each;
   if (nearest == nullptr) return;
-  Sample last = *nearest, now = best;
+  Sample last = *nearest;
+  Sample now = best.blur > 0.0 ? curve_.evaluate(best.x, Exactness::exact()) : best;
+  if (!now.slope) return;
   std::optional<Sample> falling, rising;  // the nearest samples on both sides of the minimum
   const auto narrow = [&](const Sample& each) {
     if (!each.slope) return;
@@ -291,7 +294,7 @@ void SearchForOne::polish(const Sample& best, Iterate& at) {
     if (*each.slope > 0.0 && each.x >= best.x - kPolishReach && (!rising || each.x < rising->x))
       rising = each;
   };
-  narrow(best);
+  narrow(now);
   if (const Sample* neighbour = downhill_neighbour(search_)) narrow(*neighbour);
   for (int i = 0; i < kMaxPolish; ++i) {
     const double bend = bend_between(now, last);

@@ -6,17 +6,27 @@
 
 namespace yosida {
 
+/// What solves keep in a search; null where exact ones cost little.
+inline std::shared_ptr<SolveMemory> memory_of(const BilevelProblem& problem) {
+  return problem.traits().factors_cheaply ? nullptr : problem.solve_memory();
+}
+
 /// my-hpo for one hyperparameter: the lowest of all valleys of h. A scan of the range, then every promising
 /// basin refined, then the answer confirmed.
 class SearchForOne final : public MyHpo::Search {
  public:
-  /// w: the weights before anything is trained.
+  /// w: the weights before anything is trained. `memory`: of the problem, or null. A scan to where h is level
+  /// is one of a problem whose solves may be exact: then the answer is.
   SearchForOne(const BilevelProblem& problem, const MyHpo::Settings& settings, const Start& start,
-               const Vector& w);
+               const Vector& w, std::shared_ptr<SolveMemory> memory, Scan::Depth depth = Scan::Depth::usual);
 
   void step(Iterate& at) override;
 
   bool is_scanning() const { return search_.scanning(); }
+  /// Whether the scan has told h down to the end of the range, and each solve what it was asked for.
+  bool tells_all() const { return scan_.tells_all() && curve_.inexact_solves() == 0; }
+  /// Whether h is level there.
+  bool is_level() const { return scan_.is_level(); }
   /// How much of the search is done, from 0 to 1, by how many points such a search usually takes.
   double share_done() const;
   /// h of the best sample so far.
@@ -50,6 +60,7 @@ class SearchForOne final : public MyHpo::Search {
   MovableBounds bounds_;
   BasinSearch search_;
   bool has_one_scale_;
+  bool polishes_;  // the answer, by exact solves
   Scan scan_;
   Curve curve_;
   std::optional<Look> wanted_;

@@ -36,12 +36,18 @@ constexpr double kRisingTau = 0.7;
 /// A gradient below this share of the one at 0 counts as none: where penalties are next to nothing, τ asks
 /// for less than rounding leaves.
 constexpr double kNoGradient = 1e-7;
+/// What a solve may end at in a scan that is to tell all of h, little more than rounding.
+constexpr double kLeastGradient = 1e-13;
 /// Values that differ by less than this share are level, and so are such that differ by so small a share of
 /// what they are above the best.
 constexpr double kLevel = 1e-6;
 constexpr double kLevelAbove = 0.1;
+/// The latter share in a scan that is to tell all of h.
+constexpr double kLevelAboveExact = 0.01;
 /// The end of the scan is looked at with so many passes: where it takes more, h is not level.
 constexpr std::int64_t kPassesToEnd = 12;
+/// How often an exact value is tried for there.
+constexpr int kMaxLooksAtEnd = 3;
 /// A solve whose weights may be those of a λ further away than this has not told h.
 constexpr double kResolved = 0.3;
 /// An inexact scan ends where so many values have risen one after the other, to so many times the best.
@@ -103,30 +109,49 @@ void Scan::add_inexact_point(Curve& curve, BasinSearch& search) {
   const double last = last_;
   if (std::isfinite(sample.value)) last_ = sample.value;
   search.add(sample);
-  if (only_overfits(sample, last, curve, search) || is_level_below(sample, last, curve, search))
-    search.end_scan();
+  has_unresolved_ |= !(sample.blur <= kResolved);
+  const bool is_usual = depth_ == Depth::usual;
+  const bool overfits = is_usual && only_overfits(sample, last, curve, search);
+  is_level_ =
+      !overfits && are_level(sample.value, last, search) &&
+      (is_usual ? is_level_below(sample, last, curve, search) : is_level_to_end(sample, curve, search));
+  if (overfits || is_level_) search.end_scan();
+}
+
+bool Scan::are_level(double a, double b, const BasinSearch& search) const {
+  const double best = search.best_value();
+  const double share = depth_ == Depth::usual ? kLevelAbove : kLevelAboveExact;
+  return std::abs(a - b) <= std::max(kLevel * std::abs(best), share * (std::min(a, b) - best));
+}
+
+/// The exact value at the end of the range is level with that of the sample.
+bool Scan::is_level_to_end(const Sample& sample, Curve& curve, BasinSearch& search) {
+  if (search.left_to_scan().empty()) return false;
+  if (!at_end_ && looks_at_end_++ < kMaxLooksAtEnd) {
+    const Sample end = curve.evaluate(search.left_to_scan().back(), Exactness::exact_value(kPassesToEnd));
+    if (std::isfinite(end.value)) at_end_ = end;
+  }
+  if (!at_end_ || !are_level(sample.value, at_end_->value, search)) return false;
+  search.add(*at_end_);
+  return true;
 }
 
 /// The last two values are level, and so is the one at the end of the scan: then what lies between is, too.
 /// A smaller penalty takes every direction of the weights nearer to where it is without any, and none back.
-bool Scan::is_level_below(const Sample& sample, double last, Curve& curve, BasinSearch& search) const {
-  const auto are_level = [&](double a, double b) {
-    const double best = search.best_value();
-    return std::abs(a - b) <= std::max(kLevel * std::abs(best), kLevelAbove * (std::min(a, b) - best));
-  };
+bool Scan::is_level_below(const Sample& sample, double last, Curve& curve, BasinSearch& search) {
   // A value that is equal to the last digit came from the same weights and tells nothing new.
-  if (!curve.has_memory() || search.left_to_scan().size() < 2 || sample.value == last ||
-      !are_level(sample.value, last))
-    return false;
+  if (!curve.has_memory() || search.left_to_scan().size() < 2 || sample.value == last) return false;
   const Sample end =
       curve.evaluate(search.left_to_scan().back(), Exactness::look(kScanTau, kNoGradient, kPassesToEnd));
   search.add(end);
-  return are_level(sample.value, end.value);
+  return are_level(sample.value, end.value, search);
 }
 
 /// A coarse solve is enough where it tells h, and dear where it does not: then its weights may be those of a
 /// λ far away, and likely those of the λ that follow are too.
 Sample Scan::coarse_sample(double lambda, Curve& curve, const BasinSearch& search) {
+  if (depth_ == Depth::to_level)
+    return curve.evaluate(lambda, Exactness::value_only(kScanTau, kLeastGradient));
   if (curve.has_memory())
     return curve.evaluate(lambda, Exactness::value_only(rises_ > 0 ? kRisingTau : kScanTau, kNoGradient));
   if (!is_coarse_useless_) {

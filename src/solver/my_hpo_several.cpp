@@ -101,7 +101,7 @@ void SearchForSeveral::begin_descent(Iterate& at) {
   }
   range_.clamp(at.lambda);
   begin_below(at);
-  if (!at.memory) at.memory = problem_.solve_memory();
+  if (!at.memory && !problem_.traits().factors_cheaply) at.memory = problem_.solve_memory();
   descent_ = descent_of(problem_, settings_, range_, at.memory);
   descent_->begin(at, rival_);
   rival_.reset();

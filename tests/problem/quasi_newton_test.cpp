@@ -268,7 +268,7 @@ TEST(QuasiNewton, IsThereForManyRowsOfFewColumnsOfOneScale) {
       each->x = Design(std::move(x));
     }
     const LinearProblem problem(split, loss, true);
-    EXPECT_NE(problem.traits().factors_cheaply, problem.solve_memory() != nullptr);
+    EXPECT_TRUE(problem.traits().factors_cheaply || problem.solve_memory() != nullptr);
     return !problem.traits().factors_cheaply;
   };
   EXPECT_TRUE(keeps(40000, 1.0, logistic()));
