@@ -370,8 +370,9 @@ std::optional<std::string_view> TextLines::next() {
   std::string_view line = rest_.substr(0, rest_.find('\n'));
   if (has_zero_ && line.find('\0') != std::string_view::npos)
     throw InputError(fmt::format(
-        "{}:{}: holds a zero byte: must be text in UTF-8; this is a binary file, or text in UTF-16", name_,
-        taken_ + 1));
+        "{}:{}: holds a zero byte: must be text in UTF-8; this is a binary file, or text in UTF-16, or tr -d "
+        "'\\0' < FILE > NEW mends it",
+        name_, taken_ + 1));
   ++taken_;
   rest_.remove_prefix(std::min(line.size() + 1, rest_.size()));
   if (line.ends_with('\r')) line.remove_suffix(1);

@@ -48,7 +48,8 @@ TableError refusal_of(std::vector<BadColumn> bad, const SourceLines& lines) {
   for (const std::string_view list : {"--ignore", "--numeric", "--categorical"}) {
     std::vector<std::string> names;
     for (const BadColumn& each : bad)
-      if (each.list == list) names.push_back(word_of_list(each.column->name, each.column->field));
+      if (each.list == list && !(each.column->is_target && list == "--ignore"))
+        names.push_back(word_of_list(each.column->name, each.column->field));
     if (!names.empty()) flags.push_back(fmt::format("{} {}", list, fmt::join(names, ",")));
   }
   for (const BadColumn& each : bad)
@@ -57,6 +58,10 @@ TableError refusal_of(std::vector<BadColumn> bad, const SourceLines& lines) {
   // Rows without a target can only be left out, which leaves out other gaps with them.
   if (std::find(flags.begin(), flags.end(), "--missing drop") != flags.end())
     std::erase(flags, "--missing mean");
+  const bool is_hopeless = std::any_of(bad.begin(), bad.end(), [](const BadColumn& each) {
+    return each.column->is_target && each.list == "--ignore";
+  });
+  if (is_hopeless) return {message + "\n  no flag reads such a target: change it in the file", ""};
   const std::string correction = fmt::format("{}", fmt::join(flags, " "));
   return {fmt::format("{}\n  it can be read with {}", message, correction), correction};
 }
@@ -99,6 +104,11 @@ std::optional<BadColumn> decide(LookedAt& column, char decimal, char delimiter) 
         .example = look.first_of_other_unit().line > 0 ? look.first_of_other_unit() : look.first_text(),
         .rule = fmt::format("must be a number {}, as the first of its column is",
                             look.unit().empty() ? "without a unit" : "in " + look.unit())};
+  if (decimal != '\0' && look.is_number('.') != look.is_number(','))
+    return BadColumn{
+        .column = &column,
+        .example = look.first_value(),
+        .rule = fmt::format("must be a number with the decimal mark {}: a table has one mark", decimal)};
   if (look.is_number('.') || look.is_number(','))
     return BadColumn{.column = &column,
                      .example = look.first_text(),
@@ -124,6 +134,12 @@ std::optional<BadColumn> decide(LookedAt& column, char decimal, char delimiter) 
     kind = {.kind = ColumnKind::date, .order = orders.front()};
     return {};
   }
+  if (look.has_many_orders())
+    return BadColumn{.column = &column,
+                     .example = look.first_text(),
+                     .rule =
+                         "must be a date in the order of the others of its column: year, month and day "
+                         "stand in several orders there"};
   if (look.is_mostly_numbers() || look.has_infinite_numbers()) return with_other_text(column);
   kind.kind = ColumnKind::category;
   return {};
@@ -152,6 +168,7 @@ void ColumnLook::add(std::string_view text, std::uint64_t line) {
     if (gaps_++ == 0) first_gap_ = {.text = std::string(text), .line = line};
     return;
   }
+  if (values_ == 0) first_value_ = {.text = std::string(text), .line = line};
   if (plain && std::isinf(*plain)) {
     ++values_;
     ++infinite_;
@@ -176,8 +193,13 @@ void ColumnLook::add(std::string_view text, std::uint64_t line) {
   if (plain) return;
   if (first_text_.line == 0) first_text_ = {.text = std::string(text), .line = line};
   boolean_ += field::boolean(text).has_value();
-  for (const DateOrder order : kOrders)
-    date_[static_cast<std::size_t>(order)] += field::date(text, order).has_value();
+  bool is_date = false;
+  for (const DateOrder order : kOrders) {
+    const bool is_one = field::date(text, order).has_value();
+    date_[static_cast<std::size_t>(order)] += is_one;
+    is_date |= is_one;
+  }
+  any_date_ += is_date;
 }
 
 void ColumnLook::append(const ColumnLook& behind, std::uint64_t lines_before) {
@@ -185,6 +207,7 @@ void ColumnLook::append(const ColumnLook& behind, std::uint64_t lines_before) {
     if (own.line == 0 && other.line > 0) own = {.text = other.text, .line = other.line + lines_before};
   };
   take(first_gap_, behind.first_gap_);
+  take(first_value_, behind.first_value_);
   take(first_text_, behind.first_text_);
   take(first_other_, behind.first_other_);
   if (values_ == 0) unit_ = behind.unit_;
@@ -200,16 +223,17 @@ void ColumnLook::append(const ColumnLook& behind, std::uint64_t lines_before) {
   dot_ += behind.dot_;
   boolean_ += behind.boolean_;
   for (std::size_t i = 0; i < date_.size(); ++i) date_[i] += behind.date_[i];
+  any_date_ += behind.any_date_;
 }
 
 void ColumnLook::exchange(Archive& archive) {
   for (std::int64_t* count : {&values_, &gaps_, &plain_, &comma_, &dot_, &boolean_, &bare_, &infinite_,
-                              &strange_, date_.data(), &date_[1], &date_[2]})
+                              &strange_, date_.data(), &date_[1], &date_[2], &any_date_})
     archive.exchange(*count);
   archive.exchange(differs_);
   archive.exchange(has_infinite_);
   archive.exchange(unit_);
-  for (Example* example : {&first_gap_, &first_text_, &first_other_}) {
+  for (Example* example : {&first_gap_, &first_value_, &first_text_, &first_other_}) {
     archive.exchange(example->text);
     archive.exchange(example->line);
   }

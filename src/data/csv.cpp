@@ -6,6 +6,7 @@
 #include "data/csv_dataset.hpp"
 #include "data/csv_header.hpp"
 #include "data/csv_rows.hpp"
+#include "data/doubts.hpp"
 #include "data/formats.hpp"
 #include "data/look_together.hpp"
 #include "data/text_blocks.hpp"
@@ -29,6 +30,9 @@ struct BlankLine {
   std::uint64_t line = 0;
   bool is_row = false;  // it has separators
 };
+
+/// So many lines below a table may be remarks.
+constexpr std::size_t kMostRemarks = 20;
 
 class CsvReader {
  public:
@@ -110,6 +114,8 @@ class CsvReader {
     for_each_block([&](std::string_view block) { read_block(block); });
     if (!blank_lines_.empty() && !part.ends_file)
       throw InputError(fmt::format("{}: a line is blank", layout_.source));
+    if (comments_ > 0 || headers_ > 0 || !remarks_.empty())
+      throw InputError(fmt::format("{}: a line is no row", layout_.source));
     if (options_.missing != Missing::refuse && !part.knows_form && has_empty_column())
       throw InputError(fmt::format("{}: a column may have no values", layout_.source));
     return dataset();
@@ -137,6 +143,7 @@ class CsvReader {
       throw InputError(fmt::format("{}: holds a header but no rows below it", layout_.source));
     if (known == nullptr && !comes_once && options_.like.is_plain() && has_empty_column())
       throw UnexpectedText(fmt::format("{}: a column has no values", layout_.source));
+    if (options_.like.is_plain()) doubts_ = doubts_of(layout_, table_);
     return dataset();
   }
 
@@ -165,6 +172,7 @@ class CsvReader {
   // none.
   void open_next() {
     blank_lines_.clear();
+    pass_over_remarks();
     const std::uint64_t bytes_before = stream_.limit().file_bytes;
     lines_.add(further_.front().string(), lines_.before() + stream_.lines_taken());
     stream_ = open_text(further_.front(), options_.max_memory, encoding_);
@@ -200,6 +208,7 @@ class CsvReader {
   std::optional<Record> read_first_record() {
     FirstLines first = read_first_lines(stream_, block_bytes_, options_, separator_, layout_);
     header_ = std::move(first.header);
+    header_line_ = std::move(first.header_line);
     notes_ = std::move(first.notes);
     return first.row;
   }
@@ -225,16 +234,26 @@ class CsvReader {
   using Looks = std::vector<ColumnLook>;  // by field
 
   void look_at(const Record& record, Looks& looks, std::uint64_t lines_before) const {
-    layout_.for_each_field(record, [&](Index field, std::string_view text) {
+    bool has_more = false;
+    const Index fields = layout_.for_each_field(record, [&](Index field, std::string_view text) {
+      has_more |= field >= layout_.columns && !text.empty();
       if (field < layout_.columns && layout_.role[static_cast<std::size_t>(field)] != Role::ignored)
         looks[static_cast<std::size_t>(field)].add(text, record.line + lines_before);
     });
+    if (fields < layout_.columns || has_more) throw layout_.ragged(record, layout_.columns);
   }
+
+  // Blank lines are judged when rows are read, and so are comments and remarks below the table.
+  bool is_no_row(std::string_view line) const {
+    return layout_.is_blank_line(line) || is_header(line) || layout_.is_remark(line, layout_.columns);
+  }
+  // Files that were joined have a header each.
+  bool is_header(std::string_view line) const { return !header_line_.empty() && line == header_line_; }
 
   std::uint64_t look_at_all(std::string_view block, std::uint64_t lines_before) {
     Records records(block, layout_.source, lines_before);
     while (const auto record = records.next())
-      if (!layout_.is_blank_line(record->text)) look_at(*record, looks_, lines_.before());
+      if (!is_no_row(record->text)) look_at(*record, looks_, lines_.before());
     return records.lines_taken();
   }
 
@@ -246,7 +265,7 @@ class CsvReader {
     const auto look_at_piece = [&](std::size_t i) {
       Records records(pieces[i], layout_.source, 0);
       while (const auto record = records.next())
-        if (!layout_.is_blank_line(record->text)) look_at(*record, looks[i], 0);
+        if (!is_no_row(record->text)) look_at(*record, looks[i], 0);
       lines[i] = records.lines_taken();
       return true;
     };
@@ -340,7 +359,8 @@ class CsvReader {
     // A row has at least a byte for each of its columns.
     const std::uint64_t at_most = layout_.bytes(table_.rows + 1) + sizeof(double) * block.size();
     const std::vector<std::string_view> pieces = cut_to_pieces(block, quote);
-    if (pieces.size() == 1 || !blank_lines_.empty() || !stream_.limit().allows(at_most)) return false;
+    if (pieces.size() == 1 || !blank_lines_.empty() || !remarks_.empty() || !stream_.limit().allows(at_most))
+      return false;
     while (parts_.size() < pieces.size()) {
       parts_.emplace_back();
       parts_.back().table.levels = layout_.levels;
@@ -351,7 +371,7 @@ class CsvReader {
       Records records(pieces[i], layout_.source, 0);
       RowReader rows(layout_, part.table);
       while (const auto record = records.next()) {
-        if (layout_.is_blank_line(record->text)) return false;
+        if (is_no_row(record->text)) return false;
         rows.read(*record);
       }
       part.lines = records.lines_taken();
@@ -378,11 +398,37 @@ class CsvReader {
                        record->line);
         continue;
       }
+      if (is_header(record->text)) {
+        ++headers_;
+        continue;
+      }
+      if (layout_.is_remark(record->text, layout_.columns)) {
+        take_remark(*record);
+        continue;
+      }
+      if (!remarks_.empty())
+        throw layout_.ragged({.text = remarks_[0].second, .line = remarks_[0].first}, layout_.columns);
       for (const BlankLine& line : blank_lines_) read_blank_row(rows, line);
       blank_lines_.clear();
       read_row(rows, *record, records.lines_taken());
     }
     stream_.skip_lines(block.size(), records.lines_taken() - stream_.lines_taken());
+  }
+
+  // A comment stands anywhere, other words below the table only.
+  void take_remark(const Record& record) {
+    if (trimmed(record.text).starts_with('#')) {
+      ++comments_;
+      return;
+    }
+    if (remarks_.size() == kMostRemarks) throw layout_.ragged(record, layout_.columns);
+    remarks_.emplace_back(record.line, record.text);
+  }
+
+  void pass_over_remarks() {
+    for (const auto& [line, text] : remarks_)
+      notes_.push_back(fmt::format("line {} is passed over: {}", line, in_quotes(text)));
+    remarks_.clear();
   }
 
   void read_blank_row(RowReader& rows, const BlankLine& blank) {
@@ -407,10 +453,20 @@ class CsvReader {
   }
 
   Dataset dataset() {
+    pass_over_remarks();
+    const auto lines = [](std::int64_t count) {
+      return fmt::format("{} {}", count, count == 1 ? "line" : "lines");
+    };
+    if (comments_ > 0) notes_.push_back(fmt::format("passed over: {} with # in front", lines(comments_)));
+    if (headers_ > 0)
+      notes_.push_back(
+          fmt::format("passed over: {} below the header that the header stands in again", lines(headers_)));
     if (passed_over_ > 0)
       notes_.push_back(
           fmt::format("{} blank {} passed over", passed_over_, passed_over_ == 1 ? "line is" : "lines are"));
-    return dataset_of(layout_, table_, options_, stream_.limit(), std::move(notes_));
+    Dataset data = dataset_of(layout_, table_, options_, stream_.limit(), std::move(notes_));
+    data.notes.insert(data.notes.end(), doubts_.begin(), doubts_.end());
+    return data;
   }
 
   // What a thread read of a piece of a block.
@@ -423,6 +479,7 @@ class CsvReader {
   std::span<const std::filesystem::path> further_;
   SourceLines lines_;
   std::vector<std::string> header_;  // as it stands in the first file
+  std::string header_line_;          // its text
   const ReadOptions& options_;
   Separator separator_;
   Encoding encoding_;
@@ -430,11 +487,15 @@ class CsvReader {
   Layout layout_;
   std::vector<LookedAt> columns_;
   Looks looks_;
-  std::vector<std::string> notes_;  // of the header and of the columns
+  std::vector<std::string> notes_;   // of the header and of the columns
+  std::vector<std::string> doubts_;  // notes of the rows
   Table table_;
   std::vector<Part> parts_;
   std::vector<BlankLine> blank_lines_;  // behind the last row
   std::int64_t passed_over_ = 0;        // of these, between rows of a table that is read like another
+  std::int64_t comments_ = 0;           // lines with # in front
+  std::int64_t headers_ = 0;            // lines that are the header once more
+  std::vector<std::pair<std::uint64_t, std::string>> remarks_;  // behind the last row
 };
 
 }  // namespace

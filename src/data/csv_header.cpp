@@ -44,6 +44,7 @@ class HeaderReader {
     layout_.columns = static_cast<Index>(first.size());
     if (is_header(first, *ahead)) {
       found_.header = first;
+      found_.header_line = record->text;
       if (lacks_first_name(*ahead)) first.insert(first.begin(), "");
       layout_.columns = static_cast<Index>(first.size());
       name_columns(first, record->line);
@@ -53,6 +54,7 @@ class HeaderReader {
     give_roles(layout_, options_);
     if (has_names_of_rows()) pass_over_names_of_rows();
     layout_.features = std::count(layout_.role.begin(), layout_.role.end(), Role::feature);
+    if (options_.like.is_plain()) note_codes(*ahead);
     return std::move(found_);
   }
 
@@ -196,6 +198,33 @@ class HeaderReader {
         "the first column has no name of its own, as the index of pandas and the names of rows of R, and is "
         "passed "
         "over (--numeric 0 or --categorical 0 takes it all the same)");
+  }
+
+  // Zeros in front of a number say that it is a code: 02139.
+  void note_codes(Records below) {
+    constexpr int kLooked = 20;
+    constexpr std::string_view kDigits = "0123456789";
+    std::vector<std::string> code(static_cast<std::size_t>(layout_.columns));
+    std::vector<bool> has_others(code.size());
+    for (int looked = 0; looked < kLooked; ++looked) {
+      const std::optional<Record> next = next_if_any(below);
+      if (!next) break;
+      layout_.for_each_field(*next, [&](Index field, std::string_view text) {
+        const auto at = static_cast<std::size_t>(field);
+        if (at >= code.size()) return;
+        const bool is_whole = text.find_first_not_of(kDigits) == std::string_view::npos;
+        has_others[at] = has_others[at] || !is_whole;
+        if (is_whole && text.size() > 1 && text.front() == '0') code[at] = text;
+      });
+    }
+    for (std::size_t at = 0; at < code.size(); ++at)
+      if (!code[at].empty() && !has_others[at] && layout_.role[at] == Role::feature &&
+          !layout_.kind[at].is_forced)
+        found_.notes.push_back(fmt::format(
+            "column {0} is taken for numbers, but some begin with 0 ({1}); --categorical {2} takes "
+            "them for codes",
+            layout_.in_words(static_cast<Index>(at)), code[at],
+            word_of_list(layout_.name_of(static_cast<Index>(at)), at)));
   }
 
   // A field may be a single byte in the file; with its name it is some ten times as long here.

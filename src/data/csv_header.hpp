@@ -11,6 +11,7 @@ namespace yosida::csv {
 
 struct FirstLines {
   std::vector<std::string> header;  // as it stands in the file; empty where it has none
+  std::string header_line;          // its text
   std::optional<Record> row;        // the first record, where it is no header; its text lies in the stream
   std::vector<std::string> notes;   // which lines are passed over, and which columns have new names
 };

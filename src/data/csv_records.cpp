@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "data/field.hpp"
 #include "data/text_blocks.hpp"
-#include "yosida/error.hpp"
 
 namespace yosida::csv {
 namespace {
@@ -75,6 +75,27 @@ std::optional<Record> Records::next() {
     is_open = !has_open_quote(*next);
   }
   return record;
+}
+
+bool Dialect::is_remark(std::string_view line, Index columns) const {
+  if (columns < 2 || delimiter == whitespace || line.find(delimiter) != std::string_view::npos) return false;
+  const std::string_view text = trimmed(line);
+  return !text.empty() && text.find(quote) == std::string_view::npos &&
+         text.find('\r') == std::string_view::npos && !field::is_missing(text) && !parse_number(text);
+}
+
+InputError Dialect::ragged(const Record& record, Index columns) const {
+  const std::vector<std::string> fields = split(record);
+  const bool has_quotes = record.has_quotes &&
+                          std::any_of(fields.begin(), fields.end(),
+                                      [](const auto& each) { return each.find(quote) != std::string::npos; });
+  std::string_view reason;
+  if (!record.has_quotes && record.text.find('\r') != std::string_view::npos)
+    reason = "; its lines have different ends, which sed 's/\\r$//' FILE | tr '\\r' '\\n' > NEW makes alike";
+  else if (has_quotes)
+    reason = "; a quotation mark stands inside of a field: sed 's/\"//g' FILE > NEW removes all of them";
+  return InputError(fmt::format("{}:{}: expected {} fields but found {}{}", source, record.line, columns,
+                                fields.size(), reason));
 }
 
 std::vector<std::string> Dialect::split(const Record& record) const {

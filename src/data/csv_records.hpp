@@ -9,6 +9,7 @@
 
 #include "data/byte_stream.hpp"
 #include "data/formats.hpp"
+#include "yosida/error.hpp"
 
 // The text of a CSV file as records of fields.
 namespace yosida::csv {
@@ -18,10 +19,20 @@ inline constexpr char whitespace = ' ';  // the delimiter that stands for any ru
 
 inline bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
+inline constexpr std::string_view no_break_space = "\xc2\xa0";
+
 inline std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
+  for (;;) {
+    while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+    while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+    if (text.starts_with(no_break_space)) {
+      text.remove_prefix(no_break_space.size());
+    } else if (text.ends_with(no_break_space)) {
+      text.remove_suffix(no_break_space.size());
+    } else {
+      return text;
+    }
+  }
 }
 
 /// What stands between the fields of a file whose first line this is.
@@ -70,6 +81,11 @@ struct Dialect {
   bool is_blank_line(std::string_view line) const {
     return std::all_of(line.begin(), line.end(), [this](char c) { return is_blank(c) || c == delimiter; });
   }
+  /// A line of words without a separator, which no row of several columns is: a comment, or a remark below
+  /// the table.
+  bool is_remark(std::string_view line, Index columns) const;
+  /// A record that has not as many fields as there are columns. The message says what may be the reason.
+  InputError ragged(const Record& record, Index columns) const;
   /// The fields of a record, trimmed and without their quotes (RFC 4180). Throws InputError where a quote is
   /// not closed, or text follows it.
   std::vector<std::string> split(const Record& record) const;

@@ -71,7 +71,7 @@ void RowReader::read_quoted_row(const Record& record, double* out) {
   if (fields.size() < columns ||
       !std::all_of(fields.begin() + static_cast<std::ptrdiff_t>(columns), fields.end(),
                    [](const std::string& extra) { return extra.empty(); }))
-    throw ragged(record);
+    throw layout_.ragged(record, layout_.columns);
   for (Index field = 0; field < layout_.columns; ++field)
     out = store(value_of(fields[static_cast<std::size_t>(field)], field), field, out);
 }
@@ -167,11 +167,6 @@ double RowReader::number_of(std::string_view text, Index field) const {
   if (rule.empty()) return *number;
   if (role == Role::feature || role == Role::target) throw UnexpectedText(refused(text, field, rule));
   throw InputError(refused(text, field, rule));
-}
-
-InputError RowReader::ragged(const Record& record) const {
-  return InputError(fmt::format("{}:{}: expected {} fields but found {}", layout_.source, line_,
-                                layout_.columns, layout_.split(record).size()));
 }
 
 std::string RowReader::refused(std::string_view text, Index field, std::string_view rule) const {

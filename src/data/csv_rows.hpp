@@ -103,7 +103,7 @@ class RowReader {
     for (Index field = 0;; ++field) {
       if (field == layout_.columns) {
         if (is_empty_from(begin, end)) return;  // programs write separators behind the last field
-        throw ragged(record);
+        throw layout_.ragged(record, layout_.columns);
       }
       double number = 0.0;
       const char* stop = nullptr;
@@ -114,7 +114,7 @@ class RowReader {
       }
       out = store(number, field, out);
       if (stop == end) {
-        if (field + 1 < layout_.columns) throw ragged(record);
+        if (field + 1 < layout_.columns) throw layout_.ragged(record, layout_.columns);
         return;
       }
       begin = stop + 1;
@@ -154,7 +154,6 @@ class RowReader {
   double value_of(std::string_view text, Index field);
   double level_of(std::string_view text, Index field);
   double number_of(std::string_view text, Index field) const;
-  InputError ragged(const Record& record) const;
   std::string refused(std::string_view text, Index field, std::string_view rule) const;
 
   const Layout& layout_;

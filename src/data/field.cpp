@@ -18,8 +18,9 @@ constexpr std::string_view kDigits = "0123456789";
 /// none that could be one.
 std::size_t length_of_separator(std::string_view text, char decimal) {
   const std::string_view other = decimal == '.' ? "," : decimal == ',' ? "." : " ";
-  for (const std::string_view separator : {other, std::string_view(" "), std::string_view("'"),
-                                           std::string_view("\xc2\xa0"), std::string_view("\xe2\x80\xaf")})
+  for (const std::string_view separator :
+       {other, std::string_view(" "), std::string_view("'"), std::string_view("\xe2\x80\x99"),
+        std::string_view("\xc2\xa0"), std::string_view("\xe2\x80\xaf")})
     if (text.starts_with(separator)) return separator.size();
   return 0;
 }
@@ -247,6 +248,18 @@ std::optional<double> take_date(std::string_view& text, DateOrder order) {
   return days_to(year, month, day);
 }
 
+/// Where the exponent of a number begins that Fortran wrote: 1.5D+02. A code (12D03) has no point or no sign.
+std::size_t fortran_exponent(std::string_view text) {
+  const std::size_t at = text.find_first_of("dD");
+  if (at == std::string_view::npos || text.substr(0, at).find_first_of(".,") == std::string_view::npos)
+    return std::string_view::npos;
+  const std::string_view behind = text.substr(at + 1);
+  const bool has_sign = behind.starts_with('+') || behind.starts_with('-');
+  const bool is_exponent =
+      has_sign && behind.size() > 1 && digits_at_front(behind.substr(1)) + 1 == behind.size();
+  return is_exponent ? at : std::string_view::npos;
+}
+
 bool equals_ignoring_case(std::string_view text, std::string_view lower) {
   return std::equal(text.begin(), text.end(), lower.begin(), lower.end(), [](char a, char b) {
     return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
@@ -289,9 +302,16 @@ Measured without_unit(std::string_view text) {
 }
 
 std::optional<double> number(std::string_view text, char decimal) {
-  // A spreadsheet's way to keep a number from being one: ="0012".
+  // A spreadsheet's ways to keep a number from being one: ="0012" and '0012.
   if (text.starts_with("=\"") && text.ends_with('"')) text = text.substr(2, text.size() - 3);
+  if (text.starts_with('\'')) text.remove_prefix(1);
   if (text.find_first_of(kDigits) == std::string_view::npos) return {};
+  std::string with_e;
+  if (const std::size_t at = fortran_exponent(text); at != std::string_view::npos) {
+    with_e = text;
+    with_e[at] = 'e';
+    text = with_e;
+  }
   std::string plain;
   if (take_minus(text)) {
     plain += '-';

@@ -51,7 +51,7 @@ inline std::string unit_of(const TableColumn& column) {
 /// A number with this decimal mark; the other one of . and , or spaces or apostrophes may separate thousands,
 /// in groups of three digits, or as in India (1,23,456). 0: as programs write it, or whole with spaces or
 /// apostrophes between its groups, which means the same with either mark. A negative one may be written -5,
-/// −5 (by the sign of mathematics), 5- or (5).
+/// −5 (by the sign of mathematics), 5- or (5), an exponent 1e+02 or 1.0D+02.
 std::optional<double> number(std::string_view text, char decimal);
 
 /// true and false, in any case.

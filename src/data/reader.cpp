@@ -267,8 +267,9 @@ InputError no_such_column(const std::string& source, std::string_view what, cons
   }
   const std::string likely = nearest(name, names);
   const std::string hint = likely.empty() ? "its" : fmt::format("did you mean {}? Its", in_quotes(likely));
-  return InputError(fmt::format("{}: there is no {} {}: {} {} columns are {}", source, what, in_quotes(name),
-                                hint, columns, comma_separated(names)));
+  return InputError(fmt::format("{}: there is no {} {}: {} {} {}", source, what, in_quotes(name), hint,
+                                columns == 1 ? "only column is" : fmt::format("{} columns are", columns),
+                                comma_separated(names)));
 }
 
 /// Whether a text that begins so is UTF-16 without a mark, and then whether big-endian: every second byte is
@@ -350,7 +351,7 @@ ByteStream open_text(const std::filesystem::path& file, std::uint64_t max_memory
   if (ends_lines_by_returns(stream.peek(kFirstLines))) stream = decoded(from_carriage_returns);
   if (encoding == Encoding::windows_1252) return decoded(from_windows_1252);
   constexpr std::string_view mark = "\xef\xbb\xbf";
-  if (stream.peek(mark.size()) == mark) stream.skip(mark.size());
+  while (stream.peek(mark.size()) == mark) stream.skip(mark.size());  // some programs write it twice
   return stream;
 }
 

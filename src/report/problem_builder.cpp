@@ -190,8 +190,12 @@ std::vector<ProblemContents> problems_of(const Runs& runs, bool tells_builds) {
   std::stable_sort(problems.begin(), problems.end(),
                    [&](const ProblemContents& a, const ProblemContents& b) { return place(a) < place(b); });
   std::vector<std::string> names(problems.size());
-  std::transform(problems.begin(), problems.end(), names.begin(),
-                 [](const ProblemContents& problem) { return problem.name; });
+  // Problems on the same data are told apart by their models.
+  std::map<std::string, int> count_of_name;
+  for (const ProblemContents& problem : problems) ++count_of_name[problem.name];
+  std::transform(problems.begin(), problems.end(), names.begin(), [&](const ProblemContents& problem) {
+    return count_of_name[problem.name] > 1 ? problem.title : problem.name;
+  });
   make_unique(names);
   for (std::size_t i = 0; i < problems.size(); ++i) problems[i].name = names[i];
   return problems;

@@ -44,6 +44,15 @@ def with_error(value, error):
     return f"{round(value, decimals):.{places}f} ± {round(error, decimals):.{places}f}"
 
 
+def percent(share):
+    """What the page and the command line show of a share."""
+    if share is None:
+        return "–"
+    text = f"{100 * share:.3e}"
+    exponent = int(text.split("e")[1]) if share else 0
+    return f"{100 * share:.{2 if exponent < 2 else 1 if exponent < 3 else 0}f}\u00a0%"
+
+
 class PageTest(unittest.TestCase):
     """Pages of samples, opened in one browser."""
 

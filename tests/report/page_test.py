@@ -8,7 +8,7 @@ import bisect
 import math
 
 import sample_page
-from page_case import PageTest, main, number, rounded, with_error
+from page_case import PageTest, main, number, percent, rounded, with_error
 
 
 class Loading(PageTest):
@@ -135,10 +135,9 @@ class Table(PageTest):
                 self.assertEqual(cells["λ"]["text"].replace("−", "-"), with_error(cell["mean"], cell["deviation"]) if cell else "–")
                 self.assertEqual(cells["Diverged"]["text"], f"{row['diverged']} of {row['runs']}")
                 self.assertEqual(cells["Certified"]["text"], f"{row['certified']} of {row['runs']}")
-                for title, key, digits in (("Gap", "gap", 3), ("λ gap", "lambda_gap", 3), ("Seconds", "seconds", 2)):
-                    factor = 1 if key == "seconds" else 100
-                    expected = row[key] and rounded(factor * row[key]["mean"], digits)
-                    self.assertEqual(number(cells[title]["text"]), expected)
+                self.assertEqual(number(cells["Seconds"]["text"]), row["seconds"] and rounded(row["seconds"]["mean"], 2))
+                for title, key in (("Gap", "gap"), ("λ gap", "lambda_gap")):
+                    self.assertEqual(cells[title]["text"].replace("−", "-"), percent(row[key] and row[key]["mean"]))
                 for title, key in (("Gradients", "gradients"), ("Work", "work")):
                     self.assertEqual(number(cells[title]["text"]), row[key] and float(f"{row[key]['mean']:.0f}"))
                 for title, goal in zip(("Work to 1\u00a0%", "Work to 0.1\u00a0%"), row["work_to"]):

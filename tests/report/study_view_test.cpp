@@ -257,8 +257,8 @@ TEST_F(View, ProblemsAreCalledByTheirFiles) {
     names.push_back(problem.name);
     titles.push_back(problem.title);
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"data dddddddd", "x.csv aaaaaaaa", "x.csv bbbbbbbb",
-                                             "x.csv bbbbbbbb (2)", "y.csv"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"data dddddddd", "x.csv aaaaaaaa", "huber on x.csv bbbbbbbb",
+                                             "ridge on x.csv bbbbbbbb", "y.csv"}));
   EXPECT_EQ(titles[1], "ridge on x.csv aaaaaaaa");
 }
 

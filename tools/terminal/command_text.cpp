@@ -13,6 +13,7 @@ namespace {
 OptionText describe(const CLI::Option& option, const Choices& choices) {
   OptionText text;
   text.is_positional = option.get_positional();
+  text.is_list = option.get_delimiter() == ',';
   if (text.is_positional) text.names.push_back(option.get_name());
   for (const std::string& name : option.get_snames()) text.names.push_back("-" + name);
   for (const std::string& name : option.get_lnames()) text.names.push_back("--" + name);

@@ -21,6 +21,7 @@ struct OptionText {
   std::string help;
   std::string group;
   bool is_positional = false;
+  bool is_list = false;              ///< takes several values with commas between them
   std::vector<std::string> choices;  ///< the values that there are; empty: any
 };
 

@@ -140,8 +140,10 @@ std::string zsh_script(const CommandText& root) {
     text += fmt::format("\n{}() {{\n", zsh_function(command.path));
     std::string arguments;
     for (const OptionText& option : command.options) {
-      const std::string action =
-          option.choices.empty() ? "_files" : fmt::format("({})", fmt::join(option.choices, " "));
+      const std::string action = option.choices.empty() ? "_files"
+                                 : option.is_list
+                                     ? fmt::format("_values -s , value {}", fmt::join(option.choices, " "))
+                                     : fmt::format("({})", fmt::join(option.choices, " "));
       if (option.is_positional) {
         arguments += fmt::format(
             " \\\n    {}", quoted(fmt::format("*:{}:{}", zsh_escaped(brief(option.help), ":"), action)));
@@ -207,8 +209,13 @@ std::string fish_script(const CommandText& root) {
       for (const std::string& name : option.names)
         text += name.starts_with("--") ? fmt::format(" -l {}", name.substr(2))
                                        : fmt::format(" -s {}", name.substr(1));
-      if (!option.choices.empty())
-        text += fmt::format(" -x -a {}", fish_quoted(fmt::format("{}", fmt::join(option.choices, " "))));
+      const std::string choices = fmt::format("{}", fmt::join(option.choices, " "));
+      if (!choices.empty())
+        text += fmt::format(
+            " -x -a {}",
+            fish_quoted(option.is_list
+                            ? fmt::format("(__fish_complete_list , 'string split \" \" \"{}\"')", choices)
+                            : choices));
       else if (!option.value.empty())
         text += " -r";
       text += fmt::format(" -d {}\n", fish_quoted(brief(option.help)));

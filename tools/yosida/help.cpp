@@ -46,6 +46,7 @@ std::vector<std::string> choices_of(const std::string& option) {
       {"--show", {"final", "best"}},
       {"--class-weights", {"balanced"}},
       {"--export", {"python", "c", "sql", "onnx"}},
+      {"method", names_of(methods())},
       {"shell", {"bash", "zsh", "fish"}},
   };
   const auto found = known.find(option);

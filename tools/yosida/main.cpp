@@ -226,8 +226,10 @@ int run_and_explain(int argc, char** argv, std::string& message) {
   try {
     return cli::run(argc, argv);
   } catch (const TableError& error) {
-    return failed(cli::kBadInput, fmt::format("yosida: {}\n  {}\n", cli::printable(error.what(), true),
-                                              cli::command_with(error.correction)));
+    const std::string text = cli::printable(error.what(), true);
+    if (error.correction.empty()) return failed(cli::kBadInput, fmt::format("yosida: {}\n", text));
+    return failed(cli::kBadInput,
+                  fmt::format("yosida: {}\n  {}\n", text, cli::command_with(error.correction)));
   } catch (const InputError& error) {
     return failed(cli::kBadInput, fmt::format("yosida: {}\n", cli::printable(error.what())));
   } catch (const OutputError& error) {

@@ -29,7 +29,7 @@ void print_method(const Method& method) {
 void add_methods(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("methods", "the methods there are, or one method's settings");
   auto name = std::make_shared<std::string>();
-  command->add_option("name", *name, "show the settings, defaults and meanings of this one");
+  command->add_option("method", *name, "show the settings, defaults and meanings of this one");
   command->footer("Examples:\n  yosida methods\n  yosida methods my-hpo");
   command->callback([name, &exit_code] {
     exit_code = kOk;

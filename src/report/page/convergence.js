@@ -118,7 +118,7 @@ class Convergence {
       is_all ? plural(common, "seed") : `${plural(common, "common seed")}`;
     const band = seeds > 1 ? `Lines are medians over ${over}${this.state.bands ? ", bands go from the smallest to the largest" : ""}. ` : "";
     const edge = this.state.y === "gap" && this.state.y_log && curves.some(({low}) => low.includes(100 * LEAST_GAP)) ?
-      `On the lower edge a method is within ${percent_text(LEAST_GAP)} of the oracle, or below it. ` : "";
+      `On the lower edge a method is within ${goal_text(LEAST_GAP)} of the oracle, or below it. ` : "";
     return band + edge + (this.scales.is_cut ? "Lines that leave the frame at the top go on above it. " : "");
   }
 

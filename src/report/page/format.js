@@ -75,10 +75,19 @@ function short_texts(texts, length) {
   });
 }
 
-/** What is but rounding is not given digits. */
+/** A share as the command line writes it: 0.00 %, 16.81 %, 724.1 %, 1370 %. */
 function percent_text(value) {
   if (!is_number(value)) return NONE;
-  return value !== 0 && Math.abs(value) < 1e-8 ? "≈\u00a00\u00a0%" : `${number_text(100 * value, 3)}\u00a0%`;
+  const percent = 100 * value;
+  const exponent = percent === 0 ? 0 : Number(Math.abs(percent).toExponential(3).split("e")[1]);
+  if (exponent >= 9) return `${number_text(percent, 3)}\u00a0%`;
+  const text = percent.toFixed(exponent < 2 ? 2 : exponent < 3 ? 1 : 0).replace(/^-(?=[0.]*$)/, "");
+  return `${with_minus(text)}\u00a0%`;
+}
+
+/** A share that was chosen, which has few digits: 1 %, 0.1 %. */
+function goal_text(value) {
+  return `${number_text(100 * value, 3)}\u00a0%`;
 }
 
 function count_text(value) {

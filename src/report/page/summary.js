@@ -71,7 +71,7 @@ function work_sentence(state) {
   if (gap === undefined) return null;
   const reached = state.rows.filter((row) => is_number(goal_of(row, gap)?.median))
       .sort((a, b) => goal_of(a, gap).median - goal_of(b, gap).median);
-  const goal = `within ${percent_text(gap)} of the oracle's validation loss`;
+  const goal = `within ${goal_text(gap)} of the oracle's validation loss`;
   if (reached.length === 0) return `No method comes ${goal} in more than half of its runs.`;
   const [first] = reached;
   const work = goal_of(first, gap).median;
@@ -99,8 +99,9 @@ function certificate_sentence(state) {
   if (certified.length === 0) return null;
   const [most] = certified;
   const alike = certified.filter((row) => row.certified / row.runs === most.certified / most.runs);
-  const others = alike.length > 1 ? ` and ${plural(alike.length - 1, "other row")}` : "";
-  return `Most often certified: ${label(most)}${others} (${most.certified} of ${most.runs}).`;
+  const named = alike.slice(0, NAMES_AT_MOST).map((row) => `${label(row)} (${row.certified} of ${row.runs})`);
+  if (alike.length > NAMES_AT_MOST) named.push(plural(alike.length - NAMES_AT_MOST, "other row"));
+  return `Most often certified: ${joined(named)}.`;
 }
 
 class Summary {

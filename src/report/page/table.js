@@ -242,8 +242,8 @@ function goal_of(row, gap) {
 
 function goal_column(gap) {
   return {
-    key: `work_to_${gap}`, title: `Work to ${percent_text(gap)}`,
-    help: `Work until the validation loss is within ${percent_text(gap)} of the oracle's: the median over all runs, and how many get there`,
+    key: `work_to_${gap}`, title: `Work to ${goal_text(gap)}`,
+    help: `Work until the validation loss is within ${goal_text(gap)} of the oracle's: the median over all runs, and how many get there`,
     value: (row) => goal_of(row, gap)?.median ?? null,
     draw: (row) => {
       const goal = goal_of(row, gap);
