@@ -62,6 +62,7 @@ const std::map<std::string, Reader>& readers() {
        }},
       {"penalty_per",
        [](TuneOptions& o, const py::object& v) { o.penalty.lambda_per = v.cast<std::string>(); }},
+      {"fixed_penalty", [](TuneOptions& o, const py::object& v) { o.penalty.fixed = v.cast<double>(); }},
       {"penalty", [](TuneOptions& o, const py::object& v) { o.penalty.kind = v.cast<std::string>(); }},
       {"group_scale",
        [](TuneOptions& o, const py::object& v) { o.penalty.group_scale = v.cast<std::string>(); }},

@@ -115,6 +115,7 @@ def tune(
     class_weight: Any = None,
     penalty: Optional[str] = None,
     penalty_per: Optional[str] = None,
+    fixed_penalty: Optional[float] = None,
     groups: Any = None,
     group_scale: Optional[str] = None,
     unpenalised: Any = None,
@@ -175,8 +176,12 @@ def tune(
     class_weight : "balanced" or dict, optional
     penalty : {"l2", "l1", "elastic-net", "group-lasso", "sparse-group-lasso"}, optional
         What keeps weights small; all but "l2" set some to 0. By default that of the model.
-    penalty_per : {"shared", "feature", "group", "class", "target"}, optional
+    penalty_per : {"shared", "feature", "group", "class", "target", "row"}, optional
         Which weights share a λ. By default "group" where groups are given, else "shared"; of several targets "target".
+        "row" gives one to each training row, which then weighs 1/(1 + e^−λ): rows that validation rows contradict lose
+        their weight. No λ is a penalty then.
+    fixed_penalty : float, optional
+        With ``penalty_per="row"``: C > 0 of the penalty C‖w‖².
     groups : dict or sequence, optional
         Columns of each group by its name, or the label of each column's group.
     group_scale : "sqrt", optional
@@ -276,6 +281,7 @@ def tune(
         ("test_fraction", test_fraction),
         ("penalty", penalty),
         ("penalty_per", penalty_per),
+        ("fixed_penalty", fixed_penalty),
         ("group_scale", group_scale),
         ("lambda0", lambda0),
         ("bounds", bounds),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "problem/batches_of.hpp"
 #include "problem/newton.hpp"
 #include "yosida/error.hpp"
 #include "yosida/model/fitted_model.hpp"
@@ -19,18 +20,16 @@ double sigmoid_slope(double lambda) {
 
 double row_weight(const Dataset& data, Index i) { return data.weight.size() > 0 ? data.weight[i] : 1.0; }
 
-/// σ(λ_i) s_i
-void trust(const Dataset& train, const Vector& lambda, Vector& values) {
-  values.resize(lambda.size());
-  for (Index i = 0; i < lambda.size(); ++i) values[i] = probability(lambda[i]) * row_weight(train, i);
-}
-
 constexpr double kMaxCertificateScale = 1e6;
 
 }  // namespace
 
 CleaningProblem::CleaningProblem(Split split, SharedLoss loss, bool intercept, double c)
-    : split_(std::move(split)), shared_loss_(std::move(loss)), intercept_(intercept), c_(c) {
+    : split_(std::move(split)),
+      shared_loss_(std::move(loss)),
+      intercept_(intercept),
+      c_(c),
+      lambdas_(split_.train.rows()) {
   check_split(split_, loss_);
   if (!(c > 0.0) || !std::isfinite(c)) throw InputError("c = " + std::to_string(c) + ": must be > 0");
   traits_.has_train_gradient_lambda = true;
@@ -38,6 +37,12 @@ CleaningProblem::CleaningProblem(Split split, SharedLoss loss, bool intercept, d
   Vector g(weights());
   train_gradient(Vector::Zero(weights()), Vector::Zero(hyperparameters()), g);
   gradient_at_zero_ = g.norm();
+}
+
+void CleaningProblem::trust(const Vector& lambda, Vector& values) const {
+  values.resize(split_.train.rows());
+  for (Index i = 0; i < values.size(); ++i)
+    values[i] = probability(lambda[first_ + i]) * row_weight(split_.train, i);
 }
 
 DataTerm CleaningProblem::term(const Dataset& data, const Vector& row_weights) const {
@@ -51,7 +56,7 @@ double CleaningProblem::gradient_flops() const {
 double CleaningProblem::train_loss(const Vector& w, const Vector& lambda) const {
   require_sizes(*this, w, lambda);
   thread_local Vector row_weights;
-  trust(split_.train, lambda, row_weights);
+  trust(lambda, row_weights);
   return term(split_.train, row_weights).value(w) + c_ * w.squaredNorm();
 }
 
@@ -59,7 +64,7 @@ void CleaningProblem::train_gradient(const Vector& w, const Vector& lambda, Vect
   require_sizes(*this, w, lambda);
   g.resize(weights());
   thread_local Vector row_weights;
-  trust(split_.train, lambda, row_weights);
+  trust(lambda, row_weights);
   term(split_.train, row_weights).gradient(w, g);
   g += 2.0 * c_ * w;
 }
@@ -70,7 +75,7 @@ void CleaningProblem::hessian_product(const Vector& w, const Vector& lambda, con
   require_weights(*this, p);
   out.resize(weights());
   thread_local Vector row_weights;
-  trust(split_.train, lambda, row_weights);
+  trust(lambda, row_weights);
   term(split_.train, row_weights).hessian_product(w, p, out);
   out += 2.0 * c_ * p;
 }
@@ -82,9 +87,9 @@ void CleaningProblem::cross_product(const Vector& w, const Vector& lambda, const
   out.resize(weights());
   // Linear in the rows' weights: the gradient with those of the direction.
   thread_local Vector direction;
-  direction.resize(q.size());
-  for (Index i = 0; i < q.size(); ++i)
-    direction[i] = sigmoid_slope(lambda[i]) * row_weight(split_.train, i) * q[i];
+  direction.resize(split_.train.rows());
+  for (Index i = 0; i < direction.size(); ++i)
+    direction[i] = sigmoid_slope(lambda[first_ + i]) * row_weight(split_.train, i) * q[first_ + i];
   term(split_.train, direction).gradient(w, out);
 }
 
@@ -92,21 +97,23 @@ void CleaningProblem::cross_product_transposed(const Vector& w, const Vector& la
                                                Vector& out) const {
   require_sizes(*this, w, lambda);
   require_weights(*this, p);
-  out.resize(hyperparameters());
-  term(split_.train, split_.train.weight).row_derivatives(w, p, out);
-  for (Index i = 0; i < out.size(); ++i) out[i] *= sigmoid_slope(lambda[i]);
+  Vector of_rows(split_.train.rows());
+  term(split_.train, split_.train.weight).row_derivatives(w, p, of_rows);
+  out.setZero(hyperparameters());
+  for (Index i = 0; i < of_rows.size(); ++i) out[first_ + i] = of_rows[i] * sigmoid_slope(lambda[first_ + i]);
 }
 
 void CleaningProblem::train_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const {
   require_sizes(*this, w, lambda);
-  out.resize(hyperparameters());
   // σ′(λ_i) s_i ℓ_i / N
   const DataTerm data = term(split_.train, split_.train.weight);
-  Vector m;
+  Vector m, losses(split_.train.rows());
   data.margins(w, m);
-  loss_.values(as_span(m), as_span(split_.train.y), as_span(out));
-  for (Index i = 0; i < out.size(); ++i)
-    out[i] *= sigmoid_slope(lambda[i]) * row_weight(split_.train, i) / static_cast<double>(out.size());
+  loss_.values(as_span(m), as_span(split_.train.y), as_span(losses));
+  out.setZero(hyperparameters());
+  for (Index i = 0; i < losses.size(); ++i)
+    out[first_ + i] = losses[i] * sigmoid_slope(lambda[first_ + i]) * row_weight(split_.train, i) /
+                      static_cast<double>(losses.size());
 }
 
 double CleaningProblem::validation_loss(const Vector& w, const Vector&) const {
@@ -131,7 +138,7 @@ void CleaningProblem::validation_hessian_product(const Vector& w, const Vector&,
 InnerReport CleaningProblem::inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const {
   require_sizes(*this, w, lambda);
   Vector row_weights;
-  trust(split_.train, lambda, row_weights);
+  trust(lambda, row_weights);
   Vector c = Vector::Constant(weights(), 2.0 * c_);
   Vector linear = Vector::Zero(weights());
   add_proximal(options.proximal, Vector::Ones(weights()), c, linear);
@@ -157,7 +164,7 @@ LinearReport CleaningProblem::hessian_solve(const Vector& w, const Vector& lambd
   require_weights(*this, b);
   require_weights(*this, x);
   Vector row_weights;
-  trust(split_.train, lambda, row_weights);
+  trust(lambda, row_weights);
   return yosida::hessian_solve(term(split_.train, row_weights), Vector::Constant(weights(), 2.0 * c_), w, b,
                                options, gradient_flops(), nullptr, x);
 }
@@ -176,6 +183,15 @@ Losses CleaningProblem::losses(const Vector& w, const Vector& lambda) const {
                 .test = {}};
   if (split_.test) result.test = term(*split_.test, split_.test->weight).value(w);
   return result;
+}
+
+Batches CleaningProblem::batches(Index rows) const {
+  return batches_of(split_, rows, [&](Split own, Index first_row) {
+    auto batch = std::make_shared<CleaningProblem>(std::move(own), shared_loss_, intercept_, c_);
+    batch->lambdas_ = lambdas_;
+    batch->first_ = first_row;
+    return batch;
+  });
 }
 
 }  // namespace yosida

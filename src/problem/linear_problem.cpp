@@ -10,6 +10,7 @@
 #include "linalg/factor.hpp"
 #include "linalg/rates.hpp"
 #include "linalg/row_numbers.hpp"
+#include "problem/batches_of.hpp"
 #include "problem/newton.hpp"
 #include "problem/quasi_newton.hpp"
 #include "yosida/error.hpp"
@@ -331,27 +332,9 @@ void LinearProblem::train_gradient_lambda(const Vector& w, const Vector& lambda,
 }
 
 Batches LinearProblem::batches(Index rows) const {
-  const auto count = [&](const Dataset& data) { return (data.rows() + rows - 1) / rows; };
-  const auto part = [&](const Dataset& data, Index batch, std::vector<double>& shares) {
-    const Index first = batch % count(data) * rows;
-    const Index size = std::min(rows, data.rows() - first);
-    if (batch < count(data)) shares.push_back(static_cast<double>(size) / static_cast<double>(data.rows()));
-    Dataset own;
-    own.x = data.x.row_range(first, size);
-    own.y = data.y.segment(first, size);
-    own.source = data.source;
-    if (data.weight.size() > 0) own.weight = data.weight.segment(first, size);
-    return own;
-  };
-  Batches all;
-  for (Index i = 0; i < std::max(count(split_.train), count(split_.validation)); ++i) {
-    Split own{.train = part(split_.train, i, all.train_shares),
-              .validation = part(split_.validation, i, all.validation_shares),
-              .test = {}};
-    all.problems.push_back(
-        std::make_shared<LinearProblem>(std::move(own), shared_loss_, intercept_, penalty_));
-  }
-  return all;
+  return batches_of(split_, rows, [&](Split own, Index) {
+    return std::make_shared<LinearProblem>(std::move(own), shared_loss_, intercept_, penalty_);
+  });
 }
 
 double LinearProblem::validation_loss(const Vector& w, const Vector&) const {

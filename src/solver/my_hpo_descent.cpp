@@ -21,8 +21,10 @@ constexpr double kImproved = 0.9;
 constexpr int kMaxUnimproved = 4;
 /// After so many, steps may follow what blurred weights say of h: exact ones tell.
 constexpr int kLongUnimproved = 20;
-/// Times that creeping λ are moved to their bounds.
+/// Times that creeping λ are moved to their bounds. Beside kinks slopes that are not small are usual, and say
+/// little of what is far away.
 constexpr int kMaxBoundsTried = 4;
+constexpr int kMaxBoundsTriedAtKinks = 1;
 /// A step that lowers h by so small a share brings it no nearer where the certificate does not improve,
 /// either.
 constexpr double kLittle = 1e-8;
@@ -96,7 +98,7 @@ bool Descent::is_stuck(double certificate, bool has_moved) {
 
 /// h may fall towards a bound too slowly for steps to be seen: λ goes there.
 bool Descent::reaches_bounds(Iterate& at) {
-  if (bounds_tried_++ >= kMaxBoundsTried) return false;
+  if (bounds_tried_++ >= (has_l1_kinks(problem_) ? kMaxBoundsTriedAtKinks : kMaxBoundsTried)) return false;
   unimproved_ = 0;
   Vector scale(at.lambda.size());
   problem_.certificate_scale(at.w, at.lambda, scale);

@@ -28,6 +28,12 @@ constexpr double kLeastRho = 1e-6;
 constexpr double kGoodRatio = 0.75, kTrustMore = 0.1;
 constexpr double kPoorRatio = 0.25, kTrustLess = 4.0;
 constexpr double kAcceptedRatio = 1e-4;
+/// Where the ratio is above this the model is as poor as where it is below kGoodRatio.
+constexpr double kTooGoodRatio = 1.25;
+/// What a step has shown of the curvature beyond the model is learnt where no λ has moved further than this,
+/// and where the step is no more nearly orthogonal to it than this, as a cosine.
+constexpr double kMostLearnt = 1.0;
+constexpr double kLeastLearnt = 1e-8;
 /// What sums are divided by where they may be 0.
 constexpr double kTiny = 1e-300;
 
@@ -132,6 +138,8 @@ bool DescentOfFew::move(Iterate& at) {
   const Model model = model_of(at);
   if (model.free.empty()) return false;
   begin_rho(model);
+  const Vector lambda = at.lambda, slope = hypergradient_;
+  const Eigen::MatrixXd curvature = curvature_;
   for (int rejection = 0; rejection < kMaxRejections; ++rejection) {
     const Vector move = minimise_in_box(model.g, model.b + rho_ * model.p, model.low, model.high);
     const double predicted = model.predicted_fall(move);
@@ -144,9 +152,22 @@ bool DescentOfFew::move(Iterate& at) {
     }
     if (!(ratio > kAcceptedRatio)) continue;
     respond(at);
+    if (!(ratio > kGoodRatio && ratio < kTooGoodRatio))
+      learn_curvature(at.lambda - lambda, hypergradient_ - slope, 0.5 * (curvature + curvature_));
     return true;
   }
   return false;
+}
+
+/// The model leaves out what the data term's third derivative adds to the curvature of w*, and beside kinks
+/// more. A step shows it along itself, as the secant y of ∇h over s, by the symmetric update of rank one:
+///   r = y − (B + A)s,   A ← A + r rᵀ / rᵀs
+void DescentOfFew::learn_curvature(const Vector& s, const Vector& y, const Eigen::MatrixXd& b) {
+  if (s.lpNorm<Eigen::Infinity>() > kMostLearnt) return;
+  if (learnt_.size() == 0) learnt_ = Eigen::MatrixXd::Zero(s.size(), s.size());
+  const Vector r = y - (b + learnt_) * s;
+  const double along = r.dot(s);
+  if (std::abs(along) > kLeastLearnt * r.norm() * s.norm()) learnt_ += r * r.transpose() / along;
 }
 
 /// Derivatives in λ, turned to θ by the chain rule.
@@ -160,7 +181,7 @@ DescentOfFew::Model DescentOfFew::model_of(const Iterate& at) const {
   limit(model, at);
   if (model.free.empty()) return model;
   model.g = model.rate.cwiseProduct(hypergradient_);
-  Eigen::MatrixXd b = turned(curvature_);
+  Eigen::MatrixXd b = learnt_.size() > 0 ? turned(curvature_ + learnt_) : turned(curvature_);
   if (!shares.are_lambda())  // d²λ/dθ² = −(1 − 2θ) (dλ/dθ)²
     b.diagonal().array() -=
         (1.0 - 2.0 * shares.of(at.lambda).array()) * model.rate.array().square() * hypergradient_.array();

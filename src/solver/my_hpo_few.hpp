@@ -39,11 +39,13 @@ class DescentOfFew final : public Descent {
   Model model_of(const Iterate& at) const;
   void limit(Model& model, const Iterate& at) const;
   void begin_rho(const Model& model);
+  void learn_curvature(const Vector& s, const Vector& y, const Eigen::MatrixXd& b);
   double try_step(const Model& model, const Vector& move, double predicted, Iterate& at);
 
   Matrix phi1_;                // Φ₁
   Vector q_;                   // H q = ∇L_V, where least curvatures are known
   Eigen::MatrixXd curvature_;  // d²h/dλ², as far as it is known
+  Eigen::MatrixXd learnt_;     // A, what steps have shown beyond that; empty before any has
   Vector kappa_;  // curvatures that penalties are measured by; empty where λ are no such penalties
   double rho_ = 0.0;
 };

@@ -6,8 +6,10 @@ namespace {
 /// The ℓ₂ penalties of the lines of an elastic net, as shares of the way from the upper of their bounds to
 /// the lower. They are denser near the upper one, where the two penalties compete.
 constexpr double kShares[] = {0.04, 0.1, 0.16, 0.24, 0.35, 0.6, 1.0};
-/// How much coarser scans are along lines that only show where to begin.
+/// How much coarser scans are along lines that only show where to begin, and where a descent of many λ with
+/// kinks begins below them, so that no more than a valley is wanted.
 constexpr double kCoarser = 3.0;
+constexpr double kForValley = 5.0;
 /// Iterations of a scan that are one here: they are cheap beside one of a descent.
 constexpr int kScansAStep = 16;
 
@@ -62,7 +64,9 @@ std::optional<Lines> Lines::along_all(const BilevelProblem& problem, const MyHpo
   Start shared = start;
   shared.lambda = Vector::Constant(1, start.lambda.mean());
   if (start.is_bounded() && !bound_shared(shared, start)) return {};
-  Lines lines(settings, 1.0, std::move(shared));
+  const bool only_scans = has_l1_kinks(problem) && count > 2;
+  Lines lines(settings, only_scans ? kForValley : 1.0, std::move(shared));
+  lines.only_scans_ = only_scans;
   lines.left_.push_back(std::make_unique<AlongLine>(problem, Vector::Zero(count), Vector::Ones(count)));
   return lines;
 }
@@ -103,7 +107,8 @@ void Lines::step(Iterate& at) {
     at.lambda = left_.back()->at(on_line_.lambda[0]);
     at.w = on_line_.w;
   }
-  if (on_line_.status == SolverStatus::running) return;
+  const bool has_scanned = only_scans_ && !search_->is_scanning();
+  if (on_line_.status == SolverStatus::running && !has_scanned) return;
   search_.reset();
   left_.pop_back();
   ++searched_;

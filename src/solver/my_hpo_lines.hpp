@@ -36,7 +36,8 @@ class Lines {
   void begin_next();
 
   MyHpo::Settings settings_;
-  Start range_;  // along each line
+  Start range_;              // along each line
+  bool only_scans_ = false;  // a line is done where its scan is: the best of its points is enough
   std::vector<std::unique_ptr<AlongLine>> left_;
   std::size_t searched_ = 0;              // lines that are done
   std::unique_ptr<SearchForOne> search_;  // along the last of these

@@ -172,6 +172,7 @@ SortedJson spec_json(const RunSpec& spec) {
   }
   // Runs without these keep the keys they had.
   if (!options.penalty.kind.empty()) model["penalty"] = options.penalty.kind;
+  if (options.penalty.fixed) model["fixed_penalty"] = *options.penalty.fixed;
   if (options.bounds) run["bounds"] = {options.bounds->low, options.bounds->high};
   root[kModel] = std::move(model);
   root[kRun] = std::move(run);
@@ -228,6 +229,7 @@ RunSpec spec_from(const json& root) {
   options.intercept = is_true_at(model, "intercept");
   options.penalty = {.kind = text_at(model, "penalty"),
                      .lambda_per = text_at(model, "lambda_per"),
+                     .fixed = number_at(model, "fixed_penalty"),
                      .groups_file = {},
                      .groups = texts_at(model, "groups"),
                      .unpenalised = texts_at(model, "unpenalised"),

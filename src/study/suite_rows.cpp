@@ -15,7 +15,7 @@ namespace yosida::study {
 namespace {
 
 /// The seeds that the suites' authors draw by.
-constexpr std::uint64_t kLassoBenchSeed = 42, kCovtypeSeed = 2442, kElasticNetSeed = 42;
+constexpr std::uint64_t kLassoBenchSeed = 42, kCovtypeSeed = 2442, kCleaningSeed = 32, kElasticNetSeed = 42;
 
 std::uint32_t seed_from(std::uint64_t theirs, std::uint64_t seed) {
   return static_cast<std::uint32_t>(theirs + seed);
@@ -184,9 +184,39 @@ Drawn draw_covtype(const Dataset& all, std::uint64_t seed) {
                    .test = select_rows(all, first.test)}};
 }
 
+/// MNIST's training rows; its test rows follow.
+constexpr Index kMnistRows = 60000;
+
+/// Of the training rows 5000 judge and 20 000 train, where each label is drawn anew with the experiment's
+/// probability, from all ten.
+Drawn draw_cleaning(const Experiment& experiment, const Dataset& all, std::uint64_t seed) {
+  constexpr Index kValidation = 5000, kTrain = 20000;
+  constexpr std::uint32_t kLastClass = 9;
+  const double share = 0.1 * static_cast<double>(experiment.name.back() - '0');
+  NumpyRandom random(seed_from(kCleaningSeed, seed));
+  std::vector<Index> order = random.permutation(kMnistRows);
+  std::rotate(order.begin(), order.begin() + kValidation, order.begin() + kValidation + kTrain);
+  order.resize(kValidation + kTrain);
+  for (Index row = kMnistRows; row < all.rows(); ++row) order.push_back(row);
+  Split parts = split_rows(all, order, kTrain, kValidation);
+  std::vector<Index> changed;
+  for (Index i = 0; i < kTrain; ++i)
+    if (random.uniform() < share) changed.push_back(i);
+  for (const Index i : changed) parts.train.y[i] = random.up_to(kLastClass);
+  return {.rows = {.train = std::move(parts.train),
+                   .validation = std::move(parts.validation),
+                   .test = std::move(parts.test)}};
+}
+
 }  // namespace
 
 Dataset suite_rows(const Experiment& experiment, const std::vector<std::filesystem::path>& files) {
+  if (experiment.data == "mnist") {
+    const auto part = [&](std::size_t images) {
+      return read_dataset(files.at(images), {.target = {}, .target_file = files.at(images + 1)});
+    };
+    return train_and_validation({.train = part(0), .validation = part(2), .test = {}});
+  }
   ReadOptions options;
   options.dense = true;
   if (experiment.suite == suites().front()) {  // LIBSVM text, whatever the ending of its name
@@ -206,6 +236,7 @@ Drawn draw_suite(const Experiment& experiment, const Dataset& rows, std::uint64_
   if (experiment.name == "groups_elastic_net") return draw_elastic_net(experiment, seed);
   if (experiment.name == "groups_sparse") return draw_sparse_groups(experiment, seed);
   if (experiment.suite == suites().front()) return draw_lassobench(experiment, rows, seed);
+  if (experiment.data == "mnist") return draw_cleaning(experiment, rows, seed);
   if (experiment.data != "ijcnn1") return draw_covtype(rows, seed);
   Split parts = split_rows(rows, all_of(rows.rows()), kIjcnn1Rows, rows.rows() - kIjcnn1Rows);
   return {.rows = {.train = std::move(parts.train), .validation = std::move(parts.validation)}};

@@ -116,6 +116,26 @@ Experiment covtype(const char* name, const char* title, const char* data) {
   return own;
 }
 
+/// Softmax of MNIST's 20 000 training rows, a share of whose labels is drawn anew; the penalty is 0.2 ‖w‖².
+/// `saba` and `soba` have their steps on λ.
+Experiment cleaning(int tenths, const char* saba_alpha, const char* saba_beta, const char* soba_beta) {
+  Experiment own = of_suite(
+      kBilevel, fmt::format("bilevel_cleaning_{}", tenths),
+      fmt::format("benchmark_bilevel: data cleaning, MNIST, {} % of the labels drawn anew", 10 * tenths),
+      "softmax");
+  own.data = "mnist";
+  own.x = "standardize";
+  own.objective = "mean log-loss on validation rows";
+  own.penalty.lambda_per = "row";
+  own.penalty.fixed = 0.2;
+  own.lambda0 = -2.0;
+  own.seeds = 1;
+  own.contestants = {entry("my-hpo"), entry("hoag"),
+                     entry("soba", {{"alpha", "1"}, {"beta", soba_beta}}, kPasses),
+                     entry("saba", {{"alpha", saba_alpha}, {"beta", saba_beta}}, kPasses)};
+  return own;
+}
+
 // ---- VF-iDCA's generators (Gao, Ye, Yin, Zeng, Zhang 2022), with baselines that reach λ_max ----
 
 Experiment elastic_net() {
@@ -162,6 +182,9 @@ std::vector<Experiment> suite_experiments() {
                         "covtype-part"));
   all.push_back(
       covtype("bilevel_covtype", "benchmark_bilevel: covtype, all 581 012 rows, one λ per class", "covtype"));
+  all.push_back(cleaning(5, "0.1", "100", "10000"));
+  all.push_back(cleaning(7, "0.01", "100", "10000"));
+  all.push_back(cleaning(9, "0.1", "100", "1000"));
   all.push_back(elastic_net());
   all.push_back(sparse_groups());
   return all;

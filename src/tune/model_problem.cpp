@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "problem/gram_least_squares.hpp"
+#include "yosida/problem/cleaning_problem.hpp"
 #include "yosida/problem/collapse.hpp"
 #include "yosida/problem/sparse_problem.hpp"
 
@@ -31,6 +32,11 @@ std::shared_ptr<const BilevelProblem> ModelProblem::cheapest(double iterations, 
 
 ModelProblem make_problem(Split split, const Prepared& data, const NamedPenalty& penalty, bool intercept,
                           std::shared_ptr<SharedRows> all) {
+  if (penalty.fixed) {
+    auto cleaning =
+        std::make_shared<const CleaningProblem>(std::move(split), data.loss, intercept, *penalty.fixed);
+    return {.problem = cleaning, .split = &cleaning->split(), .linear = nullptr, .all = nullptr};
+  }
   if (penalty.sparse) {
     auto sparse =
         std::make_shared<const SparseProblem>(std::move(split), data.loss, intercept, *penalty.sparse, all);

@@ -82,6 +82,38 @@ void verify_criterion(const TuneOptions& options, const Model* known) {
     refuse(fmt::format("is defined for least squares (--model ridge); use loo for {}", known->name));
 }
 
+/// What does not go with a λ for each training row: rows that train in turns or are added at the end, and
+/// whatever takes λ for a penalty.
+void verify_rows_of_their_own(const TuneOptions& options, const Model* known) {
+  const PenaltyOptions& penalty = options.penalty;
+  if (penalty.lambda_per != "row") {
+    if (penalty.fixed) throw InputError("--fixed-penalty: goes with --lambda-per row alone");
+    return;
+  }
+  const auto refuse = [](const std::string& what, const char* why) {
+    throw InputError(fmt::format("lambda-per = row: does not go with {}: {}", what, why));
+  };
+  constexpr const char* kNoPenalty = "no lambda is a penalty then; --fixed-penalty C is that of all weights";
+  constexpr const char* kOneRole = "a row either trains, with a lambda of its own, or judges";
+  if (known != nullptr && penalty_of(*known, penalty.kind) != PenaltyForm::l2)
+    refuse(penalty.kind.empty() ? fmt::format("--model {}", known->name) : "--penalty " + penalty.kind,
+           kNoPenalty);
+  if (!penalty.groups.empty() || !penalty.groups_file.empty()) refuse("groups", kNoPenalty);
+  if (!penalty.unpenalised.empty()) refuse("--unpenalised", kNoPenalty);
+  if (options.validation.folds) refuse("--folds", kOneRole);
+  if (!options.validation.criterion.empty() && options.validation.criterion != "holdout")
+    refuse("--criterion " + options.validation.criterion, kOneRole);
+  if (options.refit) refuse("--refit", "validation rows have no lambda to train with");
+  const TrustOptions& trust = options.trust;
+  if (trust.report || trust.rule != Rule::minimum || trust.nested)
+    refuse("--trust, --rule 1se or --nested", "they move all lambda together, as penalties");
+  if (trust.chooses_shrinkage || trust.shrinkage.value_or(0.0) > 0.0) refuse("--shrinkage", kNoPenalty);
+  if (!penalty.fixed)
+    throw InputError(
+        "lambda-per = row: needs --fixed-penalty C, the penalty C times the squares of all weights");
+  require_positive(penalty.fixed, "fixed-penalty");
+}
+
 void verify_trust(const TrustOptions& trust) {
   if (trust.nested && *trust.nested < 2)
     throw InputError(fmt::format("nested = {}: must be >= 2 folds", *trust.nested));
@@ -96,6 +128,7 @@ void verify_model(const TuneOptions& options) {
   const ValidationOptions& validation = options.validation;
   verify_criterion(options, known);
   verify_trust(options.trust);
+  verify_rows_of_their_own(options, known);
   if (validation.folds && validation.fraction)
     throw InputError("--folds: does not go with --valid-fraction: every row is a validation row of one fold");
   if (validation.folds && *validation.folds < 2)

@@ -147,9 +147,9 @@ std::string chosen_sharing(const PenaltyOptions& given, PenaltyForm form) {
     throw InputError(
         fmt::format("--penalty {}: needs --groups FILE or --group NAME=col,col,...", to_string(form)));
   std::string per = given.lambda_per.empty() ? (has_groups ? "group" : "shared") : given.lambda_per;
-  if (per != "shared" && per != "feature" && per != "class" && per != "group")
-    refuse_unknown("lambda-per", per, {"shared", "feature", "class", "group"},
-                   "must be shared, feature, class or group");
+  if (per != "shared" && per != "feature" && per != "class" && per != "group" && per != "row")
+    refuse_unknown("lambda-per", per, {"shared", "feature", "class", "group", "row"},
+                   "must be shared, feature, class, group or row");
   if (has_norms && per != "group" && per != "shared")
     throw InputError(
         fmt::format("lambda-per = {}: does not go with --penalty {}: groups have one lambda each "
@@ -174,6 +174,14 @@ std::vector<std::string> feature_names(const Dataset& train) {
   if (names.empty())
     for (Index j = 0; j < train.features(); ++j) names.push_back(std::to_string(j));
   return names;
+}
+
+/// A λ for each training row, called by the row's number in its file, from 1.
+NamedPenalty per_row(const TuneOptions& options, const Prepared& data) {
+  const Dataset& train = data.split.train;
+  std::vector<std::string> names;
+  for (const Index row : train.row_number) names.push_back(std::to_string(row + 1));
+  return {Penalty::shared(train.features() * data.loss->outputs()), names, {}, options.penalty.fixed};
 }
 
 /// Which weights share a λ, of shared, feature, class or group.
@@ -267,6 +275,7 @@ NamedPenalty sparse_penalty(const std::string& per, const TuneOptions& options, 
 
 NamedPenalty make_penalty(const TuneOptions& options, const Prepared& data) {
   const std::string per = chosen_sharing(options.penalty, data.penalty);
+  if (per == "row") return per_row(options, data);
   return data.penalty == PenaltyForm::l2 ? shared_per(per, options, data)
                                          : sparse_penalty(per, options, data);
 }

@@ -368,7 +368,7 @@ Prepared prepare(Rows rows, const TuneOptions& given) {
   prepared.model = &model(options.model);
   prepared.penalty = penalty_of(*prepared.model, options.penalty.kind);
   add_notes(prepared.notes, rows, given, *prepared.model);
-  if (options.keep_rows) number_rows(rows);
+  if (options.keep_rows || options.penalty.lambda_per == "row") number_rows(rows);
   prepared.y_step = options.y ? parse_y_step(*options.y) : prepared.model->y;
   verify_rows(rows, options, *prepared.model);
   leave_out_weightless(rows);

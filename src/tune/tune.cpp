@@ -76,7 +76,8 @@ struct ReadyRun {
  private:
   /// Several λ of squares are drawn to the best one that all could share, and start there.
   void shrink(const TuneProblem& tuned, const TuneOptions& wanted) {
-    if (tuned.hyperparameters() < 2 || tuned.data().model->penalty != PenaltyForm::l2) return;
+    if (tuned.hyperparameters() < 2 || tuned.weighs_rows() || tuned.data().model->penalty != PenaltyForm::l2)
+      return;
     const double usual = method.name == kDefaultMethod
                              ? default_shrinkage(tuned.hyperparameters(), tuned.judging_rows())
                              : 0.0;
@@ -164,6 +165,7 @@ FittedModel fitted_model(const TuneProblem& problem, const TuneOptions& options,
 }
 
 Equivalents equivalents_on(const Dataset& rows, const TuneProblem& problem, const Vector& lambda) {
+  if (problem.weighs_rows()) return {};
   const Prepared& data = problem.data();
   const TrainedPenalty trained{.lambda = lambda,
                                .train = rows,
@@ -327,6 +329,12 @@ Tuned run_method(const TuneProblem& problem, const TuneOptions& options,
   tuned.outcome.memory.reset();
   if (tuned.certificate && tuned.shrinkage > 0.0)
     tuned.certificate->reason += "; of the sum of the loss and what draws lambda together";
+  if (tuned.certificate && tuned.certificate->verdict == Verdict::not_certified && problem.judges_by_rows() &&
+      problem.data().loss->has_jumps())
+    tuned.certificate->reason +=
+        "; leave-one-out of this model jumps a little wherever a row passes a bend of its loss, and beside a "
+        "jump "
+        "the slope is not 0; folds do not jump";
   // A search for a stationary λ that says it has one, and the certificate does not: both cannot be.
   if (tuned.certificate && tuned.outcome.status == StopReason::converged &&
       run.method.name == kDefaultMethod && tuned.certificate->verdict == Verdict::not_certified) {

@@ -55,6 +55,8 @@ TuneProblem::TuneProblem(Rows rows, const TuneOptions& options)
       penalty_(make_penalty(options, data_)),
       intercept_(options.intercept),
       numbers_(data_.split.train.rows() * data_.split.train.features()) {
+  if (weighs_rows() && has_folds())
+    throw InputError("lambda-per = row: does not go with folds: a row trains in several of them");
   problems_.resize(std::max<std::size_t>(data_.folds.size(), 1));
   if (options.validation.judges_by_rows()) {
     using Kind = LeaveOneOutProblem::Kind;

@@ -112,6 +112,22 @@ class Criteria(Cli):
         self.assertLess(np.ptp(drawn["lambda"]), np.ptp(loose["lambda"]))
         self.assertIn("sum of the loss", drawn["certificate"]["reason"])
 
+    def test_a_criterion_that_jumps_says_so_where_it_is_not_certified(self):
+        reasons = []
+        for seed in range(10):
+            random = np.random.default_rng(seed)
+            x = random.standard_normal((40, 6))
+            y = x @ random.standard_normal(6) / 2 + random.standard_t(2, size=40)
+            self.write_csv("far.csv", x, y)
+            for criterion in ["loo", "folds"]:
+                certificate = self.tune("--train", "far.csv", "--target", "y", "--model", "huber", "--criterion",
+                                        criterion)["certificate"]
+                if certificate["verdict"] == "not certified":
+                    reasons.append((criterion, certificate["reason"]))
+        self.assertIn("loo", [criterion for criterion, _ in reasons])
+        for criterion, reason in reasons:
+            self.assertEqual("jumps a little" in reason, criterion == "loo", reason)
+
 
 if __name__ == "__main__":
     unittest.main()

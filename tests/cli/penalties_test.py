@@ -7,6 +7,9 @@ import numpy as np
 from yosida_cli import Cli, margins, predictions, regression, several_classes, strict_json
 
 
+ROWS = ["--lambda-per", "row", "--fixed-penalty", "0.1"]
+
+
 class PenaltyCase(Cli):
     def setUp(self):
         super().setUp()
@@ -141,10 +144,72 @@ class Output(PenaltyCase):
         self.assertNotIn("the same as", text)
 
 
+class TrustInRows(PenaltyCase):
+    """One lambda for each training row: how far it is trusted."""
+
+    def setUp(self):
+        super().setUp()
+        x, y = self.parts[0]
+        self.wrong = np.arange(len(y)) % 4 == 0
+        y = np.where(self.wrong, -y, y)
+        self.write_csv("train.csv", x, y)
+        self.rows = (x, y)
+
+    def test_wrong_rows_lose_their_weight(self):
+        result = self.tune(*self.files_given, *ROWS, "--save", "model.json")
+        self.assertEqual(result["lambda_names"], [str(i + 1) for i in range(80)])
+        self.assertEqual(result["equivalents"], {})
+        trust = 1 / (1 + np.exp(-np.array(result["lambda"])))
+        self.assertLess(trust[self.wrong].mean(), 0.6 * trust[~self.wrong].mean())
+        # The weights are the minimum of the weighted loss, the intercept penalised as they are.
+        model = strict_json(self.read("model.json"))
+        x, y = self.rows
+        step, = model["pretreatment"]["x"]
+        x = np.column_stack([(x - step["shift"]) / step["scale"], np.ones(len(y))])
+        hessian = x.T @ (trust[:, None] * x) / len(y) + 2 * 0.1 * np.eye(5)
+        w = np.linalg.solve(hessian, x.T @ (trust * (y - y.mean())) / len(y))
+        np.testing.assert_allclose(model["weights"], w[:4], rtol=1e-6)
+
+    def test_text_says_the_weights_of_the_least_and_the_most_trusted(self):
+        text = self.yosida("tune", *self.files_given, *ROWS).stdout
+        self.assertRegex(text, r"(?m)^ +row \d+ +\S+  \(weight 0\.\d+\)")
+        self.assertIn("72 more", text)
+
+    def test_classes_by_batches_and_in_a_study(self):
+        x, y = self.rows
+        self.write_csv("classes.csv", x, np.where(y > 0, 1.0, 0.0))
+        result = self.tune("--train", "classes.csv", "--target", "y", "--model", "logistic", *ROWS, "--method", "soba",
+                           "--batch", "16", "--max-iterations", "20")
+        self.assertEqual(len(result["lambda"]), 60)
+        self.yosida("compare", "--train", "classes.csv", "--target", "y", "--model", "logistic", *ROWS, "--methods",
+                    "my-hpo,hoag", "--seeds", "1", "--study", "rows.study")
+        run = strict_json(self.yosida("study", "export", "rows.study", "--format", "json").stdout)[0]
+        self.assertEqual(run["spec"]["model"]["fixed_penalty"], 0.1)
+
+    def test_folds_are_refused(self):
+        for options in (["--folds", "3"], ["--criterion", "loo"], ["--criterion", "folds"]):
+            with self.subTest(options):
+                self.tune_refused("--train", "train.csv", "--target", "y", *ROWS, *options,
+                                  names=["lambda-per = row", options[0]])
+
+
 class Refusals(PenaltyCase):
     def test_flags(self):
         for options, names in [
-                (["--lambda-per", "row"], ["lambda-per = row", "shared, feature, class or group"]),
+                (["--lambda-per", "weight"], ["lambda-per = weight", "shared, feature, class, group or row"]),
+                (["--lambda-per", "row"], ["lambda-per = row", "--fixed-penalty"]),
+                (["--fixed-penalty", "1"], ["--fixed-penalty", "--lambda-per row"]),
+                ([*ROWS[:-1], "0"], ["fixed-penalty = 0", "> 0"]),
+                ([*ROWS, "--penalty", "l1"], ["lambda-per = row", "--penalty l1"]),
+                ([*ROWS, "--model", "lasso"], ["lambda-per = row", "--model lasso"]),
+                ([*ROWS, "--group", "a=x0"], ["lambda-per = row", "groups"]),
+                ([*ROWS, "--unpenalised", "x0"], ["lambda-per = row", "--unpenalised"]),
+                ([*ROWS, "--refit"], ["lambda-per = row", "--refit"]),
+                ([*ROWS, "--trust"], ["lambda-per = row", "--trust"]),
+                ([*ROWS, "--rule", "1se"], ["lambda-per = row", "1se"]),
+                ([*ROWS, "--shrinkage", "0.1"], ["lambda-per = row", "--shrinkage"]),
+                ([*ROWS, "--oracle"], ["--oracle", "one lambda"]),
+                ([*ROWS, "--method", "bic-gaffa"], ["bic-gaffa", "penalties"]),
                 (["--lambda-per", "group"], ["lambda-per = group", "--groups", "--group"]),
                 (["--lambda-per", "feature", "--group", "a=x0"], ["--group", "feature"]),
                 (["--lambda-per", "class"], ["class", "softmax", "ridge"]),

@@ -120,7 +120,7 @@ class Suites(ReproduceCase):
     def test_missing_data_is_named_and_the_rest_runs(self):
         said = self.without_data("reproduce", "--suite", "bilevel", "--seeds", "1", code=2).stderr
         for name in ["bilevel_ijcnn1 is left out", "bilevel_covtype_part is left out", "bilevel_covtype is left out",
-                     "none of these problems is there"]:
+                     "bilevel_cleaning_5 is left out", "yosida data fetch mnist", "none of these problems is there"]:
             self.assertIn(name, said)
 
     def test_refusals(self):

@@ -2,9 +2,12 @@
 // are compared with numpy in tests/reference/check_field.py.
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "problem/counted_problem.hpp"
 #include "support/compare.hpp"
 #include "support/problem_case.hpp"
+#include "yosida/problem/cleaning_problem.hpp"
 #include "yosida/solver/batch_draws.hpp"
 #include "yosida/solver/methods.hpp"
 #include "yosida/solver/oracle.hpp"
@@ -47,6 +50,28 @@ TEST(Batches, AddUpToTheProblem) {
     }
     EXPECT_LE(relative_error(sum, whole), 1e-13);
   }
+}
+
+TEST(Batches, OfRowsWithLambdaOfTheirOwnAddUpToTheProblem) {
+  const CleaningProblem problem(random_split(70, 90, 0, 4, 9, softmax(3)), softmax(3), true, 1e-3);
+  const Batches batches = problem.batches(kBatch);
+  ASSERT_EQ(batches.train_shares.size(), 5U);
+  ASSERT_EQ(batches.problems.size(), 6U);
+  const Vector w = Vector::LinSpaced(problem.weights(), -0.4, 0.7), lambda = Vector::LinSpaced(70, -3.0, 2.0);
+  const auto adds_up = [&](Index size, const std::function<void(const BilevelProblem&, Vector&)>& write) {
+    Vector whole(size), part(size), sum = Vector::Zero(size);
+    write(problem, whole);
+    for (std::size_t i = 0; i < 5; ++i) {
+      write(*batches.problems[i], part);
+      sum += batches.train_shares[i] * part;
+    }
+    EXPECT_LE(relative_error(sum, whole), 1e-13);
+  };
+  adds_up(w.size(), [&](const BilevelProblem& of, Vector& g) { of.train_gradient(w, lambda, g); });
+  adds_up(w.size(), [&](const BilevelProblem& of, Vector& g) { of.hessian_product(w, lambda, w, g); });
+  adds_up(w.size(), [&](const BilevelProblem& of, Vector& g) { of.cross_product(w, lambda, lambda, g); });
+  adds_up(70, [&](const BilevelProblem& of, Vector& g) { of.cross_product_transposed(w, lambda, w, g); });
+  adds_up(70, [&](const BilevelProblem& of, Vector& g) { of.train_gradient_lambda(w, lambda, g); });
 }
 
 TEST(Batches, CountByTheirShareOfTheRows) {

@@ -153,5 +153,28 @@ TEST(Suites, CovtypeIsParted) {
   EXPECT_EQ(all.size(), 1000U);
 }
 
+TEST(Suites, LabelsToCleanAreDrawnAsNumpyDraws) {
+  // of scikit-learn and numpy.random.RandomState(32), for 60 000 rows with the labels 0, …, 9 in turn:
+  // train_test_split(train_size=20000, test_size=5000), rand(20000) < 0.7, randint(0, 10, …)
+  std::vector<double> y;
+  for (int i = 0; i < 70000; ++i) y.push_back(i % 10);
+  const Drawn drawn = draw(*find_experiment("bilevel_cleaning_7"), numbered_rows(y), 0);
+  const Dataset &train = drawn.rows.train, &validation = *drawn.rows.validation, &test = *drawn.rows.test;
+  ASSERT_EQ(train.rows(), 20000);
+  EXPECT_EQ(numbers(train)[0], 57940);
+  EXPECT_EQ(numbers(train)[19999], 50962);
+  ASSERT_EQ(validation.rows(), 5000);
+  EXPECT_EQ(numbers(validation)[0], 9963);
+  EXPECT_EQ(numbers(validation)[4999], 21695);
+  EXPECT_EQ(test.rows(), 10000);
+  EXPECT_EQ(numbers(test)[0], 60000);
+  Index changed = 0;
+  for (Index i = 0; i < train.rows(); ++i)
+    changed += train.y[i] != y[static_cast<std::size_t>(numbers(train)[static_cast<std::size_t>(i)])];
+  EXPECT_EQ(changed, 12634);
+  EXPECT_EQ(train.y.sum(), 89996.0);
+  EXPECT_EQ(Vector::LinSpaced(20000, 0.0, 19999.0).dot(train.y), 900547297.0);
+}
+
 }  // namespace
 }  // namespace yosida::study

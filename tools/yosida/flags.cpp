@@ -248,8 +248,12 @@ void add_penalty_flags(CLI::App& command, PenaltyOptions& penalty) {
       ->group(group);
   command
       .add_option("--lambda-per", penalty.lambda_per,
-                  "what has a lambda of its own: shared (one for all), feature, class (of softmax), group or "
-                  "target (of several) [shared]")
+                  "what has a lambda of its own: shared (one for all), feature, class (of softmax), group, "
+                  "target (of several) or row (how far each training row is trusted) [shared]")
+      ->group(group);
+  command
+      .add_option("--fixed-penalty", penalty.fixed,
+                  "with --lambda-per row: C of the penalty C w^2 of all weights, which stays as it is")
       ->group(group);
   command.add_option("--groups", penalty.groups_file, "groups of features: a file of lines feature,group")
       ->group(group);

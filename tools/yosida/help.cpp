@@ -42,7 +42,7 @@ std::vector<std::string> choices_of(const std::string& option) {
       {"--x", {"raw", "center", "standardize", "minmax", "difference"}},
       {"--y", {"raw", "center", "standardize"}},
       {"--missing", {"refuse", "mean", "drop"}},
-      {"--lambda-per", {"shared", "feature", "class", "group"}},
+      {"--lambda-per", {"shared", "feature", "class", "group", "target", "row"}},
       {"--show", {"final", "best"}},
       {"--class-weights", {"balanced"}},
       {"--export", {"python", "c", "sql", "onnx"}},

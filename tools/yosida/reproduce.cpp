@@ -179,10 +179,11 @@ std::vector<std::unique_ptr<Arena>> open_arenas(const std::vector<Experiment>& c
                                                 const ReproduceFlags& flags, std::size_t kept) {
   const std::vector<std::filesystem::path> folders = data_folders(flags.data_dir);
   const auto tell = [](const std::string& text) { say("yosida: {}\n", printable(text)); };
-  std::map<std::string, std::shared_ptr<const Dataset>> rows_of_data;  // experiments may share a data set
+  // Experiments of one suite may share a data set.
+  std::map<std::pair<std::string, std::string>, std::shared_ptr<const Dataset>> rows_of_data;
   std::vector<std::unique_ptr<Arena>> arenas;
   for (const Experiment& experiment : chosen) {
-    const auto [at, is_new] = rows_of_data.try_emplace(experiment.data);
+    const auto [at, is_new] = rows_of_data.try_emplace({experiment.suite, experiment.data});
     if (is_new) try {
         at->second = std::make_shared<const Dataset>(study::rows_of(experiment, folders, tell));
       } catch (const InputError& error) {
@@ -262,7 +263,8 @@ void add_reproduce(CLI::App& app, int& exit_code) {
   command
       ->add_option("--suite", flags->suites,
                    "a benchmark of the field, with its published figures: lassobench (one lambda per feature "
-                   "of a lasso), bilevel (ijcnn1, covtype), groups (elastic net, sparse groups of 31 lambda)")
+                   "of a lasso), bilevel (ijcnn1, covtype, data cleaning), groups (elastic net, sparse "
+                   "groups of 31 lambda)")
       ->delimiter(',');
   command->add_option("--table", flags->tables, "only what these tables of the paper show, 2 to 7")
       ->delimiter(',');

@@ -8,6 +8,7 @@
 
 #include "output.hpp"
 #include "table.hpp"
+#include "yosida/model/models.hpp"
 #include "yosida/number_text.hpp"
 #include "yosida/report/palette.hpp"
 #include "yosida/study/run_outcome.hpp"
@@ -45,7 +46,7 @@ class Numbers {
 
 /// What the runs of a contestant have come to.
 struct Row {
-  Numbers objective, test, evaluations, work, seconds;
+  Numbers objective, test, evaluations, work, seconds;  // test: of classes the share of errors in per cent
   int certified = 0, failed = 0;
 };
 
@@ -68,7 +69,12 @@ void add(Row& row, const study::Record& record, const study::RunSpec& spec, doub
   }
   row.objective.add(factor * *(*report.validation)[kLoss]);
   const auto refitted = test_loss(spec, outcome.best.lambda);
-  if (const auto loss = refitted || !report.test ? refitted : (*report.test)[kLoss]) row.test.add(*loss);
+  const auto accuracy = report.test ? (*report.test)["accuracy"] : std::nullopt;
+  if (accuracy) {
+    row.test.add(100.0 * (1.0 - *accuracy));
+  } else if (const auto loss = refitted || !report.test ? refitted : (*report.test)[kLoss]) {
+    row.test.add(*loss);
+  }
   row.evaluations.add(static_cast<double>(outcome.work.inner_solves));
   if (outcome.gradient_equivalents) row.work.add(*outcome.gradient_equivalents);
   row.seconds.add(record.seconds);
@@ -104,10 +110,11 @@ void print_suite(const std::vector<study::Record>& records, const Experiment& ex
   const auto own = std::find_if(experiment.contestants.begin(), experiment.contestants.end(),
                                 [](const Contestant& each) { return each.lambda_per.empty(); });
   const Row& ours = rows[static_cast<std::size_t>(own - experiment.contestants.begin())];
+  const bool has_classes = model(experiment.model).code.has_value();
   Table table({{"method", kLeft},
                {"objective", kRight},
                {"above ours", kRight, 3},
-               {"test loss", kRight, 1},
+               {has_classes ? "test error %" : "test loss", kRight, 1},
                {"evaluations", kRight, 4},
                {"work", kRight, 5},
                {"seconds", kRight, 6},

@@ -12,6 +12,7 @@
 #include "folding.hpp"
 #include "output.hpp"
 #include "table.hpp"
+#include "yosida/model/fitted_model.hpp"
 #include "yosida/number_text.hpp"
 
 namespace yosida::cli {
@@ -72,7 +73,7 @@ void print_confusion(Lines& out, const Labels& labels, const char* part, const M
 }
 
 /// One λ in a line of its own; of many the smallest and the largest few.
-void print_lambda(Lines& out, const Tuned& tuned) {
+void print_lambda(Lines& out, const Tuned& tuned, bool weighs_rows) {
   constexpr std::size_t kMostShown = 12, kEachEnd = 4;
   const Vector& lambda = tuned.outcome.best.lambda;
   if (lambda.size() == 1) {
@@ -92,9 +93,10 @@ void print_lambda(Lines& out, const Tuned& tuned) {
       out.add("  {:<14}   ... {} more ...\n", "", count - 2 * kEachEnd);
       i = count - kEachEnd;
     }
-    out.add("  {:<14}   {:<20} {:>10}  (penalty {})\n", "",
-            tuned.lambda_names[static_cast<std::size_t>(order[i])], number_text(lambda[order[i]]),
-            number_text(std::exp(lambda[order[i]]), 4));
+    const double at = lambda[order[i]];
+    const std::string& name = tuned.lambda_names[static_cast<std::size_t>(order[i])];
+    out.add("  {:<14}   {:<20} {:>10}  ({} {})\n", "", weighs_rows ? "row " + name : name, number_text(at),
+            weighs_rows ? "weight" : "penalty", number_text(weighs_rows ? probability(at) : std::exp(at), 4));
   }
 }
 
@@ -206,7 +208,7 @@ void print_result(std::FILE* file, const TuneOptions& options, const TuneProblem
           penalty.group_scale == "sqrt" ? " (norms count by the roots of their groups' sizes)" : "",
           options.method, printable(split.train.source), rows_in_words(problem), split.train.features());
   for (const std::string& note : data.notes) out.add("note: {}\n", printable(note));
-  print_lambda(out, tuned);
+  print_lambda(out, tuned, problem.weighs_rows());
   if (!tuned.equivalents.empty())
     out.add("  {:<14} {}\n  {:<14} (for the pretreated training rows: x {}{})\n", "the same as",
             in_words(tuned.equivalents), "", options.x,

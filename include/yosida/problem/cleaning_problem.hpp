@@ -26,7 +26,7 @@ class CleaningProblem final : public BilevelProblem {
   Index weights() const override {
     return (split_.train.features() + (intercept_ ? 1 : 0)) * loss_.outputs();
   }
-  Index hyperparameters() const override { return split_.train.rows(); }
+  Index hyperparameters() const override { return lambdas_; }
   double train_loss(const Vector& w, const Vector& lambda) const override;
   void train_gradient(const Vector& w, const Vector& lambda, Vector& g) const override;
   void hessian_product(const Vector& w, const Vector& lambda, const Vector& p, Vector& out) const override;
@@ -49,8 +49,12 @@ class CleaningProblem final : public BilevelProblem {
   void certificate_scale(const Vector& w, const Vector& lambda, Vector& out) const override;
   /// "train" is the mean over all training rows, trusted or not.
   Losses losses(const Vector& w, const Vector& lambda) const override;
+  /// Each has the λ of all rows, of which those of its own rows count.
+  Batches batches(Index rows) const override;
 
  private:
+  /// σ(λ_i) s_i of each training row.
+  void trust(const Vector& lambda, Vector& values) const;
   DataTerm term(const Dataset& data, const Vector& row_weights) const;
   double gradient_flops() const;
 
@@ -59,6 +63,8 @@ class CleaningProblem final : public BilevelProblem {
   const Loss& loss_ = shared_loss_;
   bool intercept_;
   double c_;
+  Index lambdas_;                  // training rows of the whole problem
+  Index first_ = 0;                // of them the first that is one of a batch
   double gradient_at_zero_ = 0.0;  // its norm: the measure of inner tolerances
 };
 

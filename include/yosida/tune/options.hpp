@@ -64,8 +64,12 @@ struct TrustOptions {
 struct PenaltyOptions {
   /// "l2", "l1", "elastic-net", "group-lasso" or "sparse-group-lasso". Empty: that of the model.
   std::string kind = {};
-  /// "shared", "feature", "class" (of softmax) or "group". Empty: group where groups are given, else shared.
+  /// "shared", "feature", "class" (of softmax), "group" or "row". Empty: group where groups are given, else
+  /// shared. With "row" λ_i says how far training row i is trusted, by a weight σ(λ_i): no λ is a penalty
+  /// then.
   std::string lambda_per = {};
+  /// Of "row": c > 0 of the penalty c‖w‖², which stays as it is.
+  std::optional<double> fixed = {};
   /// A file of lines feature,group.
   std::string groups_file = {};
   /// NAME=col,col,… Columns that no group names are the group "rest".

@@ -33,6 +33,7 @@ struct NamedPenalty {
   Penalty penalty;  ///< of a model whose penalty is ℓ₂ alone
   std::vector<std::string> names;
   std::optional<SparsePenalty> sparse = {};  ///< in place of it where the penalty has kinks
+  std::optional<double> fixed = {};  ///< in place of both, c‖w‖² where each training row has a λ
 };
 
 /// How far a solution is from the best λ there is: its validation loss, and that of its λ trained exactly,
@@ -69,6 +70,8 @@ class TuneProblem {
   const Penalty& penalty() const { return penalty_.penalty; }
   /// The penalty where it has kinks, else null.
   const SparsePenalty* sparse_penalty() const { return penalty_.sparse ? &*penalty_.sparse : nullptr; }
+  /// Each λ says how far a training row is trusted; none is a penalty.
+  bool weighs_rows() const { return penalty_.fixed.has_value(); }
   const std::vector<std::string>& lambda_names() const { return penalty_.names; }
   Index hyperparameters() const { return static_cast<Index>(penalty_.names.size()); }
   /// All rows with folds and where rows judge themselves, else the split that is tuned on.
