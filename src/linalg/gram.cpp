@@ -187,8 +187,6 @@ Matrix wide_gram(const CopiedRows<Number>& x, const StopToken* stop) {
       add_gram_rows(rows.topRows(count), panel * kPanel, std::min(kPanel, d - panel * kPanel), gram);
     });
   }
-  // Folds make theirs side by side, each in the heap of its thread.
-  linalg::give_back(rows.data(), static_cast<std::size_t>(rows.size()) * sizeof(Number));
   if constexpr (std::is_same_v<Number, double>)
     return gram;
   else

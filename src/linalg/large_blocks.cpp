@@ -27,11 +27,4 @@ void will_be_filled(void* block, std::size_t bytes) {
 #endif
 }
 
-void give_back(void* block, std::size_t bytes) {
-  constexpr std::size_t kLarge = std::size_t{1} << 20;  // smaller ones are soon needed again
-  if (bytes < kLarge) return;
-  const std::span<std::byte> pages = pages_inside(block, bytes);
-  madvise(pages.data(), pages.size(), MADV_DONTNEED);  // advice: it may be refused
-}
-
 }  // namespace yosida::linalg

@@ -14,10 +14,6 @@ std::span<std::byte> pages_inside(const void* block, std::size_t bytes);
 /// then, where it has such; in pages of 4 KB it is called some 250 times for each megabyte.
 void will_be_filled(void* block, std::size_t bytes);
 
-/// Gives the pages of a block back to the system. Its numbers are lost: it is about to be freed. The C
-/// library alone would keep them in its heaps, of which each thread has one.
-void give_back(void* block, std::size_t bytes);
-
 /// A matrix to be filled.
 template <typename AnyMatrix = Matrix>
 AnyMatrix unfilled(Index rows, Index cols) {
