@@ -226,7 +226,9 @@ bool LassoCurves::prepare_from_shared(const StopToken* stop) {
   const auto n = static_cast<double>(split_.train.rows());
   Matrix ones_and_y = Matrix::Ones(x_.rows(), 2);
   ones_and_y.col(1) = targets();
-  const Matrix sums = multiplied_transposed(x_, ones_and_y);
+  Matrix sums = Matrix::Zero(x_.cols(), 2);
+  x_.add_transposed({ones_and_y.data(), static_cast<std::size_t>(ones_and_y.size())},
+                    {sums.data(), static_cast<std::size_t>(sums.size())}, 2);
   slope_ = sums.col(1) / n;
   if (intercept_) {
     const Vector left = sums.col(0) / n;  // by rough means

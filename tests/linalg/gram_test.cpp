@@ -141,6 +141,18 @@ TEST(GramOfAll, GivesThatOfAllButAFew) {
   }
 }
 
+// More numbers than are copied at a time.
+TEST(GramOfAll, IsThatOfSomeColumnsOfManyRows) {
+  Random random(10);
+  const std::vector<Index> columns = {5, 2, 7, 3, 4, 6};
+  const Folds folds(240000, 8, 5, random);
+  const GramOfAll gram(folds.all);
+  const std::optional<Matrix> found = gram.of(folds.rest[3], folds.left_out[3], columns);
+  ASSERT_TRUE(found);
+  const Matrix rows = matrix_of(folds.rest[3])(Eigen::all, columns);
+  EXPECT_LE(relative_error(*found, rows.transpose() * rows), 1e-11);
+}
+
 TEST(GramOfAll, DoesNotServeOtherRows) {
   Random random(9);
   const Folds folds(100, 3, 5, random);
@@ -183,6 +195,40 @@ TEST(Multiplied, IsTheProduct) {
       const Matrix b = random_matrix(shape.cols, 3, random);
       EXPECT_LE(relative_error(multiplied(x, b), matrix_of(x) * b), kRounding);
     }
+}
+
+TEST(Multiplied, LeavesOutColumns) {
+  for (const Shape shape : {Shape{1, 5}, Shape{40, 7}, Shape{3000, 90}}) {
+    for (const bool sparse : {false, true}) {
+      Random random(17);
+      const Design x = view_of(shape.rows, shape.cols, sparse, random);
+      const std::vector<Index> columns = {4, 0, 3};
+      const Matrix b = random_matrix(3, 5, random);
+      const Eigen::MatrixXd chosen = matrix_of(x)(Eigen::all, columns);
+      EXPECT_LE(relative_error(multiplied(x, columns, b), chosen * b), kRounding);
+    }
+    Random random(18);
+    const Design differences =
+        test::random_design(shape.rows, shape.cols + 1, 1.0, random).mapped({.differences = true});
+    const std::vector<Index> last = {shape.cols - 1};
+    const Matrix b = random_matrix(1, 2, random);
+    EXPECT_LE(relative_error(multiplied(differences, last, b), matrix_of(differences)(Eigen::all, last) * b),
+              kRounding);
+  }
+}
+
+TEST(Multiplied, IsTheSameForAnyNumberOfThreads) {
+  Random random(19);
+  const Design x = test::random_design(3000, 90, 1.0, random);
+  const std::vector<Index> columns = {89, 1, 2, 3, 4, 50, 51, 52, 53, 54};
+  const Matrix b = random_matrix(10, 49, random);
+  std::vector<Matrix> products;
+  for (const int threads : {1, 2, 3}) {
+    const test::ThreadsGuard guard(threads);
+    products.push_back(multiplied(x, columns, b));
+  }
+  EXPECT_EQ(products[0], products[1]);
+  EXPECT_EQ(products[0], products[2]);
 }
 
 TEST(Tridiagonal, IsTheMatrixInOtherCoordinates) {
