@@ -64,6 +64,7 @@ constexpr double kAtKink = 5e-6;
 constexpr int kMaxPolish = 6;
 constexpr double kPolishReach = 0.5;
 constexpr double kPolished = 1e-11;
+constexpr double kBeside = 0.1;
 /// Where a slope larger than this share of h is left then, h has kinks: an interval between samples of
 /// opposite slopes is halved.
 constexpr double kSlopeLeft = 1e-11;
@@ -100,6 +101,9 @@ bool brackets(const Sample& best, const Sample* neighbour) {
   return neighbour != nullptr && neighbour->slope && *best.slope * *neighbour->slope <= 0.0;
 }
 
+/// The mean of h″ between two samples.
+double bend_between(const Sample& a, const Sample& b) { return (*a.slope - *b.slope) / (a.x - b.x); }
+
 /// There is, and nothing fits between them: a kink, or as near to the minimum as λ can be told.
 bool is_at_kink(const Sample& best, const Sample* neighbour) {
   return brackets(best, neighbour) && std::abs(neighbour->x - best.x) <= kAtKink;
@@ -113,7 +117,7 @@ SearchForOne::SearchForOne(const BilevelProblem& problem, const MyHpo::Settings&
       settings_(settings),
       memory_(std::move(memory)),
       bounds_(problem, start, w, memory_.get()),
-      search_(bounds_.low(), bounds_.high(), Scan::spacing(problem, settings), start.lambda[0],
+      search_(bounds_.low(), bounds_.high(), Scan::spacing(problem, settings, depth), start.lambda[0],
               Scan::plain_below(problem)),
       has_one_scale_(has_one_scale(problem, bounds_)),
       polishes_(depth == Scan::Depth::to_level || (is_exact(problem) && !has_l1_kinks(problem))),
@@ -270,20 +274,28 @@ void SearchForOne::conclude(const Sample& best, Iterate& at) {
   if (!wanted_) at.status = SolverStatus::stalled;
 }
 
+/// The nearest sample to the best one such that h curves up between them. Where solves were inexact and none
+/// is known, one a little further down the slope.
+std::optional<Sample> SearchForOne::sample_beside(const Sample& best) {
+  std::optional<Sample> nearest;
+  for (const Sample& each : search_.samples())
+    if (each.slope && each.x != best.x && bend_between(best, each) > 0.0 &&
+        (!nearest || std::abs(each.x - best.x) < std::abs(nearest->x - best.x)))
+      nearest = each;
+  if (nearest || best.blur == 0.0) return nearest;
+  const double x = best.x - std::copysign(kBeside, *best.slope);
+  if (x <= bounds_.low() || x >= bounds_.high()) return {};
+  const Sample made = curve_.evaluate(x, Exactness::exact());
+  return made.slope ? std::optional(made) : std::nullopt;
+}
+
 /// λ⁺ = λ − h′ (λ − λ₋)/(h′ − h′₋), from the best sample and the nearest one such that h curves up between
 /// them, until |h′| no longer falls. At a kink h′ jumps over 0 and secants lead nowhere: there by halves.
 void SearchForOne::polish(const Sample& best, Iterate& at) {
   if (!polishes_ || !best.slope) return;
-  const auto bend_between = [](const Sample& a, const Sample& b) {
-    return (*a.slope - *b.slope) / (a.x - b.x);
-  };
-  const Sample* nearest = nullptr;
-  for (const Sample& each : search_.samples())
-    if (each.slope && each.x != best.x && bend_between(best, each) > 0.0 &&
-        (nearest == nullptr || std::abs(each.x - best.x) < std::abs(nearest->x - best.x)))
-      nearest = &each;
-  if (nearest == nullptr) return;
-  Sample last = *nearest;
+  const std::optional<Sample> beside = sample_beside(best);
+  if (!beside) return;
+  Sample last = *beside;
   Sample now = best.blur > 0.0 ? curve_.evaluate(best.x, Exactness::exact()) : best;
   if (!now.slope) return;
   std::optional<Sample> falling, rising;  // the nearest samples on both sides of the minimum
@@ -298,7 +310,8 @@ void SearchForOne::polish(const Sample& best, Iterate& at) {
   if (const Sample* neighbour = downhill_neighbour(search_)) narrow(*neighbour);
   for (int i = 0; i < kMaxPolish; ++i) {
     const double bend = bend_between(now, last);
-    const double move = -*now.slope / bend;
+    double move = -*now.slope / bend;
+    if (best.blur > 0.0) move = std::clamp(move, -kPolishReach, kPolishReach);
     const double x = now.x + move;
     if (!(bend > 0.0) || !(std::abs(move) <= kPolishReach) || std::abs(move) <= kPolished) break;
     if (x <= bounds_.low() || x >= bounds_.high()) break;

@@ -48,6 +48,7 @@ class SearchForOne final : public MyHpo::Search {
   std::optional<Look> look_between();
   void conclude(const BasinSearch::Sample& best, Iterate& at);
   std::optional<Look> look_closer(const BasinSearch::Sample& best, const BasinSearch::Sample* neighbour);
+  std::optional<BasinSearch::Sample> sample_beside(const BasinSearch::Sample& best);
   void polish(const BasinSearch::Sample& best, Iterate& at);
   void take(const BasinSearch::Sample& best, Iterate& at) const;
   double certificate(const BasinSearch::Sample& best, const Iterate& at) const;

@@ -13,6 +13,8 @@ using Sample = BasinSearch::Sample;
 constexpr double kClosedFormSpacing = 0.25;
 constexpr double kFactoredSpacing = 0.35;
 constexpr double kL1Spacing = 0.5;
+/// The distance where a scan by inexact solves is to tell all of h.
+constexpr double kTellingSpacing = 0.7;
 /// A share of the least curvature of all directions: h is a line in so small a curvature 2e^λ of the penalty,
 /// but for this share of its changes.
 constexpr double kNextToNone = 0.02;
@@ -26,6 +28,8 @@ constexpr int kGivenUp = 6;
 
 /// τ of a coarse solve: finer ones do not change which basins are low.
 constexpr double kScanTau = 0.1;
+/// The same in a scan that is to tell all of h, whose values stand beside refined ones.
+constexpr double kTellingTau = 0.02;
 /// Where the last value is this many times the best, the next is not interesting, and its solve is coarse;
 /// elsewhere its tolerance is finer by a factor.
 constexpr double kUninteresting = 1.1;
@@ -65,10 +69,10 @@ void Scan::begin(BasinSearch& search, double start) const {
   if (tells_between_) search.skim(kStride, start);
 }
 
-double Scan::spacing(const BilevelProblem& problem, const MyHpo::Settings& settings) {
+double Scan::spacing(const BilevelProblem& problem, const MyHpo::Settings& settings, Depth depth) {
   const double width = settings.spacing * problem.traits().feature_width;
   if (problem.traits().has_closed_form) return kClosedFormSpacing * width;
-  if (!problem.traits().factors_cheaply) return width;
+  if (!problem.traits().factors_cheaply) return (depth == Depth::usual ? 1.0 : kTellingSpacing) * width;
   return (has_l1_kinks(problem) ? kL1Spacing : kFactoredSpacing) * width;
 }
 
@@ -151,7 +155,7 @@ bool Scan::is_level_below(const Sample& sample, double last, Curve& curve, Basin
 /// λ far away, and likely those of the λ that follow are too.
 Sample Scan::coarse_sample(double lambda, Curve& curve, const BasinSearch& search) {
   if (depth_ == Depth::to_level)
-    return curve.evaluate(lambda, Exactness::value_only(kScanTau, kLeastGradient));
+    return curve.evaluate(lambda, Exactness::value_only(kTellingTau, kLeastGradient));
   if (curve.has_memory())
     return curve.evaluate(lambda, Exactness::value_only(rises_ > 0 ? kRisingTau : kScanTau, kNoGradient));
   if (!is_coarse_useless_) {

@@ -34,7 +34,8 @@ class Scan {
                        !(problem.traits().feature_width < ProblemTraits::kSmoothWidth)) {}
 
   /// The distance of the points.
-  static double spacing(const BilevelProblem& problem, const MyHpo::Settings& settings);
+  static double spacing(const BilevelProblem& problem, const MyHpo::Settings& settings,
+                        Depth depth = Depth::usual);
   /// Below this λ a closed form has next to no penalty left in any direction: h moves along one exponential.
   static double plain_below(const BilevelProblem& problem);
   /// Leaves out what may turn out not to be needed. The scan looks at `start` all the same.
