@@ -204,7 +204,8 @@ Vector TuneProblem::weights_of_fold(const Vector& all, Index k) const {
 Vector TuneProblem::mean_of_folds(const Solution& solution) const {
   if (!has_folds()) return solution.w;
   Vector sum = weights_of_fold(solution.w, 0);
-  for (std::size_t k = 1; k < problems_.size(); ++k) sum += weights_of_fold(solution.w, static_cast<Index>(k));
+  for (std::size_t k = 1; k < problems_.size(); ++k)
+    sum += weights_of_fold(solution.w, static_cast<Index>(k));
   return sum / static_cast<double>(problems_.size());
 }
 

@@ -59,8 +59,8 @@ Tuned tune(const TuneProblem& problem, const TuneOptions& options);
 /// before there is a problem to run on.
 Tuned run_method(const TuneProblem& problem, const TuneOptions& options);
 /// What comes after the run: equivalents, oracle, refit, the model. Where TuneOptions::stop says stop, there
-/// is a model all the same: a refit that folds need is given a moment, and then the mean of the folds' weights
-/// takes its place, which a warning says.
+/// is a model all the same: a refit that folds need is given a moment, and then the mean of the folds'
+/// weights takes its place, which a warning says.
 void complete(Tuned& tuned, const TuneProblem& problem, const TuneOptions& options);
 /// Throws InputError where the method cannot begin on this problem: every check of a run, without its steps.
 void try_start(const TuneProblem& problem, const TuneOptions& options);
