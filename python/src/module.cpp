@@ -99,7 +99,8 @@ static void name_pretreatments(std::string& message, std::size_t begin) {
   }
 }
 
-std::string in_words_of_python(std::string message) {
+/// What messages call options, and what they are called in Python.
+const std::map<std::string, std::string, std::less<>>& arguments_of_options() {
   static const std::map<std::string, std::string, std::less<>> arguments = {
       {"--valid-fraction", "validation_fraction"},
       {"--test-fraction", "test_fraction"},
@@ -138,6 +139,11 @@ std::string in_words_of_python(std::string message) {
       {"time-limit", "budget seconds"},
       {"trace-every", "trace"},
   };
+  return arguments;
+}
+
+std::string in_words_of_python(std::string message) {
+  const auto& arguments = arguments_of_options();
   const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-'; };
   std::string words;
   // Options and what has them begin a message, or follow the name of the rows.

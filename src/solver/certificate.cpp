@@ -248,7 +248,7 @@ std::string without_penalty(const BilevelProblem& problem, const Vector& lambda,
   Vector lower = lambda;
   for (Index j = 0; j < lambda.size(); ++j)
     if (lambda[j] <= start.low[j]) lower[j] -= kWithout;
-  if (lower == lambda) return "";
+  if (lower == lambda || !problem.traits().has_penalties) return "";
   problem.inner_solve(lower, {}, w);
   const double without = problem.validation_loss(w, lower);
   const double size = size_of(problem, lambda, at.validation);

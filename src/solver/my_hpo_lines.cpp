@@ -9,7 +9,7 @@ constexpr double kShares[] = {0.04, 0.1, 0.16, 0.24, 0.35, 0.6, 1.0};
 /// How much coarser scans are along lines that only show where to begin, and where a descent of many λ with
 /// kinks begins below them, so that no more than a valley is wanted.
 constexpr double kCoarser = 3.0;
-constexpr double kForValley = 5.0;
+constexpr double kForValley = 10.0;
 /// Iterations of a scan that are one here: they are cheap beside one of a descent.
 constexpr int kScansAStep = 16;
 

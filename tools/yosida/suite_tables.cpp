@@ -46,7 +46,7 @@ class Numbers {
 
 /// What the runs of a contestant have come to.
 struct Row {
-  Numbers objective, test, evaluations, work, seconds;  // test: of classes the share of errors in per cent
+  Numbers objective, test, evaluations, work, seconds;
   int certified = 0, failed = 0;
 };
 
@@ -59,8 +59,20 @@ bool is_of(const study::RunSpec& spec, const Experiment& experiment, const Conte
          spec.options.settings == method(contestant.method).all_settings(contestant.settings);
 }
 
+/// The place of the measure that test rows are shown by: of numbers their loss, of classes what is shown
+/// unasked beside it, which counts rows.
+std::size_t test_measure_of(const Experiment& experiment) {
+  const std::size_t loss = find_measure(kLoss).value();
+  const Model& known = model(experiment.model);
+  if (!known.code) return loss;
+  const auto all = measures();
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (i != loss && all[i].is_usual && all[i].exists(*known.loss(2))) return i;
+  return loss;
+}
+
 void add(Row& row, const study::Record& record, const study::RunSpec& spec, double factor,
-         const TestLoss& test_loss) {
+         std::size_t test_measure, const TestLoss& test_loss) {
   const study::RunOutcome outcome = study::outcome_from_json(record.outcome);
   const Report& report = outcome.best.report;
   if (!report.validation || !(*report.validation)[kLoss]) {
@@ -69,12 +81,8 @@ void add(Row& row, const study::Record& record, const study::RunSpec& spec, doub
   }
   row.objective.add(factor * *(*report.validation)[kLoss]);
   const auto refitted = test_loss(spec, outcome.best.lambda);
-  const auto accuracy = report.test ? (*report.test)["accuracy"] : std::nullopt;
-  if (accuracy) {
-    row.test.add(100.0 * (1.0 - *accuracy));
-  } else if (const auto loss = refitted || !report.test ? refitted : (*report.test)[kLoss]) {
-    row.test.add(*loss);
-  }
+  if (const auto of_test = refitted || !report.test ? refitted : report.test->values[test_measure])
+    row.test.add(*of_test);
   row.evaluations.add(static_cast<double>(outcome.work.inner_solves));
   if (outcome.gradient_equivalents) row.work.add(*outcome.gradient_equivalents);
   row.seconds.add(record.seconds);
@@ -99,22 +107,22 @@ std::string lower_in(const Numbers& ours, const Numbers& theirs) {
 
 void print_suite(const std::vector<study::Record>& records, const Experiment& experiment,
                  const std::map<std::uint64_t, double>& factors, const TestLoss& test_loss) {
+  const std::size_t test_measure = test_measure_of(experiment);
   std::vector<Row> rows(experiment.contestants.size());
   for (const study::Record& record : records) {
     const study::RunSpec spec = spec_of(record.spec);
     const auto factor = factors.find(record.spec.seed);
     for (std::size_t i = 0; i < rows.size() && factor != factors.end(); ++i)
       if (is_of(spec, experiment, experiment.contestants[i]))
-        add(rows[i], record, spec, factor->second, test_loss);
+        add(rows[i], record, spec, factor->second, test_measure, test_loss);
   }
   const auto own = std::find_if(experiment.contestants.begin(), experiment.contestants.end(),
                                 [](const Contestant& each) { return each.lambda_per.empty(); });
   const Row& ours = rows[static_cast<std::size_t>(own - experiment.contestants.begin())];
-  const bool has_classes = model(experiment.model).code.has_value();
   Table table({{"method", kLeft},
                {"objective", kRight},
                {"above ours", kRight, 3},
-               {has_classes ? "test error %" : "test loss", kRight, 1},
+               {fmt::format("test {}", measures()[test_measure].title), kRight, 1},
                {"evaluations", kRight, 4},
                {"work", kRight, 5},
                {"seconds", kRight, 6},
