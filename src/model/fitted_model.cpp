@@ -406,8 +406,8 @@ FittedModel read_model(std::istream& in, const std::string& source) {
     check_widths(model);
     check_finite(model);
     return model;
-  } catch (const InputError& error) {  // an unknown model or step, a field of the wrong length
-    constexpr std::size_t kMostShown = 400;  // of a message that quotes the file
+  } catch (const InputError& error) {        // an unknown model or step, a field of the wrong length
+    constexpr std::size_t kMostShown = 400;  // a message quotes the file
     throw InputError(fmt::format("{}: {}", source, utf8::first(error.what(), kMostShown)));
   } catch (const json::parse_error& error) {
     throw InputError(

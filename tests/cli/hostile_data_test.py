@@ -1,7 +1,4 @@
-"""Data files and models that ask for more than they hold: exit code 2, a message of one line, and memory that stays bounded.
-
-The long form has lines and packed files of a gigabyte, too: YOSIDA_LONG=1 python3 tests/cli/hostile_data_test.py
-"""
+"""Data files and models that ask for more than they hold: exit code 2, a short message, and memory that stays bounded."""
 import gzip
 import io
 import json
@@ -14,11 +11,8 @@ import unittest
 import zipfile
 import zlib
 
-import numpy as np
+from yosida_cli import BINARY, Cli, regression
 
-from yosida_cli import BINARY, Cli, idx_bytes, regression
-
-IS_LONG = os.environ.get("YOSIDA_LONG") == "1"
 MB = 1_000_000
 SANITIZED = "asan" in BINARY
 # What the program takes for files of some bytes, and what the sanitizers keep beside each of its blocks.
@@ -139,12 +133,11 @@ class Headers(Hostile):
 
 
 class Packed(Hostile):
-    UNPACKED_MB = 2000 if IS_LONG else 1100
+    UNPACKED_MB = 1100
 
     def test_bombs(self):
         bomb = zeros_packed(self.UNPACKED_MB)
-        for name in ["data.csv.gz", "data.libsvm.gz", "data.txt.gz"] if IS_LONG else ["data.csv.gz"]:
-            self.reading(name, bomb, most_mb=BY_RULE_MB)
+        self.reading("data.csv.gz", bomb, most_mb=BY_RULE_MB)
         self.reading("data.csv.gz", gzip.compress(bomb, mtime=0), most_mb=BY_RULE_MB)  # bytes that are packed twice are no text
         self.reading("data.npy.gz", gzip.compress(npy(f"({2**40}, 16)")) + gzip.compress(b"\0" * MB) * self.UNPACKED_MB, most_mb=BY_RULE_MB)
         self.reading("data.npz", npz("x.npy", npy("(1000000, 160)", numbers=b""), zeros_mb=1280), most_mb=BY_RULE_MB, more=[])
@@ -153,19 +146,18 @@ class Packed(Hostile):
         for text in ["\n", "1\n", ",\n", "1 1:1\n", " ", "\"\n", ","]:
             member = gzip.compress(text.encode() * (MB // len(text)), mtime=0)
             for name, most_mb in [("data.csv.gz", BY_RULE_MB), ("data.libsvm.gz", SPARSE_MB)]:
-                self.reading(name, member * (300 if IS_LONG else 20), most_mb=most_mb)
+                self.reading(name, member * 20, most_mb=most_mb)
 
     def test_xz(self):
         self.reading("data.csv.xz", xz_of_large_dictionary(), ["unpacking its xz data", "--max-memory"])
         packer = lzma.LZMACompressor(preset=0)
         zeros = b"".join([packer.compress(b"0" * MB) for _ in range(self.UNPACKED_MB)] + [packer.flush()])
-        for name in ["data.csv.xz", "data.libsvm.xz"] if IS_LONG else ["data.csv.xz"]:
-            self.reading(name, zeros, most_mb=BY_RULE_MB)
+        self.reading("data.csv.xz", zeros, most_mb=BY_RULE_MB)
 
 
 class Lines(Hostile):
     """A line of a file that is as long as it says. Holes are zeros that take no room on the disk."""
-    LINE_MB = 1000 if IS_LONG else 50
+    LINE_MB = 50
 
     def test_one_line(self):
         for name, byte in [("data.csv", b"1"), ("data.csv", b","), ("data.libsvm", b"1"), ("data.txt", b"1"), ("data.csv", b"\"")]:
@@ -176,13 +168,13 @@ class Lines(Hostile):
             (self.folder / name).unlink()
 
     def test_a_header_of_one_name(self):
-        columns = 1_000_000 if IS_LONG else 100_000
+        columns = 100_000
         for name in ["x", "x.2"]:
             header = ",".join(["y"] + [name] * columns)
             self.reading("data.csv", f"{header}\n{'1,' * columns}1\n".encode(), ["1 row"], most_mb=BY_RULE_MB, more=["--target", "y"])
 
     def test_columns_of_text(self):
-        columns = 500_000 if IS_LONG else 100_000
+        columns = 100_000
         for fields in [("x", "y"), ("1 kg", "2 lb"), ("1", ""), ("2026-01-31", "31.01.2026")]:
             text = "\n".join(",".join([field] * columns) for field in fields)
             self.reading("data.csv", text.encode(), most_mb=BY_RULE_MB)
@@ -210,7 +202,7 @@ class Models(Hostile):
             self.refuses(["coefficients", "hostile.json"], ["hostile.json", *names], most_mb)
 
     def test_nested_deep(self):
-        depth = 10_000_000 if IS_LONG else 200_000
+        depth = 200_000
         most_mb = SMALL_MB + depth // 5_000 * (3 if SANITIZED else 1)
         for text in ["[" * depth, "[" * depth + "]" * depth, "{\"a\":" * depth, "{\"a\":" * depth + "1" + "}" * depth]:
             self.loading(text, most_mb=most_mb)
