@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string_view>
 
 #include "data/csv_roles.hpp"
 #include "data/field.hpp"
@@ -227,9 +229,9 @@ class HeaderReader {
             word_of_list(layout_.name_of(static_cast<Index>(at)), at)));
   }
 
-  // A field may be a single byte in the file; with its name it is some ten times as long here.
+  // A field may be a single byte in the file. Here it has a name, a role, a kind, and what was seen in it.
   void require_memory_for_header(std::string_view text) const {
-    constexpr std::uint64_t bytes_of_field = 256;
+    constexpr std::uint64_t bytes_of_field = 1536;  // columns of text take most
     const auto fields = static_cast<std::uint64_t>(std::count_if(
                             text.begin(), text.end(), [this](char c) { return layout_.is_delimiter(c); })) +
                         1;
@@ -239,36 +241,44 @@ class HeaderReader {
 
   void name_columns(const std::vector<std::string>& header, std::uint64_t line) {
     layout_.names = header;
-    std::map<std::string_view, Index> field_of;
+    std::map<std::string_view, NamedField> named;
+    std::set<std::string_view> taken(header.begin(), header.end());
     for (Index field = 0; field < layout_.columns; ++field) {
       if (!utf8::is_valid(layout_.names[field])) {
         throw NotUtf8(fmt::format(
             "{}:{}: field {} is not UTF-8: a header must be; iconv -f latin1 -t utf-8 converts the file",
             layout_.source, line, field + 1));
       }
-      if (const auto [entry, is_new] = field_of.emplace(header[field], field); !is_new)
-        rename(field, entry->second, header, line);
+      const auto [entry, is_new] = named.emplace(header[field], NamedField{.first = field});
+      if (!is_new) taken.insert(rename(field, entry->second, taken, line));
     }
+    if (renamed_ > kMostNotes)
+      found_.notes.push_back(fmt::format("and {} more fields have new names", renamed_ - kMostNotes));
   }
+
+  // Where a name stands first, and the number that the next field of this name may get.
+  struct NamedField {
+    Index first;
+    int number = 2;
+  };
+  static constexpr Index kMostNotes = 20;
 
   // The second column of a name gets a number behind it, unless the options ask for that name: who could tell
   // which is meant?
-  void rename(Index field, Index first, const std::vector<std::string>& header, std::uint64_t line) {
-    const std::string& name = header[static_cast<std::size_t>(field)];
+  std::string_view rename(Index field, NamedField& named, const std::set<std::string_view>& taken,
+                          std::uint64_t line) {
+    std::string& own = layout_.names[static_cast<std::size_t>(field)];
+    const std::string name = own;
     const bool is_wanted = !name.empty() && name_column(options_, name) && options_.like.columns.empty();
     if (is_wanted)
       throw InputError(
           fmt::format("{}:{}: fields {} and {} are both named {}: the names of a header must differ",
-                      layout_.source, line, first + 1, field + 1, in_quotes(name)));
-    std::string& own = layout_.names[static_cast<std::size_t>(field)];
-    for (int number = 2; std::find(header.begin(), header.end(), own) != header.end() ||
-                         std::find(layout_.names.begin(), layout_.names.begin() + field, own) !=
-                             layout_.names.begin() + field;
-         ++number)
-      own = fmt::format("{}.{}", name.empty() ? "column" : name, number);
-    if (!name.empty() && options_.like.is_plain())
+                      layout_.source, line, named.first + 1, field + 1, in_quotes(name)));
+    while (taken.contains(own)) own = fmt::format("{}.{}", name.empty() ? "column" : name, named.number++);
+    if (!name.empty() && options_.like.is_plain() && ++renamed_ <= kMostNotes)
       found_.notes.push_back(fmt::format("fields {} and {} are both named {}: the second is called {}",
-                                         first + 1, field + 1, in_quotes(name), in_quotes(own)));
+                                         named.first + 1, field + 1, in_quotes(name), in_quotes(own)));
+    return own;
   }
 
   ByteStream& stream_;
@@ -278,6 +288,7 @@ class HeaderReader {
   Layout& layout_;
   FirstLines found_;
   bool says_delimiter_ = false;  // a line of the file
+  Index renamed_ = 0;            // fields, of which the first few are told
 };
 
 }  // namespace

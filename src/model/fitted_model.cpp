@@ -14,6 +14,7 @@
 #include "model/code_text.hpp"
 #include "yosida/error.hpp"
 #include "yosida/model/models.hpp"
+#include "yosida/utf8.hpp"
 #include "yosida/whole_file.hpp"
 
 namespace yosida {
@@ -405,8 +406,9 @@ FittedModel read_model(std::istream& in, const std::string& source) {
     check_widths(model);
     check_finite(model);
     return model;
-  } catch (const InputError& error) {  // an unknown model or step, a field of the wrong length
-    throw InputError(fmt::format("{}: {}", source, error.what()));
+  } catch (const InputError& error) {        // an unknown model or step, a field of the wrong length
+    constexpr std::size_t kMostShown = 400;  // a message quotes the file
+    throw InputError(fmt::format("{}: {}", source, utf8::first(error.what(), kMostShown)));
   } catch (const json::parse_error& error) {
     throw InputError(
         fmt::format("{}: not a model saved by yosida: it is no JSON from byte {} on", source, error.byte));
