@@ -77,6 +77,8 @@ class LassoCurves {
   /// False where it is stopped.
   bool prepare(const StopToken* stop);
   void prepare_rows(const StopToken* stop);
+  /// Forgets products, unless they are few: the certificate asks for those of the support.
+  void forget_large_products();
   /// All columns are the working set.
   void prepare_all(const StopToken* stop);
   /// The same from the products of the rows that folds share; false where these do not serve.
@@ -84,8 +86,6 @@ class LassoCurves {
   /// The products of the working columns.
   void make_products(const StopToken* stop);
   void forget_products();
-  /// Unless they are few: the certificate asks for those of the support.
-  void forget_large_products();
   /// Those of a few columns, all being the working set.
   Matrix products_on(const std::vector<Index>& columns);
   /// Many folds would keep more numbers than their rows have, of which a few are asked for.
