@@ -77,6 +77,8 @@ class LassoCurves {
   /// False where it is stopped.
   bool prepare(const StopToken* stop);
   void prepare_rows(const StopToken* stop);
+  /// Forgets products, unless they are few: the certificate asks for those of the support.
+  void forget_large_products();
   /// All columns are the working set.
   void prepare_all(const StopToken* stop);
   /// The same from the products of the rows that folds share; false where these do not serve.
@@ -84,8 +86,6 @@ class LassoCurves {
   /// The products of the working columns.
   void make_products(const StopToken* stop);
   void forget_products();
-  /// Unless they are few: the certificate asks for those of the support.
-  void forget_large_products();
   /// s_i / N of each training row, and its target less their mean: numbers for all rows, which folds would
   /// hold K times, are computed where they are asked for.
   Vector shares() const;

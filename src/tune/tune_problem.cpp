@@ -201,14 +201,6 @@ Vector TuneProblem::weights_of_fold(const Vector& all, Index k) const {
   return w;
 }
 
-Vector TuneProblem::mean_of_folds(const Solution& solution) const {
-  if (!has_folds()) return solution.w;
-  Vector sum = weights_of_fold(solution.w, 0);
-  for (std::size_t k = 1; k < problems_.size(); ++k)
-    sum += weights_of_fold(solution.w, static_cast<Index>(k));
-  return sum / static_cast<double>(problems_.size());
-}
-
 std::vector<Report> TuneProblem::reports_of_folds(const Solution& solution, Reported parts) const {
   if (!has_folds()) return {};
   std::vector<Report> reports(problems_.size());
@@ -299,6 +291,14 @@ Vector TuneProblem::refit(const Dataset& rows, const Vector& lambda, const StopT
     watched.inner_solve(lambda, {.proximal = {}, .tolerance = kNearlyRefitted, .memory = memory.get()}, w);
   watched.inner_solve(lambda, {}, w);
   return problem->expand(w);
+}
+
+Vector TuneProblem::mean_of_folds(const Solution& solution) const {
+  if (!has_folds()) return solution.w;
+  Vector sum = weights_of_fold(solution.w, 0);
+  for (std::size_t k = 1; k < problems_.size(); ++k)
+    sum += weights_of_fold(solution.w, static_cast<Index>(k));
+  return sum / static_cast<double>(problems_.size());
 }
 
 std::vector<TuneProblem::FormCheck> TuneProblem::check_gradients(double lambda, std::uint64_t seed) const {

@@ -180,6 +180,32 @@ TEST(Tune, FoldsAreDrawnOrGivenAndEndInAFitOfAllRows) {
   EXPECT_EQ(message_of(table, {.validation = {.folds = 3}}).substr(0, 7), "--folds");
 }
 
+TEST(Tune, FoldsThatAreStoppedHaveAModelAllTheSame) {
+  for (const std::string model : {"ridge", "lasso", "logistic", "softmax"}) {
+    const bool is_class = model == "logistic" || model == "softmax";
+    const Dataset table = is_class ? class_table(300, {0.0, 1.0, 2.0}) : numeric_table(300);
+    TuneOptions options{.model = model, .validation = {.folds = 5}};
+    if (model == "logistic") options.model = "softmax", options.penalty.lambda_per = "class";
+    const TuneProblem problem({.train = table}, options);
+    const Tuned run = run_method(problem, options);
+    Tuned whole = run, given_a_moment = run, cut_short = run;
+    complete(whole, problem, options);
+    StopSource source;
+    source.request_stop();
+    options.stop = source.token();
+    complete(given_a_moment, problem, options);
+    EXPECT_TRUE(given_a_moment.model) << model;  // trained or not: a moment is short on a busy machine
+    options.stop = StopToken().with_deadline(StopToken::Clock::now());
+    complete(cut_short, problem, options);
+    ASSERT_TRUE(cut_short.model) << model;
+    ASSERT_EQ(cut_short.warnings.size(), 1U);
+    EXPECT_NE(cut_short.warnings[0].find("mean of those of the folds"), std::string::npos);
+    const Matrix& expected = whole.model->weights;
+    EXPECT_LE((cut_short.model->weights - expected).norm(), 0.1 * expected.norm()) << model;
+    EXPECT_NE(cut_short.model->weights, expected) << model;
+  }
+}
+
 TEST(Tune, GivenPartsAreTunedAsTheyAre) {
   const Dataset table = numeric_table(100);
   const Tuned by_rows = tune(table, {.seed = 4});
@@ -251,32 +277,6 @@ TEST(Tune, ATimeLimitHoldsForTheSearchOfALambdaInCommon) {
   options.limits = {};
   EXPECT_LT(tuned.outcome.work.paper_count() * 4,
             tune(class_table(400, {-1.0, 1.0}), options).outcome.work.paper_count());
-}
-
-TEST(Tune, FoldsThatAreStoppedHaveAModelAllTheSame) {
-  for (const std::string model : {"ridge", "lasso", "logistic", "softmax"}) {
-    const bool is_class = model == "logistic" || model == "softmax";
-    const Dataset table = is_class ? class_table(300, {0.0, 1.0, 2.0}) : numeric_table(300);
-    TuneOptions options{.model = model, .validation = {.folds = 5}};
-    if (model == "logistic") options.model = "softmax", options.penalty.lambda_per = "class";
-    const TuneProblem problem({.train = table}, options);
-    const Tuned run = run_method(problem, options);
-    Tuned whole = run, given_a_moment = run, cut_short = run;
-    complete(whole, problem, options);
-    StopSource source;
-    source.request_stop();
-    options.stop = source.token();
-    complete(given_a_moment, problem, options);
-    EXPECT_TRUE(given_a_moment.model) << model;  // trained or not: a moment is short on a busy machine
-    options.stop = StopToken().with_deadline(StopToken::Clock::now());
-    complete(cut_short, problem, options);
-    ASSERT_TRUE(cut_short.model) << model;
-    ASSERT_EQ(cut_short.warnings.size(), 1U);
-    EXPECT_NE(cut_short.warnings[0].find("mean of those of the folds"), std::string::npos);
-    const Matrix& expected = whole.model->weights;
-    EXPECT_LE((cut_short.model->weights - expected).norm(), 0.1 * expected.norm()) << model;
-    EXPECT_NE(cut_short.model->weights, expected) << model;
-  }
 }
 
 TEST(Tune, LimitsAndBoundsHold) {

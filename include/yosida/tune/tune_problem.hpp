@@ -105,9 +105,6 @@ class TuneProblem {
   /// How leave-one-out stands at a λ: rows that were trained without in earnest, the largest leverage and
   /// what the refits have changed. Nothing for other criteria, and where nothing is to be said.
   std::string left_out_in_words(const Vector& lambda) const;
-  /// The mean of the weights that the folds have, each by its own pretreatment: near those of all rows. Where
-  /// there are no folds, the weights of the solution.
-  Vector mean_of_folds(const Solution& solution) const;
   /// The report of each fold; empty without folds.
   std::vector<Report> reports_of_folds(const Solution& solution, Reported parts = Reported::all_parts) const;
   /// What weights of the split do on every part of it.
@@ -121,6 +118,9 @@ class TuneProblem {
   OracleGap gap(Oracle oracle, const Solution& solution, const StopToken& stop = {}) const;
   /// w*(λ) on other rows, pretreated as these: all of them, or training and validation rows.
   Vector refit(const Dataset& rows, const Vector& lambda, const StopToken& stop = {}) const;
+  /// The mean of the weights that the folds have, each by its own pretreatment: near those of all rows. Where
+  /// there are no folds, the weights of the solution.
+  Vector mean_of_folds(const Solution& solution) const;
 
   /// Every gradient and product of the split's problem against finite differences, in each form that it has.
   struct FormCheck {
