@@ -381,6 +381,7 @@ InnerReport KFoldProblem::inner_solve(const Vector& lambda, const InnerOptions& 
   std::vector<InnerReport> reports(folds_.size());
   for_each_fold(
       [&](const Fold& fold, Scratch& own) {
+        if (stop_requested(options.stop)) return;  // a solve may read all rows before it asks
         InnerOptions part = options;
         part.proximal.reset();
         part.memory = memory_of(fold, options.memory);
@@ -433,6 +434,7 @@ LinearReport KFoldProblem::hessian_solve(const Vector& w, const Vector& lambda, 
   std::vector<LinearReport> reports(folds_.size());
   for_each_fold(
       [&](const Fold& fold, Scratch& own) {
+        if (stop_requested(options.stop)) return;
         LinearReport& report = reports[number_of(fold)];
         gather(fold, w, own.a);
         gather(fold, b, own.b);
@@ -457,6 +459,7 @@ LinearReport KFoldProblem::hessian_solve_many(const Vector& w, const Vector& lam
   std::vector<LinearReport> reports(folds_.size());
   for_each_fold(
       [&](const Fold& fold, Scratch& own) {
+        if (stop_requested(options.stop)) return;
         gather(fold, w, own.a);
         Matrix right(own.a.size(), b.cols());
         Matrix left(own.a.size(), b.cols());

@@ -155,6 +155,23 @@ TEST_P(KFold, SolvesEveryFold) {
 }
 
 // ∇h = −Cᵀ H⁻¹ ∇L_V at w*(λ) against differences of h.
+// A fold that begins its solve reads all its rows at once: of many folds that would take as many passes.
+TEST_P(KFold, DoesNotBeginASolveAfterAStop) {
+  StopSource source;
+  source.request_stop();
+  const StopToken stop = source.token();
+  const Vector lambda = lambda_of(-2.0), before = w;
+  const InnerReport inner = problem.inner_solve(lambda, {.proximal = {}, .stop = &stop}, w);
+  EXPECT_FALSE(inner.converged);
+  EXPECT_EQ(inner.work.paper_count(), 0);
+  EXPECT_EQ(w, before);
+  out.setZero();
+  const LinearReport linear = problem.hessian_solve(w, lambda, p, {.stop = &stop}, out);
+  EXPECT_FALSE(linear.converged);
+  EXPECT_EQ(linear.work.paper_count(), 0);
+  EXPECT_EQ(out, Vector::Zero(out.size()));
+}
+
 TEST_P(KFold, HypergradientMatchesFiniteDifferences) {
   const auto h = [&](double at) {
     Vector solved = Vector::Zero(problem.weights());
