@@ -168,18 +168,19 @@ void LassoCurves::prepare_rows(const StopToken* stop) {
   const auto n = static_cast<double>(train.rows());
   mean_ = Vector::Zero(train.features());
   x_ = train.x;
+  const bool is_weighted = train.weight.size() > 0;
   if (intercept_) {
-    Vector share = shares();
-    share /= sum_of(train.x, share);
-    if (train.weight.size() > 0) {
+    if (is_weighted) {
+      const Vector share = train.weight / sum_of(train.x, train.weight);
       train.x.add_transposed(as_span(share), as_span(mean_));
     } else {
       mean_ = rough_means(train.x);
     }
-    y_mean_ = dot_of(train.x, share, train.y);
+    y_mean_ = mean_of(train.x, train.y, train.weight);
     x_ = train.x.mapped({.shift = mean_});
   }
-  y_square_ = dot_of(x_, shares(), targets().cwiseAbs2());
+  const auto square = (train.y.array() - y_mean_).square().matrix();
+  y_square_ = (is_weighted ? dot_of(x_, train.weight, square) : sum_of(x_, square)) / n;
   is_in_.assign(static_cast<std::size_t>(train.features()), 0);
   columns_.clear();
   forget_products();
