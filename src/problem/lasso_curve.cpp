@@ -10,7 +10,6 @@
 #include "linalg/factor.hpp"
 #include "linalg/gram.hpp"
 #include "linalg/growing_cholesky.hpp"
-#include "linalg/ranks.hpp"
 #include "linalg/row_numbers.hpp"
 #include "problem/newton.hpp"
 
