@@ -208,15 +208,19 @@ class HeaderReader {
     constexpr std::string_view kDigits = "0123456789";
     std::vector<std::string> code(static_cast<std::size_t>(layout_.columns));
     std::vector<bool> has_others(code.size());
-    for (int looked = 0; looked < kLooked; ++looked) {
+    std::size_t open = code.size();  // columns of whole numbers so far
+    for (int looked = 0; looked < kLooked && open > 0; ++looked) {
       const std::optional<Record> next = next_if_any(below);
       if (!next) break;
       layout_.for_each_field(*next, [&](Index field, std::string_view text) {
         const auto at = static_cast<std::size_t>(field);
-        if (at >= code.size()) return;
-        const bool is_whole = text.find_first_not_of(kDigits) == std::string_view::npos;
-        has_others[at] = has_others[at] || !is_whole;
-        if (is_whole && text.size() > 1 && text.front() == '0') code[at] = text;
+        if (at >= code.size() || has_others[at]) return;
+        if (text.find_first_not_of(kDigits) != std::string_view::npos) {
+          has_others[at] = true;
+          --open;
+        } else if (text.size() > 1 && text.front() == '0') {
+          code[at] = text;
+        }
       });
     }
     for (std::size_t at = 0; at < code.size(); ++at)
