@@ -131,6 +131,34 @@ TEST_F(Tables, BooleansAndDatesAreNumbers) {
   EXPECT_EQ(dense(read("a\n01/02/2024\n31/01/2024\n")), matrix({{19754}, {19753}}));
 }
 
+// One wrong date among many made a feature of each of the others.
+TEST_F(Tables, AFewFieldsThatAreNoDatesAreRefused) {
+  const auto days = [](std::string_view last) {
+    std::string text = "x,sold,y\n";
+    for (int i = 1; i < 29; ++i) text += fmt::format("{},2023-02-{:02},{}\n", i % 7, i, i % 5);
+    return text + fmt::format("1,{},2\n", last);
+  };
+  for (const std::string_view last : {"2023-02-30", "unknown", "17"}) {
+    try {
+      read(days(last), target("y"));
+      FAIL() << last;
+    } catch (const TableError& error) {
+      EXPECT_EQ(error.correction, "--ignore sold") << error.what();
+      for (const std::string& part : {std::string("data.csv:30: field 2 (\"sold\")"), std::string(last),
+                                      std::string("must be a date, as 28 of the 29 fields of its column are"),
+                                      std::string("--categorical sold")})
+        EXPECT_NE(std::string_view(error.what()).find(part), std::string_view::npos) << error.what();
+    }
+  }
+  EXPECT_THROW(read(days("unknown"), target("sold")), TableError);
+  ReadOptions options = target("y");
+  options.categorical = {"sold"};
+  EXPECT_EQ(read(days("unknown"), options).features(), 30);
+  options.categorical = {};
+  options.missing = Missing::mean;
+  EXPECT_EQ(read(days(""), options).features(), 2);
+}
+
 TEST_F(Tables, ATargetOfTextHasClasses) {
   const Dataset data = read("a,kind\n1,b\n2,a\n3,b\n4,c\n", target("kind"));
   EXPECT_EQ(data.y, vector({1, 0, 1, 2}));
