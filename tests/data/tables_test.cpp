@@ -305,6 +305,25 @@ TEST_F(Tables, DecimalCommasAndThousands) {
   expect_error("a\n1\n", options, {"decimal", "must be . or ,"});
 }
 
+TEST_F(Tables, AFileReadLikeAnotherMayHaveTheOtherDecimalMark) {
+  const std::string dots = "a,b\n1.25,1.234\n-2.5,7\n", commas = "b;a\n1,234;1,25\n7;-2,5\n";
+  const Matrix truth = matrix({{1.25, 1.234}, {-2.5, 7}});
+  ReadOptions options;
+  options.like.columns = {{.name = "a"}, {.name = "b"}};
+  EXPECT_EQ(dense(read(dots, options)), truth);
+  EXPECT_EQ(dense(read(commas, options)), truth);
+  options.like.decimal = ',';
+  EXPECT_EQ(dense(read(commas, options)), truth);
+  EXPECT_EQ(dense(read(dots, options)), truth);
+  expect_error("a;b\nx;1,5\n2;3\n", options, {"bad.csv:2", "\"x\"", "must be a number"});
+  // Where a file does not tell, it is read as the other was, unless a flag says more.
+  const std::string either = "a,b\n1.234,1\n";
+  EXPECT_EQ(dense(read(either, options)), matrix({{1234, 1}}));
+  options.decimal = '.';
+  EXPECT_EQ(dense(read(either, options)), matrix({{1.234, 1}}));
+  expect_error(commas, options, {"bad.csv:2", "--decimal ,"});
+}
+
 TEST_F(Tables, AllBadColumnsAreNamedAtOnce) {
   try {
     read("a,b,c,d,y\n1,2,x,03/04/2021,1\n2,oops,y,03/04/2021,\n3,4,x,03/04/2021,3\n,5,x,03/04/2021,3\n",
