@@ -159,6 +159,14 @@ TEST_F(Tables, AFewFieldsThatAreNoDatesAreRefused) {
   EXPECT_EQ(read(days(""), options).features(), 2);
 }
 
+TEST_F(Tables, AHeaderMayNameTheTargetAlone) {
+  const Dataset data = read(",,y\n1,2,3\n2,5,6\n", target("y"));
+  EXPECT_EQ(data.y, vector({3, 6}));
+  EXPECT_EQ(data.features(), 2);
+  // A title that is called like the target stays one.
+  EXPECT_EQ(read("y,,\na,b,y\n1,2,3\n2,5,6\n", target("y")).feature_names, (Names{"a", "b"}));
+}
+
 TEST_F(Tables, ATargetOfTextHasClasses) {
   const Dataset data = read("a,kind\n1,b\n2,a\n3,b\n4,c\n", target("kind"));
   EXPECT_EQ(data.y, vector({1, 0, 1, 2}));
