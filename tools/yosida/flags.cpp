@@ -37,7 +37,9 @@ CLI::Option* add_max_memory(CLI::App& command, std::uint64_t& bytes) {
                   "the most memory that a data file may take, as 500M or 8G [1G, and 256 bytes for each byte "
                   "of the file]")
       ->transform(CLI::AsSizeValue(true))
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Validator(
+          [](const std::string& text) { return text == "0" ? "must be at least a byte" : std::string(); },
+          ""));
 }
 
 CLI::Option* add_decimal(CLI::App& command, char& mark) {
