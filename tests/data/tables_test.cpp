@@ -244,7 +244,7 @@ TEST_F(Tables, ReadLikeAnother) {
   EXPECT_EQ(dense(same), matrix({{7, 1, 0}, {8, 0, 0}}));
   ASSERT_EQ(same.notes.size(), 1U);
   EXPECT_NE(same.notes[0].find("1 of 2 fields of column \"city\""), std::string::npos) << same.notes[0];
-  expect_error("y,b\n1,2\n", options, {"has no column \"a\", \"city\""});
+  expect_error("y,b\n1,2\n", options, {"has no columns \"a\", \"city\""});
   options.refuse_unseen = true;
   expect_error("y,city,a\n1,Oslo,7\n2,Lima,8\n", options, {"bad.csv:3", "\"Lima\"", "Oslo, Rome"});
 }
