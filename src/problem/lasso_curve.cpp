@@ -10,7 +10,6 @@
 #include "linalg/factor.hpp"
 #include "linalg/gram.hpp"
 #include "linalg/growing_cholesky.hpp"
-#include "linalg/ranks.hpp"
 #include "linalg/row_numbers.hpp"
 #include "problem/newton.hpp"
 
@@ -415,7 +414,7 @@ std::size_t LassoCurves::first_violation(const LassoPath& path, std::size_t firs
 std::vector<Index> LassoCurves::few_columns(const Matrix& w) const {
   const Design& x = split_.validation.x;
   std::vector<Index> used;
-  if (is_wide() || x.omits_zeros() || x.rows() >= linalg::kSharedRows) return used;
+  if (is_wide() || !may_leave_out_columns(x)) return used;
   for (Index j = 0; j + 1 < w.rows(); ++j)
     if (!w.row(j).isZero(0.0)) used.push_back(j);
   if (std::ssize(used) * kMostUsed > x.cols()) used.clear();
