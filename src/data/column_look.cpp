@@ -85,6 +85,18 @@ BadColumn with_other_text(const LookedAt& column) {
                                     : ""};
 }
 
+/// A column of dates, but for some rows.
+BadColumn with_other_dates(const LookedAt& column) {
+  const ColumnLook& look = column.look;
+  return {.column = &column,
+          .example = look.first_no_date(),
+          .rule = fmt::format(
+              "must be a date, as {} of the {} fields of its column are; an empty field is a missing value, "
+              "and --categorical {} takes all of it for text",
+              look.dates(), look.values(), word_of_list(column.name, column.field)),
+          .list = column.is_target ? "--categorical" : "--ignore"};
+}
+
 /// What is wrong with a column, if anything; sets its kind where nothing is.
 std::optional<BadColumn> decide(LookedAt& column, char decimal, char delimiter) {
   const ColumnLook& look = column.look;
@@ -140,6 +152,7 @@ std::optional<BadColumn> decide(LookedAt& column, char decimal, char delimiter) 
                      .rule =
                          "must be a date in the order of the others of its column: year, month and day "
                          "stand in several orders there"};
+  if (look.is_mostly_dates()) return with_other_dates(column);
   if (look.is_mostly_numbers() || look.has_infinite_numbers()) return with_other_text(column);
   kind.kind = ColumnKind::category;
   return {};
@@ -168,11 +181,15 @@ void ColumnLook::add(std::string_view text, std::uint64_t line) {
     if (gaps_++ == 0) first_gap_ = {.text = std::string(text), .line = line};
     return;
   }
-  if (values_ == 0) first_value_ = {.text = std::string(text), .line = line};
+  const auto note_first = [&](Example& first) {
+    if (first.line == 0) first = {.text = std::string(text), .line = line};
+  };
+  note_first(first_value_);
+  if (plain) note_first(first_no_date_);
   if (plain && std::isinf(*plain)) {
     ++values_;
     ++infinite_;
-    if (first_text_.line == 0) first_text_ = {.text = std::string(text), .line = line};
+    note_first(first_text_);
     return;
   }
   const auto [number, unit, is_negative, is_strange] =
@@ -181,7 +198,7 @@ void ColumnLook::add(std::string_view text, std::uint64_t line) {
   if (values_++ == 0) unit_ = unit;
   if (unit != unit_ && !differs_) {
     differs_ = true;
-    first_other_ = {.text = std::string(text), .line = line};
+    note_first(first_other_);
   }
   plain_ += plain.has_value();
   has_infinite_ |= plain && std::isinf(*plain);
@@ -191,7 +208,7 @@ void ColumnLook::add(std::string_view text, std::uint64_t line) {
   dot_ += is_bare || (has_marks && field::number(number, '.'));
   comma_ += has_marks ? field::number(number, ',').has_value() : is_bare;
   if (plain) return;
-  if (first_text_.line == 0) first_text_ = {.text = std::string(text), .line = line};
+  note_first(first_text_);
   boolean_ += field::boolean(text).has_value();
   bool is_date = false;
   for (const DateOrder order : kOrders) {
@@ -200,6 +217,7 @@ void ColumnLook::add(std::string_view text, std::uint64_t line) {
     is_date |= is_one;
   }
   any_date_ += is_date;
+  if (!is_date) note_first(first_no_date_);
 }
 
 void ColumnLook::append(const ColumnLook& behind, std::uint64_t lines_before) {
@@ -210,6 +228,7 @@ void ColumnLook::append(const ColumnLook& behind, std::uint64_t lines_before) {
   take(first_value_, behind.first_value_);
   take(first_text_, behind.first_text_);
   take(first_other_, behind.first_other_);
+  take(first_no_date_, behind.first_no_date_);
   if (values_ == 0) unit_ = behind.unit_;
   if (behind.values_ > 0) differs_ |= behind.differs_ || behind.unit_ != unit_;
   values_ += behind.values_;
@@ -233,7 +252,7 @@ void ColumnLook::exchange(Archive& archive) {
   archive.exchange(differs_);
   archive.exchange(has_infinite_);
   archive.exchange(unit_);
-  for (Example* example : {&first_gap_, &first_value_, &first_text_, &first_other_}) {
+  for (Example* example : {&first_gap_, &first_value_, &first_text_, &first_other_, &first_no_date_}) {
     archive.exchange(example->text);
     archive.exchange(example->line);
   }

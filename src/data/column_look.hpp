@@ -43,6 +43,10 @@ class ColumnLook {
   bool is_date(DateOrder order) const { return date_[static_cast<std::size_t>(order)] == values_; }
   /// Dates, but no order reads all of them.
   bool has_many_orders() const { return any_date_ == values_; }
+  /// At least half of its fields are dates, in one of the orders.
+  bool is_mostly_dates() const { return 2 * any_date_ >= values_; }
+  std::int64_t dates() const { return any_date_; }
+  std::int64_t values() const { return values_; }
   /// At least half of its fields are numbers.
   bool is_mostly_numbers() const { return 2 * plain_ >= values_; }
   /// All but a few are: the others are notes in the place of a number.
@@ -57,6 +61,8 @@ class ColumnLook {
   /// The first field that is no plain number.
   const Example& first_text() const { return first_text_; }
   const Example& first_value() const { return first_value_; }
+  /// The first field that is no date in any order.
+  const Example& first_no_date() const { return first_no_date_; }
   /// The first field whose unit is not that of the fields before it.
   const Example& first_of_other_unit() const { return first_other_; }
 
@@ -71,7 +77,7 @@ class ColumnLook {
   bool has_infinite_ = false;
   std::array<std::int64_t, 3> date_{};
   std::int64_t any_date_ = 0;  // in one of the orders
-  Example first_gap_, first_value_, first_text_, first_other_;
+  Example first_gap_, first_value_, first_text_, first_other_, first_no_date_;
 };
 
 /// What a field of the file is taken for.

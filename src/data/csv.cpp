@@ -50,7 +50,8 @@ class CsvReader {
     layout_.missing = options.missing;
     layout_.refuses_unseen = options.refuse_unseen;
     layout_.gives_hints = options.like.is_plain();
-    layout_.decimal = options.like.is_plain() ? options.decimal : options.like.decimal;
+    const bool is_said = options.decimal != '\0' || options.like.is_plain();
+    layout_.decimal = is_said ? options.decimal : options.like.decimal;
   }
 
   /// All fields, to say what the columns are. Throws TableError where one cannot be read.
@@ -60,6 +61,17 @@ class CsvReader {
     if (row) look_at(*row, looks_, 0);
     for_each_block([&](std::string_view block) { look_at_block(block); });
     return decided();
+  }
+
+  /// The decimal mark that the columns of numbers have, as their text tells; 0 where it does not.
+  char own_decimal() {
+    const std::optional<Record> row = read_first_record();
+    begin_look();
+    std::erase_if(columns_, [](const LookedAt& column) { return column.kind.kind != ColumnKind::number; });
+    if (row) look_at(*row, looks_, 0);
+    for_each_block([&](std::string_view block) { look_at_block(block); });
+    for (LookedAt& column : columns_) column.look = std::move(looks_[column.field]);
+    return decimal_of(columns_);
   }
 
   /// Together: what the text of all rows says of the columns, where each process sees those within its
@@ -528,16 +540,24 @@ Dataset read_csv(std::span<const std::filesystem::path> files, ByteStream& strea
   };
   if (!std::filesystem::is_regular_file(file)) return reader(stream).read(nullptr, true);
   // A file of numbers is read once. Where a field is no number, the whole file is looked at before a column
-  // counts as text.
+  // counts as text, or, in a file that is read like another, before it has a decimal mark of its own.
+  ReadOptions with_own_mark = options;
+  std::optional<Looked> looked;
   try {
     return reader(stream).read(nullptr, false);
   } catch (const UnexpectedText&) {
-    if (!options.like.is_plain()) throw;
+    ByteStream to_look = open_text(file, options.max_memory, encoding);
+    if (options.like.is_plain()) {
+      looked = reader(to_look).look();
+    } else {
+      if (options.decimal != '\0') throw;
+      with_own_mark.decimal = reader(to_look).own_decimal();
+      if (with_own_mark.decimal == '\0' || with_own_mark.decimal == options.like.decimal) throw;
+    }
   }
-  ByteStream to_look = open_text(file, options.max_memory, encoding);
-  const Looked looked = reader(to_look).look();
   ByteStream again = open_text(file, options.max_memory, encoding);
-  return reader(again).read(&looked, false);
+  return CsvReader(again, files.subspan(1), with_own_mark, separator, encoding)
+      .read(looked ? &*looked : nullptr, false);
 }
 
 }  // namespace yosida

@@ -89,6 +89,11 @@ class HeaderReader {
     };
     if (record.has_quotes || next->has_quotes || fields(record) != 1 || fields(*next) < (has_gap ? 2 : 3))
       return false;
+    // A header may name the target alone.
+    const char delimiter = delimiter_of(next->text, separator_);
+    if (record.text.find(delimiter) != std::string_view::npos && has_asked_name(record, delimiter) &&
+        !has_asked_name(*next, delimiter))
+      return false;
     pass_over(record);
     return true;
   }

@@ -116,8 +116,8 @@ class Roles {
               .unit = field::unit_of(column)};
     }
     if (!absent.empty())
-      throw InputError(fmt::format("{}: has no column {}, which the model was trained with", layout_.source,
-                                   comma_separated(absent)));
+      throw InputError(fmt::format("{}: has no column{} {}, which the model was trained with", layout_.source,
+                                   absent.size() == 1 ? "" : "s", comma_separated(absent)));
   }
 
   static bool are_indices(const TableForm& form) {

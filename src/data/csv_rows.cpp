@@ -161,6 +161,9 @@ double RowReader::number_of(std::string_view text, Index field) const {
         layout_.missing == Missing::mean)
       rule += fmt::format("; --numeric {} reads such text as a missing value",
                           word_of_list(layout_.name_of(field), static_cast<std::size_t>(field)));
+    const char other_mark = layout_.decimal == ',' ? '.' : ',';
+    if (!layout_.gives_hints && kind.kind == ColumnKind::number && field::number(text, other_mark))
+      rule += fmt::format(" (with --decimal {} it is one)", other_mark);
     throw UnexpectedText(refused(text, field, rule));
   }
   const std::string_view rule = broken_rule(*number, role, layout_.missing);

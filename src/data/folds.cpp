@@ -17,8 +17,8 @@ namespace yosida {
 std::vector<Index> draw_folds(const Dataset& data, Index folds, bool stratified, std::uint64_t seed) {
   if (folds < 2) throw InputError(fmt::format("folds = {}: must be >= 2", folds));
   if (folds > data.rows())
-    throw InputError(fmt::format("folds = {}: {} has {} rows: each fold needs at least 1", folds, data.source,
-                                 data.rows()));
+    throw InputError(fmt::format("folds = {}: {} has {} row{}: each fold needs at least 1", folds,
+                                 data.source, data.rows(), data.rows() == 1 ? "" : "s"));
   if (stratified) require_classes_of_rows(data);
   std::vector<Index> order(static_cast<std::size_t>(data.rows()));
   std::iota(order.begin(), order.end(), Index{0});
@@ -62,8 +62,9 @@ std::vector<Index> draw_grouped_folds(const std::vector<std::string>& group, Ind
   if (folds < 2) throw InputError(fmt::format("folds = {}: must be >= 2", folds));
   std::vector<std::vector<Index>> groups = shuffled_groups(group, seed);
   if (std::ssize(groups) < folds)
-    throw InputError(fmt::format("folds = {}: there are {} groups of rows: each fold needs at least 1", folds,
-                                 groups.size()));
+    throw InputError(
+        fmt::format("folds = {}: there {} of rows: each fold needs at least 1", folds,
+                    groups.size() == 1 ? "is 1 group" : fmt::format("are {} groups", groups.size())));
   std::stable_sort(groups.begin(), groups.end(),
                    [](const auto& a, const auto& b) { return a.size() > b.size(); });
   std::vector<Index> fold(group.size());

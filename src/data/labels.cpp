@@ -39,9 +39,9 @@ Labels find_labels(const Dataset& train, ClassCode code) {
     throw InputError(fmt::format("{}: every training target is {}: classification needs two classes",
                                  train.source, labels.name(0)));
   const auto many = [&](const char* rule) {
-    return InputError(fmt::format("{}: the training target takes {} values ({}, {}, {}, ...) in {} rows: {}",
+    return InputError(fmt::format("{}: the training target takes {} values ({}, {}, {}{}) in {} rows: {}",
                                   train.source, values.size(), labels.name(0), labels.name(1), labels.name(2),
-                                  train.rows(), rule));
+                                  values.size() > 3 ? ", ..." : "", train.rows(), rule));
   };
   if (code == ClassCode::signs && values.size() > 2)
     throw many(

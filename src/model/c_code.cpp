@@ -30,12 +30,26 @@ std::string string_literals(const auto& texts) {
   return result;
 }
 
+/// Words of C and C++, where the code may be included.
+constexpr std::string_view kReserved[] = {
+    "alignas",  "alignof", "and",     "asm",       "auto",     "bool",      "break",    "case",
+    "catch",    "char",    "class",   "compl",     "const",    "constexpr", "continue", "decltype",
+    "default",  "delete",  "do",      "double",    "else",     "enum",      "explicit", "export",
+    "extern",   "false",   "float",   "for",       "friend",   "goto",      "if",       "inline",
+    "int",      "long",    "mutable", "namespace", "new",      "noexcept",  "not",      "nullptr",
+    "operator", "or",      "private", "protected", "public",   "register",  "restrict", "return",
+    "short",    "signed",  "sizeof",  "static",    "struct",   "switch",    "template", "this",
+    "throw",    "true",    "try",     "typedef",   "typeid",   "typename",  "typeof",   "union",
+    "unsigned", "using",   "virtual", "void",      "volatile", "while",     "xor"};
+
 void require_name(const std::string& name) {
   const auto is_letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
   if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) != 0 || name[0] == '_' ||
       !std::all_of(name.begin(), name.end(), is_letter))
     throw InputError(
         fmt::format("name = {}: must begin with a letter, and hold letters, digits and _ only", name));
+  if (std::find(std::begin(kReserved), std::end(kReserved), name) != std::end(kReserved))
+    throw InputError(fmt::format("name = {}: is a word of C itself: must be another", name));
 }
 
 /// Functions that read the text of a field: 0 is the prefix, 1 the decimal mark, 2 what separates thousands,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "data/digest.hpp"
 #include "data/formats.hpp"
 #include "yosida/data/catalog.hpp"
 #include "yosida/data/gtsrb.hpp"
@@ -59,6 +60,30 @@ Dataset read_part(const DataFiles& files, const std::string& file, const std::st
         fmt::format("{}: no target: name its column with --target (a name or an index), or its file with {}",
                     file, target_flag));
   return data;
+}
+
+/// Whether two files hold the same rows. Few have the same targets, so that hardly any is read once more.
+bool hold_the_same(const std::filesystem::path& a, const Dataset& in_a, const std::filesystem::path& b,
+                   const Dataset& in_b) {
+  if (in_a.rows() != in_b.rows() || in_a.y.size() != in_b.y.size() || in_a.y != in_b.y) return false;
+  std::error_code error;
+  if (a == b || std::filesystem::equivalent(a, b, error)) return true;
+  const auto bytes_of = [&](const std::filesystem::path& file) {
+    return std::filesystem::is_regular_file(file, error) ? std::filesystem::file_size(file, error) : 0;
+  };
+  const std::uint64_t bytes = bytes_of(a);
+  return bytes > 0 && bytes == bytes_of(b) && digest_of_pieces(a, bytes) == digest_of_pieces(b, bytes);
+}
+
+/// Rows that are to judge what they have trained.
+void note_same_rows(const DataFiles& files, Rows& rows) {
+  if (rows.validation && hold_the_same(files.train, rows.train, files.validation, *rows.validation))
+    rows.validation->notes.emplace_back(
+        "its rows are the training rows: judged by rows that it was trained on, a model needs no penalty; "
+        "without --valid a part of --train judges");
+  if (rows.test && !files.test.empty() && hold_the_same(files.train, rows.train, files.test, *rows.test))
+    rows.test->notes.emplace_back(
+        "its rows are the training rows: the test loss does not say how new rows are predicted");
 }
 
 /// Moves the training rows whose id is "test" to the test rows.
@@ -239,6 +264,7 @@ Rows read_all_rows(const DataFiles& given, const TuneOptions& options) {
         read_part(files, files.validation, files.validation_target, "--valid-target", &rows.train.table);
   if (!files.test.empty())
     rows.test = read_part(files, files.test, files.test_target, "--test-target", &rows.train.table);
+  note_same_rows(files, rows);
   return rows;
 }
 

@@ -60,7 +60,9 @@ void verify_criterion(const TuneOptions& options, const Model* known) {
   };
   if (!name.empty() && name != "holdout" && name != "folds" && name != "loo" && name != "gcv")
     refuse("must be holdout, folds, loo or gcv");
-  if (validation.repeats < 1) throw InputError(fmt::format("repeats = {}: must be >= 1", validation.repeats));
+  constexpr Index kMostRepeats = 1000;  // every fold of each is a problem of its own in memory
+  if (validation.repeats < 1 || validation.repeats > kMostRepeats)
+    throw InputError(fmt::format("repeats = {}: must be >= 1 and <= {}", validation.repeats, kMostRepeats));
   if (validation.repeats > 1 && !validation.folds && name != "folds")
     throw InputError("--repeats: goes with --folds: drawn folds are drawn again");
   if (name == "holdout" && validation.folds) refuse("does not go with --folds: a part of the rows judges");

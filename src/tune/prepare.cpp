@@ -56,6 +56,11 @@ void leave_out_weightless(Rows& rows) {
     std::vector<Index> kept;
     for (Index i = 0; i < weight.size(); ++i)
       if (weight[i] != 0.0) kept.push_back(i);
+    if (part == &rows.train && kept.size() == 1)
+      throw InputError(
+          fmt::format("{}: {}{} of {} rows have weight 0: at least 2 rows must count", part->source,
+                      part->weight_name.empty() ? "" : fmt::format("column {}: ", part->weight_name),
+                      weight.size() - 1, weight.size()));
     *part = select_rows(*part, kept);
   }
 }

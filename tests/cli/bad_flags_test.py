@@ -1,8 +1,9 @@
 """Bad flags: exit code 2 and a message with flag, value and rule; earlier results stay as they are."""
 import re
+import subprocess
 import unittest
 
-from yosida_cli import Cli, regression
+from yosida_cli import BINARY, Cli, regression
 
 SPECTRA = ["--data", "spectra"]
 
@@ -95,6 +96,11 @@ class Values(Cli):
                 with self.subTest(f"{flag}={value}"):
                     self.tune_refused(*SPECTRA, *given(flag, value), names=[flag[2:], value])
 
+    def test_most_memory_and_decimal_marks(self):
+        told = self.tune_refused("--train", "data.csv", "--target", "y", "--max-memory", 0, names=["--max-memory", "at least a byte"])
+        self.assertLess(len(told), 120)
+        self.tune_refused("--train", "data.csv", "--target", "y", "--decimal", ";", names=["--decimal", "; must be . or ,"])
+
     def test_seeds(self):
         for value in ["-1", "1.5", "nan", "chance"]:
             with self.subTest(value):
@@ -171,10 +177,10 @@ class Nonsense(Cli):
         self.refused("data", "export", "spectra", names=["--out"])
 
     def test_a_flag_without_its_value(self):
-        self.refused("tune", *SPECTRA, "--alpha", names=["--alpha"])
+        self.refused("tune", *SPECTRA, "--alpha", names=["--alpha: needs a value"])
 
     def test_a_flag_twice(self):
-        self.tune_refused(*SPECTRA, "--alpha", 0.1, "--alpha", 0.2, names=["--alpha"])
+        self.tune_refused(*SPECTRA, "--alpha", 0.1, "--alpha", 0.2, names=["--alpha: may be given once"])
         self.tune_refused(*SPECTRA, "--seed", 1, "--seed", 2, names=["--seed"])
 
     def test_unknown_built_in_data(self):
@@ -239,6 +245,18 @@ class Outputs(Cli):
             for path, rule in [("none/out", "does not exist"), ("folder", "directory"), ("file/out", "")]:
                 with self.subTest(f"{flag} {path}"):
                     self.refused("tune", *SPECTRA, flag, path, names=[flag, path, rule])
+
+    def test_a_working_folder_that_is_gone(self):
+        train = self.folder / "train.csv"
+        self.write_csv("train.csv", *regression(20))
+        gone = self.folder / "gone"
+        script = f"cd {gone} && rmdir {gone} && exec {BINARY} tune --train {train} --target y --save"
+        for path, code in [("m.json", 2), (str(self.folder / "m.json"), 0)]:
+            with self.subTest(path):
+                gone.mkdir()
+                done = subprocess.run(["sh", "-c", f"{script} {path}"], capture_output=True, encoding="utf-8", timeout=60)
+                self.assertEqual(done.returncode, code, done.stderr)
+                self.assertEqual("working folder" in done.stderr, code == 2, done.stderr)
 
     def test_they_are_checked_before_the_data_is_read(self):
         self.refused("tune", "--train", "none.csv", "--target", "y", "--json", "none/out", names=["none/out"])

@@ -238,7 +238,7 @@ class Requests(DashboardCli):
         process, host, port = self.start("--port", "0")
         line = b"X-Filling: " + 1000 * b"x" + b"\r\n"
         self.assertEqual(self.send(host, port, b"GET / HTTP/1.1\r\nHost: localhost\r\n" + 10 * line + b"\r\n")[:12], b"HTTP/1.1 200")
-        for request in [b"GET / HTTP/1.1\r\n" + 25 * line, b"GET /" + 25000 * b"x"]:
+        for request in [b"GET / HTTP/1.1\r\n" + 25 * line, b"GET / HTTP/1.1\r\n" + 17 * line + b"\r\n", b"GET /" + 25000 * b"x"]:
             self.assertEqual(self.send(host, port, request)[:12], b"HTTP/1.1 431")
         before = most_kilobytes(process)
         client = self.connect(host, port)

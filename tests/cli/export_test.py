@@ -201,9 +201,11 @@ int main(void) {{
     def test_refusals(self):
         self.make("ridge", hostile=False)
         self.refused("coefficients", "model.json", "--export", "pyhton", names=["did you mean python?"])
-        for name in ["two words", "9lives", "main();", "", "_x"]:
+        for name in ["two words", "9lives", "main();", "", "_x", "int", "class"]:
             self.refused("coefficients", "model.json", "--export", "c", "--name", name, names=["name" if name else "empty"])
         self.refused("coefficients", "model.json", "--out", "x.py", names=["--export"])
+        self.refused("coefficients", "model.json", "--export", "python", "--name", "a", names=["--name", "sql"])
+        self.refused("coefficients", "model.json", "--most", 0, names=["most = 0", ">= 1"])
         self.refused("coefficients", "no-model.json", names=["no-model.json"])
         self.write_npy("x.npy", regression(40)[0])
         self.write_npy("y.npy", regression(40)[1])

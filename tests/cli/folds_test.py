@@ -126,6 +126,7 @@ class Drawn(FoldCase):
         for options, names in [(["--folds", 1], ["folds = 1", ">= 2"]), (["--folds", 0], ["folds = 0", ">= 2"]),
                                (["--folds=-3"], ["-3"]), (["--folds", "2.5"], ["2.5"]),
                                (["--folds", 51], ["folds = 51", "50 rows"]),
+                               (["--folds", 5, "--repeats", 1001], ["repeats = 1001", "<= 1000"]),
                                (["--folds", 5, "--valid", "test.csv"], ["--folds", "--valid"]),
                                (["--folds", 5, "--valid-fraction", 0.5], ["--folds", "--valid-fraction"]),
                                (["--folds", 5, "--fold-column", "x0"], ["--folds", "--fold-column"]),

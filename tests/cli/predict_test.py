@@ -151,6 +151,15 @@ class Columns(PredictCase):
         files = ["--train", "train.csv", "--target", "y", "--valid"]
         self.assertEqual(self.tune(*files, "valid.csv")["loss"], self.tune(*files, "other.csv")["loss"])
 
+    def test_with_the_other_decimal_mark(self):
+        wanted = self.predict("train.csv")
+        for there, mark in [(";", ","), (";", ".")]:
+            text = self.read("train.csv").replace(",", there).replace(".", mark)
+            self.write("new.csv", text)
+            for options in [], ["--decimal", mark]:
+                with self.subTest(mark=mark, options=options):
+                    np.testing.assert_array_equal(self.predict("new.csv", *options)["prediction"], wanted["prediction"])
+
     def test_a_missing_one_is_refused(self):
         self.write_csv("new.csv", self.x[:, :3], names=self.names[:3])
         self.refused("predict", "--from", "model.json", "--data", "new.csv", "--out", "out.csv",

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import shutil
 import sqlite3
 import statistics
 import subprocess
@@ -318,6 +319,10 @@ class Files(Report):
         (self.folder / "figures").mkdir()
         (self.folder / "figures/spectra-convergence.svg").symlink_to("../small.study")
         self.refused("report", "small.study", "--out", "page.html", "--figures", "figures", names=["--figures", "overwrite"])
+
+    def test_another_study_is_not_replaced(self):
+        shutil.copy(self.folder / "small.study", self.folder / "other.study")
+        self.refused("report", "small.study", "--out", "other.study", names=["--out other.study", "is a study"])
 
     def test_where_nothing_can_be_written(self):
         self.refused("report", "small.study", "--out", "no/page.html", names=["--out", "no/page.html"])

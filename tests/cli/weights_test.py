@@ -59,6 +59,9 @@ class Rows(Cli):
         self.tune_refused("--train", "bad.csv", *RAW, "--weights", "w", names=["bad.csv:6", '"w"', "-0.5", ">= 0"])
         self.write_weighted("bad.csv", self.x, self.y, 0 * weight)
         self.tune_refused("--train", "bad.csv", *RAW, "--weights", "w", names=["bad.csv", "column w", "0", "> 0"])
+        self.write_weighted("one.csv", self.x, self.y, np.eye(len(weight))[0])
+        self.tune_refused("--train", "one.csv", *RAW, "--weights", "w", "--folds", 2,
+                          names=["one.csv", "column w", f"{len(weight) - 1} of {len(weight)} rows have weight 0"])
         self.tune_refused("--train", "train.csv", "--valid", "bad.csv", *RAW, "--weights", "w",
                           names=["bad.csv", "validation", "> 0"])
         self.tune_refused(*self.files_given, "--weights", "v", names=["train.csv", "weights", '"v"'])

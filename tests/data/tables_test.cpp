@@ -131,6 +131,42 @@ TEST_F(Tables, BooleansAndDatesAreNumbers) {
   EXPECT_EQ(dense(read("a\n01/02/2024\n31/01/2024\n")), matrix({{19754}, {19753}}));
 }
 
+// One wrong date among many made a feature of each of the others.
+TEST_F(Tables, AFewFieldsThatAreNoDatesAreRefused) {
+  const auto days = [](std::string_view last) {
+    std::string text = "x,sold,y\n";
+    for (int i = 1; i < 29; ++i) text += fmt::format("{},2023-02-{:02},{}\n", i % 7, i, i % 5);
+    return text + fmt::format("1,{},2\n", last);
+  };
+  for (const std::string_view last : {"2023-02-30", "unknown", "17"}) {
+    try {
+      read(days(last), target("y"));
+      FAIL() << last;
+    } catch (const TableError& error) {
+      EXPECT_EQ(error.correction, "--ignore sold") << error.what();
+      for (const std::string& part : {std::string("data.csv:30: field 2 (\"sold\")"), std::string(last),
+                                      std::string("must be a date, as 28 of the 29 fields of its column are"),
+                                      std::string("--categorical sold")})
+        EXPECT_NE(std::string_view(error.what()).find(part), std::string_view::npos) << error.what();
+    }
+  }
+  EXPECT_THROW(read(days("unknown"), target("sold")), TableError);
+  ReadOptions options = target("y");
+  options.categorical = {"sold"};
+  EXPECT_EQ(read(days("unknown"), options).features(), 30);
+  options.categorical = {};
+  options.missing = Missing::mean;
+  EXPECT_EQ(read(days(""), options).features(), 2);
+}
+
+TEST_F(Tables, AHeaderMayNameTheTargetAlone) {
+  const Dataset data = read(",,y\n1,2,3\n2,5,6\n", target("y"));
+  EXPECT_EQ(data.y, vector({3, 6}));
+  EXPECT_EQ(data.features(), 2);
+  // A title that is called like the target stays one.
+  EXPECT_EQ(read("y,,\na,b,y\n1,2,3\n2,5,6\n", target("y")).feature_names, (Names{"a", "b"}));
+}
+
 TEST_F(Tables, ATargetOfTextHasClasses) {
   const Dataset data = read("a,kind\n1,b\n2,a\n3,b\n4,c\n", target("kind"));
   EXPECT_EQ(data.y, vector({1, 0, 1, 2}));
@@ -208,7 +244,7 @@ TEST_F(Tables, ReadLikeAnother) {
   EXPECT_EQ(dense(same), matrix({{7, 1, 0}, {8, 0, 0}}));
   ASSERT_EQ(same.notes.size(), 1U);
   EXPECT_NE(same.notes[0].find("1 of 2 fields of column \"city\""), std::string::npos) << same.notes[0];
-  expect_error("y,b\n1,2\n", options, {"has no column \"a\", \"city\""});
+  expect_error("y,b\n1,2\n", options, {"has no columns \"a\", \"city\""});
   options.refuse_unseen = true;
   expect_error("y,city,a\n1,Oslo,7\n2,Lima,8\n", options, {"bad.csv:3", "\"Lima\"", "Oslo, Rome"});
 }
@@ -275,6 +311,25 @@ TEST_F(Tables, DecimalCommasAndThousands) {
   EXPECT_EQ(dense(read("a;b\n1,234;1\n2,345;2\n", options)), matrix({{1234, 1}, {2345, 2}}));
   options.decimal = 'x';
   expect_error("a\n1\n", options, {"decimal", "must be . or ,"});
+}
+
+TEST_F(Tables, AFileReadLikeAnotherMayHaveTheOtherDecimalMark) {
+  const std::string dots = "a,b\n1.25,1.234\n-2.5,7\n", commas = "b;a\n1,234;1,25\n7;-2,5\n";
+  const Matrix truth = matrix({{1.25, 1.234}, {-2.5, 7}});
+  ReadOptions options;
+  options.like.columns = {{.name = "a"}, {.name = "b"}};
+  EXPECT_EQ(dense(read(dots, options)), truth);
+  EXPECT_EQ(dense(read(commas, options)), truth);
+  options.like.decimal = ',';
+  EXPECT_EQ(dense(read(commas, options)), truth);
+  EXPECT_EQ(dense(read(dots, options)), truth);
+  expect_error("a;b\nx;1,5\n2;3\n", options, {"bad.csv:2", "\"x\"", "must be a number"});
+  // Where a file does not tell, it is read as the other was, unless a flag says more.
+  const std::string either = "a,b\n1.234,1\n";
+  EXPECT_EQ(dense(read(either, options)), matrix({{1234, 1}}));
+  options.decimal = '.';
+  EXPECT_EQ(dense(read(either, options)), matrix({{1.234, 1}}));
+  expect_error(commas, options, {"bad.csv:2", "--decimal ,"});
 }
 
 TEST_F(Tables, AllBadColumnsAreNamedAtOnce) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "yosida/error.hpp"
@@ -47,6 +48,24 @@ TEST(DataFiles, ReadsPartsColumnsWeightsAndFolds) {
   EXPECT_FALSE(rows.validation);
   const TuneProblem problem(rows, {});
   EXPECT_EQ(problem.data().fold_count, 3);
+}
+
+TEST(DataFiles, TrainingRowsThatJudgeGetANote) {
+  const std::string train = write("train.csv", rows_of_numbers(40));
+  const std::string copy = write("copy.csv", rows_of_numbers(40));
+  const std::string other = write("other.csv", rows_of_numbers(41));
+  const auto is_told = [](const Dataset& rows) {
+    return std::any_of(rows.notes.begin(), rows.notes.end(), [](const std::string& note) {
+      return note.find("its rows are the training rows") != std::string::npos;
+    });
+  };
+  const auto are_told = [&](const std::string& validation, const std::string& test) {
+    const Rows rows = read_rows({.train = train, .validation = validation, .test = test, .target = "y"}, {});
+    return std::pair(is_told(*rows.validation), is_told(*rows.test));
+  };
+  EXPECT_EQ(are_told(train, copy), std::pair(true, true));
+  EXPECT_EQ(are_told(copy, other), std::pair(true, false));
+  EXPECT_EQ(are_told(other, train), std::pair(false, true));
 }
 
 TEST(DataFiles, BuiltInRowsComeInPartsOrForFolds) {

@@ -99,13 +99,14 @@ class Connection {
       constexpr std::string_view kEnd = "\r\n\r\n";
       const std::size_t known = request_.size() - std::min(request_.size(), kEnd.size() - 1);
       request_.append(bytes.data(), static_cast<std::size_t>(count));
-      if (const std::size_t end = request_.find(kEnd, known); end != std::string::npos) {
-        const auto request = parse_http_request(std::string_view(request_).substr(0, end));
-        reply_with(answer(request), request && request->method == "HEAD");
+      const std::size_t end = request_.find(kEnd, known);
+      if (std::min(end, request_.size()) > kMostHeadBytes) {
+        reply_with(http_refusal(431, "The head of this request is too long."), false);
         return true;
       }
-      if (request_.size() > kMostHeadBytes) {
-        reply_with(http_refusal(431, "The head of this request is too long."), false);
+      if (end != std::string::npos) {
+        const auto request = parse_http_request(std::string_view(request_).substr(0, end));
+        reply_with(answer(request), request && request->method == "HEAD");
         return true;
       }
     }

@@ -48,7 +48,7 @@ bool same_file(const std::string& a, const std::string& b) {
   std::error_code error;
   if (fs::equivalent(a, b, error)) return is_plain(a);
   const auto whole = [&](const std::string& path) {
-    return fs::weakly_canonical(fs::absolute(destination_of(path)), error);
+    return fs::weakly_canonical(fs::absolute(destination_of(path), error), error);
   };
   return whole(a) == whole(b) && is_plain(a);
 }
@@ -60,6 +60,8 @@ void require_writable(const OutputFile& output) {
   if (fs::is_directory(path, error))
     throw InputError(fmt::format("{} {}: is a directory; name a file", flag, path));
   const fs::path destination = destination_of(path);
+  if (destination.is_relative() && fs::current_path(error).empty())
+    throw InputError(fmt::format("{} {}: the working folder is not there any more", flag, path));
   const fs::path parent = destination.has_parent_path() ? destination.parent_path() : fs::path(".");
   if (!fs::is_directory(parent, error))
     throw InputError(fmt::format("{} {}: the folder {} does not exist", flag, path, parent.string()));

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <optional>
 
 #include "coefficient_table.hpp"
 #include "commands.hpp"
@@ -13,7 +14,7 @@ namespace {
 
 struct CoefficientFlags {
   std::string model, csv, language, name, out = "-";
-  std::size_t most = 0;
+  std::optional<std::size_t> most;
 };
 
 int run_coefficients(const CoefficientFlags& flags) {
@@ -21,6 +22,9 @@ int run_coefficients(const CoefficientFlags& flags) {
   const FittedModel model = load_model(flags.model);
   if (flags.language.empty() && (!flags.name.empty() || flags.out != "-"))
     throw InputError("--name and --out: go with --export");
+  if (flags.language == "python" && !flags.name.empty())
+    throw InputError("--name: goes with --export c, sql or onnx: functions of Python stand in a module");
+  if (flags.most == 0U) throw InputError("most = 0: must be >= 1");
   if (!flags.csv.empty()) write_file(flags.csv, coefficients_csv(model));
   if (!flags.language.empty()) {
     const CodeLanguage language = parse_code_language(flags.language);
@@ -30,7 +34,7 @@ int run_coefficients(const CoefficientFlags& flags) {
     write_file(flags.out, model_code(model, language, name));
   }
   if (flags.csv.empty() && flags.language.empty())
-    fmt::print("{}", coefficients_text(model, flags.most == 0 ? kAllCoefficients : flags.most));
+    fmt::print("{}", coefficients_text(model, flags.most.value_or(kAllCoefficients)));
   return kOk;
 }
 

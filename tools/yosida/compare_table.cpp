@@ -55,8 +55,8 @@ void emphasise_best(Table& table, const std::vector<MethodRow>& rows, std::size_
 
 std::string heading(const TuneProblem& problem) {
   const Dataset& train = problem.split().train;
-  return fmt::format("{} on {}: {}, {} features", problem.data().model->name, printable(train.source),
-                     rows_in_words(problem), train.features());
+  return fmt::format("{} on {}: {}, {}", problem.data().model->name, printable(train.source),
+                     rows_in_words(problem), features_in_words(train.features()));
 }
 
 void print_comparison(const Comparison& comparison, const std::vector<study::Record>& records) {

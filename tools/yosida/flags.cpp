@@ -37,7 +37,17 @@ CLI::Option* add_max_memory(CLI::App& command, std::uint64_t& bytes) {
                   "the most memory that a data file may take, as 500M or 8G [1G, and 256 bytes for each byte "
                   "of the file]")
       ->transform(CLI::AsSizeValue(true))
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Validator(
+          [](const std::string& text) { return text == "0" ? "must be at least a byte" : std::string(); },
+          ""));
+}
+
+CLI::Option* add_decimal(CLI::App& command, char& mark) {
+  const auto refused = [](const std::string& text) {
+    return text == "." || text == "," ? std::string() : fmt::format("{} must be . or ,", text);
+  };
+  return command.add_option("--decimal", mark, "the decimal mark of a CSV file, . or , [seen from the file]")
+      ->check(CLI::Validator(refused, ""));
 }
 
 CLI::Option* add_unseen(CLI::App& command, bool& refuse) {
@@ -74,10 +84,7 @@ void add_file_flags(CLI::App& command, DataFiles& files) {
   add_columns("--ignore", files.ignore, "to pass over");
   add_columns("--categorical", files.categorical, "that are categories, whatever they look like");
   add_columns("--numeric", files.numeric, "that are numbers; other text in them is a missing value");
-  command
-      .add_option("--decimal", files.decimal, "the decimal mark of a CSV file, . or , [seen from the file]")
-      ->check(CLI::IsMember({".", ","}))
-      ->group(group);
+  add_decimal(command, files.decimal)->group(group);
   command.add_flag("--drop-first", files.drop_first, "the first level of each category gets no feature")
       ->group(group);
   add_unseen(command, files.refuse_unseen)->group(group);

@@ -18,6 +18,8 @@ namespace yosida::cli {
 
 /// --max-memory of a command that reads data files.
 CLI::Option* add_max_memory(CLI::App& command, std::uint64_t& bytes);
+/// --decimal of a command that reads data files.
+CLI::Option* add_decimal(CLI::App& command, char& mark);
 /// --unseen of a command that reads rows for a model or beside training rows.
 CLI::Option* add_unseen(CLI::App& command, bool& refuse);
 /// Where the rows are, the model, and what is done to rows.

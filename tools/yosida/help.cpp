@@ -114,6 +114,13 @@ std::string refused_in_words(const CLI::App& app, const std::string& what) {
                       : fmt::format("{0}: {1}; see: yosida help {0}", name, what);
 }
 
+std::string count_in_words(const std::string& what) {
+  const std::string flag = what.substr(0, what.find(':'));
+  if (what.find("At Most 1 required") != std::string::npos) return flag + ": may be given once";
+  if (what.ends_with(" missing")) return flag + ": needs a value";
+  return what;
+}
+
 std::string unexpected_in_words(const CLI::App& app, const std::vector<std::string>& words) {
   const CLI::App* command = &app;
   while (!command->get_subcommands().empty()) command = command->get_subcommands()[0];

@@ -12,4 +12,8 @@ namespace yosida::cli {
 /// yosida help study show".
 std::string refused_in_words(const CLI::App& app, const std::string& what);
 
+/// What the parser says where a flag has too many values or too few, in words of ours: "--json: needs a
+/// value".
+std::string count_in_words(const std::string& what);
+
 }  // namespace yosida::cli

@@ -178,6 +178,8 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ExtrasError&) {
     throw InputError(unexpected_in_words(app, app.remaining(true)));
+  } catch (const CLI::ArgumentMismatch& error) {
+    throw InputError(refused_in_words(app, count_in_words(error.what())));
   } catch (const CLI::ParseError& error) {  // help, too
     if (error.get_exit_code() != 0) throw InputError(refused_in_words(app, error.what()));
     std::ostringstream out, said;

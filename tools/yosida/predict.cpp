@@ -16,6 +16,7 @@ struct PredictFlags {
   std::string from, data, out = "-", target, id;
   std::vector<std::string> numeric;
   bool rows = false, refuse_unseen = false;
+  char decimal = '\0';
   std::uint64_t max_memory = 0;
 };
 
@@ -26,6 +27,7 @@ int run_predict(const PredictFlags& flags) {
   options.target = flags.target;
   options.id = flags.id;
   options.numeric = flags.numeric;
+  options.decimal = flags.decimal;
   options.refuse_unseen = flags.refuse_unseen;
   options.max_memory = flags.max_memory;
   const Dataset rows = read_dataset(flags.data, options);
@@ -55,6 +57,7 @@ void add_predict(CLI::App& app, int& exit_code) {
   command->add_option("--id", flags->id,
                       "a column of the rows to write before each prediction, after the number of the row");
   command->add_flag("--rows", flags->rows, "write the number of each row, the first being 1, before it");
+  add_decimal(*command, flags->decimal);
   add_unseen(*command, flags->refuse_unseen);
   command
       ->add_option("--numeric", flags->numeric,

@@ -30,16 +30,28 @@ void require_folder(const std::string& folder) {
   if (error) throw InputError(fmt::format("--figures {}: cannot be made: {}", folder, error.message()));
 }
 
+std::string head_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  constexpr std::size_t kHead = 4096;
+  std::string head(kHead, '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  return head;
+}
+
+/// A page may not replace hours of runs.
+void refuse_study(const std::string& out) {
+  std::error_code error;
+  if (fs::is_regular_file(out, error) && head_of(out).starts_with("SQLite format 3"))
+    throw InputError(
+        fmt::format("--out {}: is a study, which the page would replace; name another file", out));
+}
+
 /// A name that nobody gave may only replace a report.
 std::string default_out(const std::string& place) {
   std::string out = fs::path(study::title_of(place)).replace_extension(".html").string();
   std::error_code error;
   if (!fs::exists(out, error)) return out;
-  std::ifstream file(out, std::ios::binary);
-  constexpr std::size_t kHead = 4096;
-  std::string head(kHead, '\0');
-  file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  if (head.find("content=\"yosida report\"") == std::string::npos)
+  if (head_of(out).find("content=\"yosida report\"") == std::string::npos)
     throw InputError(
         fmt::format("{}: is there and is no report of yosida; to replace it name it by --out", out));
   return out;
@@ -51,6 +63,7 @@ int run_report(ReportFlags flags) {
   const std::vector<std::string> inputs = files_of_study(flags.study);
   report::StudyView view(flags.study);
   require_writable({{"--out", flags.out}}, inputs);
+  refuse_study(flags.out);
   view.refresh();
   if (view.runs() == 0)
     throw InputError(fmt::format("{}: has no runs to report; yosida compare --study {} … makes some", shown,

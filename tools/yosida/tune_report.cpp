@@ -188,6 +188,10 @@ std::string rows_in_words(const TuneProblem& problem) {
                      test);
 }
 
+std::string features_in_words(Index features) {
+  return fmt::format("{} feature{}", features, features == 1 ? "" : "s");
+}
+
 void print_forms(std::FILE* out, const TuneProblem& problem, const TuneOptions& options) {
   fmt::print(out, "\n  {:<14} {:>12} {:>12}\n", "form", "expected s", "real s");
   for (const FormTrial& trial : try_forms(problem, options))
@@ -203,10 +207,11 @@ void print_result(std::FILE* file, const TuneOptions& options, const TuneProblem
   const Split& split = problem.split();
   Lines out;
   const PenaltyOptions& penalty = options.penalty;
-  out.add("{}{}{} with {} on {}: {}, {} features\n", data.model->name,
+  out.add("{}{}{} with {} on {}: {}, {}\n", data.model->name,
           penalty.kind.empty() ? "" : fmt::format(" under {}", penalty.kind),
           penalty.group_scale == "sqrt" ? " (norms count by the roots of their groups' sizes)" : "",
-          options.method, printable(split.train.source), rows_in_words(problem), split.train.features());
+          options.method, printable(split.train.source), rows_in_words(problem),
+          features_in_words(split.train.features()));
   for (const std::string& note : data.notes) out.add("note: {}\n", printable(note));
   print_lambda(out, tuned, problem.weighs_rows());
   if (!tuned.equivalents.empty())
@@ -284,8 +289,8 @@ void print_targets(std::FILE* file, const std::string& source, const TunedTarget
       : tuned.validation_rows > 0
           ? fmt::format("{} training, {} validation rows", tuned.rows, tuned.validation_rows)
           : fmt::format("{} rows by {}", tuned.rows, tuned.criterion);
-  out.add("ridge on {}: {} targets, {}, {} test rows, {} features\n", printable(source), tuned.targets.size(),
-          judged, tuned.test_rows, tuned.model.features);
+  out.add("ridge on {}: {} targets, {}, {} test rows, {}\n", printable(source), tuned.targets.size(), judged,
+          tuned.test_rows, features_in_words(tuned.model.features));
   for (const std::string& note : tuned.notes) out.add("note: {}\n", printable(note));
   out.add("\n{}", table_of_targets(tuned, measures));
   out.add("\n  {:<14} {:>12} {:>12} {:>12}\n  means over the targets:\n", "", "train",

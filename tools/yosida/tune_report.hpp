@@ -26,6 +26,8 @@ struct TuneFlags {
 
 /// "34 training, 17 validation, 19 test rows"
 std::string rows_in_words(const TuneProblem& problem);
+/// "1 feature", "8 features"
+std::string features_in_words(Index features);
 /// Runs every form of the problem and prints what it was expected to take and what it took.
 void print_forms(std::FILE* out, const TuneProblem& problem, const TuneOptions& options);
 /// Everything for people; `measures` are places in the table of these.
