@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 
+#include "problem/checked_problem.hpp"
 #include "solver/direct_term.hpp"
 #include "solver/stationarity.hpp"
 #include "yosida/number_text.hpp"
@@ -377,10 +378,8 @@ void judge_small(const BilevelProblem& problem, const Vector& lambda, const Slop
   }
 }
 
-}  // namespace
-
-Certificate certify(const BilevelProblem& problem, const Solution& solution, const Start& start,
-                    double tolerance, SolveMemory* memory, Vector* trained) {
+Certificate judge(const BilevelProblem& problem, const Solution& solution, const Start& start,
+                  double tolerance, SolveMemory* memory, Vector* trained) {
   const Vector& lambda = solution.lambda;
   Vector w = solution.point;
   require_sizes(problem, w, lambda);
@@ -432,6 +431,13 @@ Certificate certify(const BilevelProblem& problem, const Solution& solution, con
     judge_small(problem, lambda, at, start, tolerance, judged.is_held, w, certificate);
   }
   return certificate;
+}
+
+}  // namespace
+
+Certificate certify(const BilevelProblem& problem, const Solution& solution, const Start& start,
+                    double tolerance, SolveMemory* memory, Vector* trained) {
+  return judge(CheckedProblem(problem), solution, start, tolerance, memory, trained);
 }
 
 }  // namespace yosida

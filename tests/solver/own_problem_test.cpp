@@ -10,11 +10,13 @@
 #include "support/compare.hpp"
 #include "support/problem_case.hpp"
 #include "yosida/error.hpp"
+#include "yosida/problem/gradient_check.hpp"
 #include "yosida/solver/bounds.hpp"
 #include "yosida/solver/certificate.hpp"
 #include "yosida/solver/forward.hpp"
 #include "yosida/solver/hoag.hpp"
 #include "yosida/solver/methods.hpp"
+#include "yosida/solver/my_hpo.hpp"
 #include "yosida/solver/my_hpo_c.hpp"
 #include "yosida/solver/oracle.hpp"
 #include "yosida/solver/reverse.hpp"
@@ -337,6 +339,82 @@ TEST(Sizes, AreCheckedBySolversAndCertificates) {
   Vector w = Vector::Zero(3), gradient(2);
   EXPECT_THROW(reverse_hypergradient(problem, Vector::Zero(2), 0.1, 1, w, gradient), InputError);
   EXPECT_THROW(forward_hypergradient(problem, Vector::Zero(2), 0.1, 1, w, gradient), InputError);
+}
+
+// ---- sizes of what a user's own functions give ----
+
+/// One of whose functions gives its vector a size of its own.
+struct WrongSize : OwnProblem {
+  std::string wrong;
+  Index size;
+  WrongSize(std::string which, Index size_) : OwnProblem(4, 1, 0.0), wrong(std::move(which)), size(size_) {}
+  void spoil(const char* name, Vector& out) const {
+    if (wrong == name) out = Vector::Constant(size, 0.5);
+  }
+  void train_gradient(const Vector& w, const Vector& lambda, Vector& g) const override {
+    OwnProblem::train_gradient(w, lambda, g);
+    spoil("train_gradient", g);
+  }
+  double validation_gradient(const Vector& w, const Vector& lambda, Vector& g) const override {
+    const double loss = OwnProblem::validation_gradient(w, lambda, g);
+    spoil("validation_gradient", g);
+    return loss;
+  }
+  void hessian_product(const Vector& w, const Vector& lambda, const Vector& p, Vector& out) const override {
+    OwnProblem::hessian_product(w, lambda, p, out);
+    spoil("hessian_product", out);
+  }
+  void cross_product(const Vector& w, const Vector& lambda, const Vector& q, Vector& out) const override {
+    OwnProblem::cross_product(w, lambda, q, out);
+    spoil("cross_product", out);
+  }
+};
+
+void expect_refused(const WrongSize& problem, const std::string& where, const std::function<void()>& use) {
+  const std::string rule = ": returned " + std::to_string(problem.size) +
+                           (problem.size == 1 ? " number: must be 4" : " numbers: must be 4");
+  try {
+    use();
+    ADD_FAILURE() << where << " took it: " << problem.wrong << rule;
+  } catch (const InputError& error) {
+    const std::string message = error.what();
+    EXPECT_NE(message.find(problem.wrong), std::string::npos) << where << ": " << message;
+    EXPECT_NE(message.find(rule), std::string::npos) << where << ": " << message;
+  }
+}
+
+TEST_P(EveryMethod, RefusesTrainingGradientsOfTheWrongSize) {
+  for (const Index size : {1, 5}) {
+    const WrongSize problem("train_gradient", size);
+    expect_refused(problem, GetParam(),
+                   [&] { solve(*method(GetParam()).make({}), problem, from(lambda_of(-1.0))); });
+  }
+}
+
+TEST(Sizes, OfDerivativesAreCheckedWhereTheyAreUsed) {
+  for (const char* name : {"train_gradient", "validation_gradient", "hessian_product", "cross_product"})
+    for (const Index size : {0, 1, 5}) {
+      const WrongSize problem(name, size);
+      const Vector w = OwnProblem(4, 1, 0.0).trained(lambda_of(-1.0));
+      const Solution solution{.lambda = lambda_of(-1.0), .w = w, .point = w, .loss = {}, .iteration = 0};
+      expect_refused(problem, "my-hpo", [&] { solve(MyHpo{}, problem, from(lambda_of(-1.0))); });
+      expect_refused(problem, "certify", [&] { certify(problem, solution, {}); });
+      expect_refused(problem, "check_gradients", [&] { check_gradients(problem, w, lambda_of(-1.0)); });
+    }
+}
+
+TEST(Sizes, MustBePositive) {
+  const OwnProblem without_weights(0, 1, 0.0), without_lambdas(4, 0, 0.0);
+  const auto message = [](const BilevelProblem& problem) {
+    try {
+      solve(MyHpo{}, problem, {});
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string("taken");
+  };
+  EXPECT_EQ(message(without_weights), "weights() = 0: must be >= 1");
+  EXPECT_EQ(message(without_lambdas), "hyperparameters() = 0: must be >= 1");
 }
 
 }  // namespace
