@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -212,6 +213,8 @@ LinearReport BilevelProblem::hessian_solve(const Vector& w, const Vector& lambda
     report.residual_norm = (b - product).norm();
   }
   report.converged = report.damping == 0.0 && report.residual_norm <= tolerance;
+  // The x that it began with, 0 say, would pass for a solution.
+  if (!std::isfinite(report.residual_norm)) x.setConstant(std::numeric_limits<double>::quiet_NaN());
   return report;
 }
 

@@ -243,6 +243,48 @@ TEST_P(EveryMethod, EndsWhereGradientsAreNotNumbers) {
   EXPECT_NE(outcome.status, StopReason::converged) << outcome.message;
 }
 
+// A search that could make nothing of any λ has not come to a minimum that rounding hides.
+TEST(MyHpo, DivergesWhereGradientsAreNotNumbers) {
+  struct Nowhere : OwnProblem {
+    bool in_training;
+    Nowhere(Index lambdas_, bool in_training_) : OwnProblem(4, lambdas_, 0.0), in_training(in_training_) {}
+    void train_gradient(const Vector& w, const Vector& lambda, Vector& g) const override {
+      OwnProblem::train_gradient(w, lambda, g);
+      if (in_training) g[0] = std::nan("");
+    }
+    double validation_gradient(const Vector& w, const Vector& lambda, Vector& g) const override {
+      const double loss = OwnProblem::validation_gradient(w, lambda, g);
+      if (!in_training) g[0] = std::nan("");
+      return loss;
+    }
+  };
+  for (const Index lambdas : {1, 3})
+    for (const bool in_training : {true, false}) {
+      const Nowhere problem(lambdas, in_training);
+      const Outcome outcome = solve(MyHpo{}, problem, from(Vector::Constant(lambdas, -1.0)));
+      expect_finite(outcome);
+      EXPECT_EQ(outcome.status, StopReason::diverged) << lambdas << ", " << outcome.message;
+      EXPECT_NE(
+          outcome.message.find(in_training ? "the training gradient" : "the gradient of the validation"),
+          std::string::npos)
+          << outcome.message;
+    }
+}
+
+TEST(MyHpo, NamesNoTargetsWhereThereAreNone) {
+  struct NoLoss : OwnProblem {
+    NoLoss() : OwnProblem(4, 1, 0.0) {}
+    double validation_loss(const Vector&, const Vector&) const override { return std::nan(""); }
+  };
+  try {
+    solve(MyHpo{}, NoLoss{}, {});
+    ADD_FAILURE() << "taken";
+  } catch (const InputError& error) {
+    EXPECT_EQ(std::string(error.what()).find("the validation loss of w = 0 is nan: must be finite"), 0U);
+    EXPECT_EQ(std::string(error.what()).find("targets"), std::string::npos) << error.what();
+  }
+}
+
 struct NotANumberWhereItIsJudged : OwnProblem {
   NotANumberWhereItIsJudged() : OwnProblem(4, 1, 0.0) {}
   double validation_gradient(const Vector& w, const Vector& lambda, Vector& g) const override {
