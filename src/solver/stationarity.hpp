@@ -20,6 +20,11 @@ inline bool is_held(const Start& range, double lambda, double slope, Index j, do
   return (lambda <= range.low[j] && slope >= -none) || (lambda >= range.high[j] && slope <= none);
 }
 
+/// A loss that is no more than rounding of another, the one at the start say: it counts as 0.
+inline bool is_rounding_of(double loss, double larger) {
+  return std::abs(loss) <= std::numeric_limits<double>::epsilon() * larger;
+}
+
 /// What slopes are relative to: |L_V|, or 1 where L_V = `validation` is 0.
 inline double slope_unit(double validation) { return validation != 0.0 ? std::abs(validation) : 1.0; }
 

@@ -383,6 +383,55 @@ TEST(Sizes, AreCheckedBySolversAndCertificates) {
   EXPECT_THROW(forward_hypergradient(problem, Vector::Zero(2), 0.1, 1, w, gradient), InputError);
 }
 
+// ---- a validation loss whose minimum is 0 ----
+
+/// The problem of docs/howto-own-model.md: w*(λ) = 2 / (1 + 2e^λ), so at λ = −log 2 the loss is 0.
+struct NoLossAtBest : BilevelProblem {
+  double size;  // of the loss
+  explicit NoLossAtBest(double size_) : size(size_) {}
+  Index weights() const override { return 3; }
+  Index hyperparameters() const override { return 1; }
+  double train_loss(const Vector& w, const Vector& lambda) const override {
+    return 0.5 * (w.array() - 2.0).square().sum() + std::exp(lambda[0]) * w.squaredNorm();
+  }
+  void train_gradient(const Vector& w, const Vector& lambda, Vector& g) const override {
+    g = w.array() - 2.0 + 2.0 * std::exp(lambda[0]) * w.array();
+  }
+  double validation_loss(const Vector& w, const Vector&) const override {
+    return 0.5 * size * (w.array() - 1.0).square().sum();
+  }
+  double validation_gradient(const Vector& w, const Vector& lambda, Vector& g) const override {
+    g = size * (w.array() - 1.0);
+    return validation_loss(w, lambda);
+  }
+};
+
+TEST(NoLoss, IsFoundAndCertified) {
+  for (const double size : {1e-6, 1.0, 1e6})
+    for (const double from_lambda : {-4.0, -1.0, 0.0, 0.7, 3.0}) {
+      const NoLossAtBest problem(size);
+      SolveOptions options;
+      options.start.lambda = lambda_of(from_lambda);
+      const Outcome outcome = solve(MyHpo{}, problem, options);
+      EXPECT_EQ(outcome.status, StopReason::converged)
+          << size << ", " << from_lambda << ": " << outcome.message;
+      EXPECT_NEAR(outcome.best.lambda[0], -std::log(2.0), 1e-8) << size << ", " << from_lambda;
+      const Certificate proof = certify(problem, outcome.best, {});
+      EXPECT_EQ(proof.verdict, Verdict::certified) << size << ", " << from_lambda << ": " << proof.reason;
+    }
+}
+
+// As far from the minimum as its loss shows, it is none.
+TEST(NoLoss, IsNotCertifiedBesideIt) {
+  const NoLossAtBest problem(1.0);
+  for (const double away : {-1e-3, -1e-4, 1e-4, 1e-3}) {
+    const double lambda = away - std::log(2.0);
+    const Vector w = Vector::Constant(3, 2.0 / (1.0 + 2.0 * std::exp(lambda)));
+    const Solution beside{.lambda = lambda_of(lambda), .w = w, .point = w, .loss = {}, .iteration = 0};
+    EXPECT_EQ(certify(problem, beside, {}).verdict, Verdict::not_certified) << away;
+  }
+}
+
 // ---- sizes of what a user's own functions give ----
 
 /// One of whose functions gives its vector a size of its own.
