@@ -627,6 +627,10 @@ Matrix multiplied(const Design& x, const Matrix& b) {
   return result;
 }
 
+bool may_leave_out_columns(const Design& x) {
+  return !Access::storage(x).is_sparse && x.rows() < linalg::kSharedRows;
+}
+
 Matrix multiplied(const Design& x, std::span<const Index> columns, const Matrix& b) {
   constexpr Index kCopied = Index{1} << 15;  // numbers at a time, which stay in the second-level cache
   const ColumnMap map = Access::map(x);

@@ -33,7 +33,9 @@ Matrix row_products(const Design& x);
 Matrix row_products(const Design& y, const Design& x);
 /// X B
 Matrix multiplied(const Design& x, const Matrix& b);
-/// The same of these columns of X alone, dense rows that no other process has a share of.
+/// Whether the next may be asked for: of dense rows that no other process has a share of.
+bool may_leave_out_columns(const Design& x);
+/// The same of these columns of X alone.
 Matrix multiplied(const Design& x, std::span<const Index> columns, const Matrix& b);
 
 }  // namespace yosida

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -374,10 +375,21 @@ FittedModel load_model(const std::filesystem::path& file) {
   return read_model(in, file.string());
 }
 
+namespace {
+
+/// A fraction, or a number that is too large for a whole one, must not be converted to it.
+std::int64_t whole_number(const json& root, const char* name) {
+  const json& number = root.at(name);
+  if (!number.is_number_integer()) throw InputError(fmt::format("{}: must be a whole number", name));
+  return number.get<std::int64_t>();
+}
+
+}  // namespace
+
 FittedModel read_model(std::istream& in, const std::string& source) {
   try {
     const json root = json::parse(in);
-    if (const int schema = root.at("schema").get<int>(); schema < 1 || schema > kSchema)
+    if (const std::int64_t schema = whole_number(root, "schema"); schema < 1 || schema > kSchema)
       throw InputError(fmt::format("schema = {}: this version reads schema 1 to {}", schema, kSchema));
     FittedModel model;
     model.model = root.at("model");
@@ -395,7 +407,7 @@ FittedModel read_model(std::istream& in, const std::string& source) {
                                       .scale = to_vector(step.at("scale"))});
     model.pretreatment.y_shift = pretreatment.at("y").at("shift");
     model.pretreatment.y_scale = pretreatment.at("y").at("scale");
-    model.features = root.at("features");
+    model.features = whole_number(root, "features");
     model.feature_names = root.at("feature_names").get<std::vector<std::string>>();
     model.target_name = root.at("target_name");
     if (root.contains("target_names"))

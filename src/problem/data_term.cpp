@@ -23,10 +23,13 @@ struct InterceptScratch {
   Matrix hessian;
 };
 
-/// Lends a thread's scratch, and frees what is large of it in the end.
+/// Lends a thread's scratch with so many margins, and frees what is large of it in the end.
 class Lent {
  public:
-  explicit Lent(InterceptScratch& scratch) : scratch_(scratch) {}
+  Lent(InterceptScratch& scratch, Index margins, bool has_state = false) : scratch_(scratch) {
+    for (Vector* each : {&scratch_.m, &scratch_.at}) each->resize(margins);
+    if (has_state) scratch_.state.resize(margins);
+  }
   ~Lent() {
     constexpr Index kFew = Index{1} << 16;
     for (Vector* each : {&scratch_.m, &scratch_.at, &scratch_.state})
@@ -392,9 +395,7 @@ void DataTerm::fit_one_intercept(Vector& w) const {
   double& b = w[penalisable()];
   thread_local InterceptScratch of_thread;
   InterceptScratch& own = of_thread;  // by other threads, too, which have another `of_thread`
-  const Lent lent(own);
-  own.m.resize(x_.rows());
-  own.at.resize(x_.rows());
+  const Lent lent(own, x_.rows());
   products(w, own.m);
   if (!std::isfinite(b)) b = 0.0;
   double low = -std::numeric_limits<double>::infinity();
@@ -453,8 +454,7 @@ void make_positive(Matrix& hessian, bool ignores_shifts) {
 void DataTerm::fit_several_intercepts(Vector& w) const {
   thread_local InterceptScratch of_thread;
   InterceptScratch& own = of_thread;  // by other threads, too, which have another `of_thread`
-  const Lent lent(own);
-  for (Vector* each : {&own.m, &own.at, &own.state}) each->resize(x_.rows() * k_);
+  const Lent lent(own, x_.rows() * k_, true);
   products(w, own.m);
   Vector &b = own.b, &trial = own.trial, &slope = own.slope, &step = own.step, &sums = own.sums;
   Matrix& hessian = own.hessian;

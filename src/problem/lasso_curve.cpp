@@ -10,7 +10,6 @@
 #include "linalg/factor.hpp"
 #include "linalg/gram.hpp"
 #include "linalg/growing_cholesky.hpp"
-#include "linalg/ranks.hpp"
 #include "linalg/row_numbers.hpp"
 #include "problem/newton.hpp"
 
@@ -168,18 +167,19 @@ void LassoCurves::prepare_rows(const StopToken* stop) {
   const auto n = static_cast<double>(train.rows());
   mean_ = Vector::Zero(train.features());
   x_ = train.x;
+  const bool is_weighted = train.weight.size() > 0;
   if (intercept_) {
-    Vector share = shares();
-    share /= sum_of(train.x, share);
-    if (train.weight.size() > 0) {
+    if (is_weighted) {
+      const Vector share = train.weight / sum_of(train.x, train.weight);
       train.x.add_transposed(as_span(share), as_span(mean_));
     } else {
       mean_ = rough_means(train.x);
     }
-    y_mean_ = dot_of(train.x, share, train.y);
+    y_mean_ = mean_of(train.x, train.y, train.weight);
     x_ = train.x.mapped({.shift = mean_});
   }
-  y_square_ = dot_of(x_, shares(), targets().cwiseAbs2());
+  const auto square = (train.y.array() - y_mean_).square().matrix();
+  y_square_ = (is_weighted ? dot_of(x_, train.weight, square) : sum_of(x_, square)) / n;
   is_in_.assign(static_cast<std::size_t>(train.features()), 0);
   columns_.clear();
   forget_products();
@@ -414,7 +414,7 @@ std::size_t LassoCurves::first_violation(const LassoPath& path, std::size_t firs
 std::vector<Index> LassoCurves::few_columns(const Matrix& w) const {
   const Design& x = split_.validation.x;
   std::vector<Index> used;
-  if (is_wide() || x.omits_zeros() || x.rows() >= linalg::kSharedRows) return used;
+  if (is_wide() || !may_leave_out_columns(x)) return used;
   for (Index j = 0; j + 1 < w.rows(); ++j)
     if (!w.row(j).isZero(0.0)) used.push_back(j);
   if (std::ssize(used) * kMostUsed > x.cols()) used.clear();

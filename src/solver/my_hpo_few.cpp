@@ -6,6 +6,7 @@
 
 #include "solver/box_quadratic.hpp"
 #include "solver/direct_term.hpp"
+#include "solver/my_hpo_scan.hpp"
 #include "solver/penalty_shares.hpp"
 
 namespace yosida {
@@ -152,15 +153,15 @@ bool DescentOfFew::move(Iterate& at) {
     }
     if (!(ratio > kAcceptedRatio)) continue;
     respond(at);
-    if (!(ratio > kGoodRatio && ratio < kTooGoodRatio))
+    if (has_l1_kinks(problem_) && !(ratio > kGoodRatio && ratio < kTooGoodRatio))
       learn_curvature(at.lambda - lambda, hypergradient_ - slope, 0.5 * (curvature + curvature_));
     return true;
   }
   return false;
 }
 
-/// The model leaves out what the data term's third derivative adds to the curvature of w*, and beside kinks
-/// more. A step shows it along itself, as the secant y of ∇h over s, by the symmetric update of rank one:
+/// Under penalties with kinks the model has no curvature of w*. A step shows it along itself, as the secant y
+/// of ∇h over s, by the symmetric update of rank one:
 ///   r = y − (B + A)s,   A ← A + r rᵀ / rᵀs
 void DescentOfFew::learn_curvature(const Vector& s, const Vector& y, const Eigen::MatrixXd& b) {
   if (s.lpNorm<Eigen::Infinity>() > kMostLearnt) return;

@@ -91,6 +91,15 @@ class Terminal(Cli):
                     self.fits(shown, columns)
                     self.assertNotRegex(shown, r"[0-9]e[+-][0-9]+ ±|± [0-9.]+e|[0-9]e\+[0-9]")
 
+    def test_what_programs_read_is_not_broken(self):
+        data = self.write_data()
+        self.yosida("tune", "--quiet", *data, "--model", "lasso", "--save", "model.json")
+        for command in [["coefficients", "model.json", "--export", "sql"], ["coefficients", "model.json", "--export", "python"],
+                        ["completion", "bash"], ["predict", "--from", "model.json", "--data", data[1], "--out", "-"]]:
+            with self.subTest(command):
+                shown = self.on_terminal(60, 20, *command).replace("\r\n", "\n")
+                self.assertEqual(shown, self.yosida(*command).stdout)
+
     def test_messages_of_refusals(self):
         for columns, rows in SIZES:
             for command in [["tune", "--train", "there is no such file of this name anywhere in this folder.csv"],

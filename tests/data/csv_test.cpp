@@ -261,6 +261,26 @@ TEST_F(Csv, RepeatedNames) {
                {"bad.csv:1: fields 1 and 3 are both named \"a\"", "must differ"});
 }
 
+TEST_F(Csv, RepeatedNamesGetTheNextNumberThatNoOtherHas) {
+  const Dataset data = read("x,x,x.2,x,x.2,,,y\n1,2,3,4,5,6,7,8\n2,3,4,5,6,7,8,9\n", {.target = "y"});
+  EXPECT_EQ(data.feature_names,
+            (std::vector<std::string>{"x", "x.3", "x.2", "x.4", "x.2.2", "", "column.2"}));
+  EXPECT_EQ(data.notes.size(), 3U);
+}
+
+TEST_F(Csv, OfManyRepeatedNamesTheFirstFewAreTold) {
+  constexpr int kFields = 30'000;
+  std::string header = "y", row = "1";
+  for (int i = 0; i < kFields; ++i) {
+    header += ",x";
+    row += ",2";
+  }
+  const Dataset data = read(header + "\n" + row + "\n" + row + "\n", {.target = "y"});
+  EXPECT_EQ(data.feature_names.back(), "x.30000");
+  EXPECT_EQ(data.notes.size(), 21U);
+  EXPECT_EQ(data.notes.back(), "and 29979 more fields have new names");
+}
+
 TEST_F(Csv, UnknownTarget) {
   expect_error("price,size\n1,2\n", {.target = "prise", .target_file = {}},
                {"no target column \"prise\"", "did you mean \"price\"?", "price, size"});

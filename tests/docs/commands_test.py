@@ -58,6 +58,7 @@ BY_HAND = {
     "yosida reproduce --problem cookie": "wants data that cannot be given along",
     "yosida reproduce --table": "wants data that cannot be given along",
     "yosida reproduce --suite bilevel": "wants data that cannot be given along",
+    "yosida reproduce --problem bilevel": "wants data that cannot be given along",
     "yosida tune --data covtype-part ": "wants data that cannot be given along",
 }
 
@@ -67,7 +68,7 @@ SHORTER = [
     (r"^build/release/yosida ", "yosida ", "wherever the build is"),
     (r"^yosida reproduce$", "yosida reproduce --problem spectra --seeds 1", "other data is not here"),
     (r"^yosida reproduce --problem spectra --seeds \d+", "yosida reproduce --problem spectra --seeds 1", "one seed shows it"),
-    (r"^(yosida|build/release/yosida) reproduce --suite groups .*", "yosida reproduce --suite groups --problem groups_sparse --seeds 1",
+    (r"^(yosida|build/release/yosida) reproduce (--suite groups|--problem groups_sparse) .*", "yosida reproduce --suite groups --problem groups_sparse --seeds 1",
      "one seed shows it"),
     (r"^(yosida reproduce --problem lassobench\w+) .*", r"\1 --seed 1 --seeds 1", "one seed shows it"),
     (r"^(yosida compare .*--methods all)", r"\1 --max-iterations 3 --trials 3", "all methods take a minute"),

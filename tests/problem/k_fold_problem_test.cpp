@@ -161,7 +161,7 @@ TEST_P(KFold, DoesNotBeginASolveAfterAStop) {
   source.request_stop();
   const StopToken stop = source.token();
   const Vector lambda = lambda_of(-2.0), before = w;
-  const InnerReport inner = problem.inner_solve(lambda, {.stop = &stop}, w);
+  const InnerReport inner = problem.inner_solve(lambda, {.proximal = {}, .stop = &stop}, w);
   EXPECT_FALSE(inner.converged);
   EXPECT_EQ(inner.work.paper_count(), 0);
   EXPECT_EQ(w, before);

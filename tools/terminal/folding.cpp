@@ -83,6 +83,9 @@ int close_folded(void* cookie) {
   return std::fflush(out);
 }
 
+/// Where the stream that folds leads to; null where nothing is folded.
+std::FILE* behind_folding = nullptr;
+
 }  // namespace
 
 std::size_t columns_of(int descriptor) {
@@ -119,9 +122,15 @@ std::string folded(std::string_view text, std::size_t width, std::string_view ma
 void fold_standard_output() {
   if (!is_terminal(STDOUT_FILENO)) return;
   static Folding folding{.out = stdout, .line = {}};
+  behind_folding = stdout;
   if (std::FILE* stream = ::fopencookie(
           &folding, "w", {.read = nullptr, .write = write_folded, .seek = nullptr, .close = close_folded}))
     stdout = stream;
+}
+
+std::FILE* unfolded_output() {
+  std::fflush(stdout);
+  return behind_folding == nullptr ? stdout : behind_folding;
 }
 
 }  // namespace yosida::cli

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdio>
 #include <string>
 #include <string_view>
 
@@ -21,5 +22,8 @@ std::string folded(std::string_view text, std::size_t width, std::string_view ma
 
 /// Has all that is printed to standard output from now on folded, where that is a terminal.
 void fold_standard_output();
+/// Standard output as it was: for what programs read (JSON, code, tables of numbers). It stands behind all
+/// that was printed before.
+std::FILE* unfolded_output();
 
 }  // namespace yosida::cli

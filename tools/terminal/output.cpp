@@ -12,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "folding.hpp"
 #include "yosida/error.hpp"
 
 namespace yosida::cli {
@@ -93,7 +94,7 @@ std::vector<std::string> files_of_study(const std::string& path) {
 
 OutputStream::OutputStream(std::string path) : path_(std::move(path)) {
   if (path_ == "-") {
-    file_ = stdout;
+    file_ = unfolded_output();
   } else if (is_plain(path_)) {
     whole_.emplace(destination_of(path_));
   } else if (file_ = std::fopen(path_.c_str(), "wb"); file_ == nullptr) {
@@ -102,7 +103,7 @@ OutputStream::OutputStream(std::string path) : path_(std::move(path)) {
 }
 
 OutputStream::~OutputStream() {
-  if (file_ != nullptr && file_ != stdout) std::fclose(file_);
+  if (file_ != nullptr && path_ != "-") std::fclose(file_);
 }
 
 void OutputStream::fail() const {
@@ -117,7 +118,7 @@ void OutputStream::write(std::string_view text) {
 void OutputStream::finish() {
   if (whole_) return whole_->finish();
   if (std::fflush(file_) != 0) fail();
-  if (file_ != stdout && std::fclose(std::exchange(file_, nullptr)) != 0) fail();
+  if (path_ != "-" && std::fclose(std::exchange(file_, nullptr)) != 0) fail();
 }
 
 void write_file(const std::string& path, const std::string& text) {

@@ -165,7 +165,7 @@ void add_help(CLI::App& app, int& exit_code) {
   completion->callback([shell, folder, &app, &exit_code] {
     exit_code = kOk;
     if (!folder->empty()) return write_help(app, *folder);
-    fmt::print("{}", completion_script(describe(app, choices_of), *shell));
+    write_file("-", completion_script(describe(app, choices_of), *shell));
   });
 }
 

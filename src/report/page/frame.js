@@ -240,12 +240,14 @@ function ticks_of(scale, room) {
 /** Powers of ten that are far from 1 as such, all else with digits enough to be told apart. */
 function tick_texts(values) {
   const plain = number_texts(values);
-  return values.map((value, place) => {
-    const power = Math.round(Math.log10(Math.abs(value)));
-    if (value === 0 || (power <= 4 && power >= -3) || Math.abs(value / 10 ** power - 1) >= 1e-9) return plain[place];
+  const with_powers = values.map((value, place) => {
+    const power = Math.floor(Math.log10(Math.abs(value)) + 1e-9);
+    if (value === 0 || (power <= 4 && power >= -3)) return plain[place];
     const digits = String(Math.abs(power)).split("").map((digit) => SUPERSCRIPTS[Number(digit)]).join("");
-    return `10${power < 0 ? "⁻" : ""}${digits}`;
+    const factor = number_text(Math.abs(value) / 10 ** power);
+    return `${value < 0 ? "−" : ""}${factor === "1" ? "" : `${factor}·`}10${power < 0 ? "⁻" : ""}${digits}`;
   });
+  return new Set(with_powers).size === new Set(values).size ? with_powers : plain;
 }
 
 /** Smallest and largest of the numbers that count, those above 0 on a logarithmic axis; null where there are none. */
