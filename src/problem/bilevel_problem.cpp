@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
 #include "linalg/factor.hpp"
+#include "problem/checked_problem.hpp"
 #include "problem/newton_cg.hpp"
 #include "yosida/error.hpp"
 
@@ -21,16 +23,20 @@ double step_along(const Vector& p, double size) {
   return length > 0.0 ? kStep * std::max(1.0, size) / length : 0.0;
 }
 
-/// d/dt f(t) at 0 of a function that writes a vector of the size of `out`; 0 where the step is.
+/// d/dt f(t) at 0 of a problem's function `name` that writes a vector of the size of `out`; 0 where the step
+/// is.
 template <typename F>
-void difference(const F& f, double step, Vector& out) {
+void difference(const char* name, const F& f, double step, Vector& out) {
   if (step == 0.0) {
     out.setZero();
     return;
   }
-  Vector below(out.size());
+  const Index size = out.size();
+  Vector below(size);
   f(step, out);
   f(-step, below);
+  require_returned(name, out, size);
+  require_returned(name, below, size);
   out = (out - below) / (2.0 * step);
 }
 
@@ -101,34 +107,39 @@ void BilevelProblem::validation_gradient_lambda(const Vector& w, const Vector& l
 
 void BilevelProblem::hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
                                      Vector& out) const {
-  difference([&](double t, Vector& g) { train_gradient(w + t * p, lambda, g); }, step_along(p, w.norm()),
-             out);
+  difference(
+      "train_gradient", [&](double t, Vector& g) { train_gradient(w + t * p, lambda, g); },
+      step_along(p, w.norm()), out);
 }
 
 void BilevelProblem::cross_product(const Vector& w, const Vector& lambda, const Vector& q,
                                    Vector& out) const {
-  difference([&](double t, Vector& g) { train_gradient(w, lambda + t * q, g); }, step_along(q, lambda.norm()),
-             out);
+  difference(
+      "train_gradient", [&](double t, Vector& g) { train_gradient(w, lambda + t * q, g); },
+      step_along(q, lambda.norm()), out);
 }
 
 void BilevelProblem::cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
                                               Vector& out) const {
   if (traits_.has_train_gradient_lambda) {
-    difference([&](double t, Vector& g) { train_gradient_lambda(w + t * p, lambda, g); },
-               step_along(p, w.norm()), out);
+    difference(
+        "train_gradient_lambda", [&](double t, Vector& g) { train_gradient_lambda(w + t * p, lambda, g); },
+        step_along(p, w.norm()), out);
     return;
   }
   Vector column(weights());
   for (Index j = 0; j < lambda.size(); ++j) {
     cross_product(w, lambda, Vector::Unit(lambda.size(), j), column);
+    require_returned("cross_product", column, w.size());
     out[j] = column.dot(p);
   }
 }
 
 void BilevelProblem::validation_hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
                                                 Vector& out) const {
-  difference([&](double t, Vector& g) { validation_gradient(w + t * p, lambda, g); }, step_along(p, w.norm()),
-             out);
+  difference(
+      "validation_gradient", [&](double t, Vector& g) { validation_gradient(w + t * p, lambda, g); },
+      step_along(p, w.norm()), out);
 }
 
 void BilevelProblem::validation_curvature(const Vector& w, const Vector& lambda, const Matrix& phi1,
@@ -139,6 +150,7 @@ void BilevelProblem::validation_curvature(const Vector& w, const Vector& lambda,
   if (!traits_.validation_depends_on_lambda) {
     for (Index j = 0; j < count; ++j) {
       validation_hessian_product(w, lambda, phi1.col(j), column);
+      require_returned("validation_hessian_product", column, w.size());
       turned.col(j) = column;
     }
     out = phi1.transpose() * turned;
@@ -151,8 +163,12 @@ void BilevelProblem::validation_curvature(const Vector& w, const Vector& lambda,
     // The same step for both, so that they are derivatives along one line.
     const double step = kStep * std::max(1.0, std::min(w.norm(), lambda.norm())) / std::max(1.0, p.norm());
     const auto moved = [&](double t) { return Vector(lambda + t * Vector::Unit(count, j)); };
-    difference([&](double t, Vector& g) { validation_gradient(w + t * p, moved(t), g); }, step, column);
-    difference([&](double t, Vector& g) { validation_gradient_lambda(w + t * p, moved(t), g); }, step, part);
+    difference(
+        "validation_gradient", [&](double t, Vector& g) { validation_gradient(w + t * p, moved(t), g); },
+        step, column);
+    difference(
+        "validation_gradient_lambda",
+        [&](double t, Vector& g) { validation_gradient_lambda(w + t * p, moved(t), g); }, step, part);
     turned.col(j) = column;
     direct.col(j) = part;
   }
@@ -162,7 +178,7 @@ void BilevelProblem::validation_curvature(const Vector& w, const Vector& lambda,
 
 InnerReport BilevelProblem::inner_solve(const Vector& lambda, const InnerOptions& options, Vector& w) const {
   require_sizes(*this, w, lambda);
-  return newton_cg(*this, lambda, options, w);
+  return newton_cg(CheckedProblem(*this), lambda, options, w);
 }
 
 LinearReport BilevelProblem::hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
@@ -176,6 +192,7 @@ LinearReport BilevelProblem::hessian_solve(const Vector& w, const Vector& lambda
   for (;;) {
     const auto apply = [&](const Vector& p, Vector& out) {
       hessian_product(w, lambda, p, out);
+      require_returned("hessian_product", out, p.size());
       if (report.damping > 0.0) out += report.damping * p;
     };
     const std::int64_t left = options.max_count - report.work.hessian_products;
@@ -196,6 +213,8 @@ LinearReport BilevelProblem::hessian_solve(const Vector& w, const Vector& lambda
     report.residual_norm = (b - product).norm();
   }
   report.converged = report.damping == 0.0 && report.residual_norm <= tolerance;
+  // The x that it began with, 0 say, would pass for a solution.
+  if (!std::isfinite(report.residual_norm)) x.setConstant(std::numeric_limits<double>::quiet_NaN());
   return report;
 }
 

@@ -8,7 +8,7 @@
 namespace yosida {
 
 CountedProblem::CountedProblem(const BilevelProblem& problem, std::int64_t limit, StopToken stop)
-    : ForwardingProblem(problem), limit_(limit), stop_(std::move(stop)) {
+    : CheckedProblem(problem), limit_(limit), stop_(std::move(stop)) {
   work_.factorisations = traits().setup_work;
 }
 
@@ -34,11 +34,11 @@ void CountedProblem::charge_share(std::int64_t Work::*kind, double& sum, double 
 }
 
 /// A batch whose work is counted with that of the problem.
-class CountedProblem::CountedBatch final : public ForwardingProblem {
+class CountedProblem::CountedBatch final : public CheckedProblem {
  public:
   CountedBatch(const CountedProblem& whole, std::shared_ptr<const BilevelProblem> batch, double train_share,
                double validation_share)
-      : ForwardingProblem(*batch),
+      : CheckedProblem(*batch),
         whole_(whole),
         batch_(std::move(batch)),
         train_share_(train_share),
@@ -46,15 +46,15 @@ class CountedProblem::CountedBatch final : public ForwardingProblem {
 
   void train_gradient(const Vector& w, const Vector& lambda, Vector& g) const override {
     whole_.charge_share(&Work::train_gradients, whole_.train_share_, train_share_);
-    batch_->train_gradient(w, lambda, g);
+    CheckedProblem::train_gradient(w, lambda, g);
   }
   void hessian_product(const Vector& w, const Vector& lambda, const Vector& p, Vector& out) const override {
     whole_.charge_share(&Work::hessian_products, whole_.hessian_share_, train_share_);
-    batch_->hessian_product(w, lambda, p, out);
+    CheckedProblem::hessian_product(w, lambda, p, out);
   }
   double validation_gradient(const Vector& w, const Vector& lambda, Vector& g) const override {
     whole_.charge_share(&Work::validation_gradients, whole_.validation_share_, validation_share_);
-    return batch_->validation_gradient(w, lambda, g);
+    return CheckedProblem::validation_gradient(w, lambda, g);
   }
 
  private:
@@ -81,38 +81,38 @@ double CountedProblem::train_loss(const Vector& w, const Vector& lambda) const {
 
 void CountedProblem::train_gradient(const Vector& w, const Vector& lambda, Vector& g) const {
   charge(&Work::train_gradients);
-  problem_.train_gradient(w, lambda, g);
+  CheckedProblem::train_gradient(w, lambda, g);
 }
 
 void CountedProblem::hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
                                      Vector& out) const {
   charge(&Work::hessian_products);
-  problem_.hessian_product(w, lambda, p, out);
+  CheckedProblem::hessian_product(w, lambda, p, out);
 }
 
 void CountedProblem::cross_product(const Vector& w, const Vector& lambda, const Vector& q,
                                    Vector& out) const {
   require_going_on();
   work_ += traits().cross_work;
-  problem_.cross_product(w, lambda, q, out);
+  CheckedProblem::cross_product(w, lambda, q, out);
 }
 
 void CountedProblem::cross_product_transposed(const Vector& w, const Vector& lambda, const Vector& p,
                                               Vector& out) const {
   require_going_on();
   work_ += traits().cross_work;
-  problem_.cross_product_transposed(w, lambda, p, out);
+  CheckedProblem::cross_product_transposed(w, lambda, p, out);
 }
 
 void CountedProblem::smooth_gradient(const Vector& w, const Vector& lambda, Vector& g) const {
   charge(&Work::train_gradients);
-  problem_.smooth_gradient(w, lambda, g);
+  CheckedProblem::smooth_gradient(w, lambda, g);
 }
 
 void CountedProblem::smooth_hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
                                             Vector& out) const {
   charge(&Work::hessian_products);
-  problem_.smooth_hessian_product(w, lambda, p, out);
+  CheckedProblem::smooth_hessian_product(w, lambda, p, out);
 }
 
 double CountedProblem::validation_loss(const Vector& w, const Vector& lambda) const {
@@ -122,7 +122,7 @@ double CountedProblem::validation_loss(const Vector& w, const Vector& lambda) co
 
 double CountedProblem::validation_gradient(const Vector& w, const Vector& lambda, Vector& g) const {
   charge(&Work::validation_gradients);
-  return kept_validation(w, lambda, problem_.validation_gradient(w, lambda, g));
+  return kept_validation(w, lambda, CheckedProblem::validation_gradient(w, lambda, g));
 }
 
 double CountedProblem::kept_validation(const Vector& w, const Vector& lambda, double value) const {
@@ -139,18 +139,18 @@ double CountedProblem::watched_validation(const Vector& w, const Vector& lambda)
 
 void CountedProblem::train_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const {
   charge(&Work::loss_evaluations);
-  problem_.train_gradient_lambda(w, lambda, out);
+  CheckedProblem::train_gradient_lambda(w, lambda, out);
 }
 
 void CountedProblem::validation_gradient_lambda(const Vector& w, const Vector& lambda, Vector& out) const {
   if (traits().validation_depends_on_lambda) charge(&Work::loss_evaluations);
-  problem_.validation_gradient_lambda(w, lambda, out);
+  CheckedProblem::validation_gradient_lambda(w, lambda, out);
 }
 
 void CountedProblem::validation_hessian_product(const Vector& w, const Vector& lambda, const Vector& p,
                                                 Vector& out) const {
   charge(&Work::hessian_products);
-  problem_.validation_hessian_product(w, lambda, p, out);
+  CheckedProblem::validation_hessian_product(w, lambda, p, out);
 }
 
 void CountedProblem::validation_curvature(const Vector& w, const Vector& lambda, const Matrix& phi1,
@@ -165,7 +165,7 @@ InnerReport CountedProblem::inner_solve(const Vector& lambda, const InnerOptions
   limited.stop = &stop_;
   require_going_on();
   if (limited.max_count < 1) throw RunEnded(RunEnded::Reason::work_limit);
-  const InnerReport report = problem_.inner_solve(lambda, limited, w);
+  const InnerReport report = CheckedProblem::inner_solve(lambda, limited, w);
   if (report.setup > setup_paid_) {
     work_.factorisations += report.setup - setup_paid_;
     setup_paid_ = report.setup;
@@ -181,7 +181,7 @@ InnerReport CountedProblem::inner_solve(const Vector& lambda, const InnerOptions
 LinearReport CountedProblem::hessian_solve(const Vector& w, const Vector& lambda, const Vector& b,
                                            const LinearOptions& options, Vector& x) const {
   return within_limit(options, [&](const LinearOptions& limited) {
-    return problem_.hessian_solve(w, lambda, b, limited, x);
+    return CheckedProblem::hessian_solve(w, lambda, b, limited, x);
   });
 }
 
@@ -261,7 +261,7 @@ void CountedProblem::certificate_scale(const Vector& w, const Vector& lambda, Ve
   if (work.paper_count() > 0 && work_.paper_count() + work.paper_count() > limit_)
     throw RunEnded(RunEnded::Reason::work_limit);
   work_ += work;
-  problem_.certificate_scale(w, lambda, out);
+  CheckedProblem::certificate_scale(w, lambda, out);
 }
 
 void CountedProblem::fit_intercept(Vector& w) const {

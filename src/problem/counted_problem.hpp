@@ -1,6 +1,6 @@
 #pragma once
 
-#include "problem/forwarding_problem.hpp"
+#include "problem/checked_problem.hpp"
 #include "yosida/linalg/function_ref.hpp"
 
 namespace yosida {
@@ -8,7 +8,7 @@ namespace yosida {
 /// The work counter around a problem: forwards every call, counts what touches the data, and sees to it that
 /// a run ends: a call that would exceed the limit of work, or that follows or ends with a request to stop,
 /// throws RunEnded. For one run in one thread; the problem itself may be shared.
-class CountedProblem final : public ForwardingProblem {
+class CountedProblem final : public CheckedProblem {
  public:
   /// `limit`: the largest paper_count allowed.
   explicit CountedProblem(const BilevelProblem& problem,

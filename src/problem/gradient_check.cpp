@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 
+#include "problem/checked_problem.hpp"
 #include "yosida/random.hpp"
 
 namespace yosida {
@@ -133,10 +134,8 @@ void check_cross_products(const BilevelProblem& problem, const Place& at,
   checks.push_back({"cross_product_transposed", transposed.error(noise)});
 }
 
-}  // namespace
-
-std::vector<GradientCheck> check_gradients(const BilevelProblem& problem, const Vector& w,
-                                           const Vector& lambda, std::uint64_t seed) {
+std::vector<GradientCheck> checks_of(const BilevelProblem& problem, const Vector& w, const Vector& lambda,
+                                     std::uint64_t seed) {
   require_sizes(problem, w, lambda);
   Random random(seed);
   std::vector<Vector> w_directions = directions(w.size(), random);
@@ -163,6 +162,13 @@ std::vector<GradientCheck> check_gradients(const BilevelProblem& problem, const 
                               V& out) { problem.validation_hessian_product(x, l, p, out); }},
       at, checks);
   return checks;
+}
+
+}  // namespace
+
+std::vector<GradientCheck> check_gradients(const BilevelProblem& problem, const Vector& w,
+                                           const Vector& lambda, std::uint64_t seed) {
+  return checks_of(CheckedProblem(problem), w, lambda, seed);
 }
 
 }  // namespace yosida

@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 
+#include "problem/checked_problem.hpp"
 #include "solver/direct_term.hpp"
 #include "solver/stationarity.hpp"
 #include "yosida/number_text.hpp"
@@ -306,6 +307,18 @@ Judged judge_slopes(const Slopes& at, const Vector& lambda, const Start& start, 
   return judged;
 }
 
+/// Slopes relative to a loss that is 0 but for rounding say nothing: they are judged once more, relative to
+/// the loss at w = 0.
+void judge_at_no_loss(const BilevelProblem& problem, const Vector& lambda, const Start& start,
+                      double tolerance, Slopes& at, Judged& judged, Certificate& certificate) {
+  if (judged.steep.empty() || problem.traits().validation_needs_optimum) return;
+  const double of_zero = problem.validation_loss(starting_weights(problem), lambda);
+  if (!is_rounding_of(at.validation, of_zero) || at.validation == 0.0) return;
+  at.scale *= std::abs(at.validation) / of_zero;
+  certificate.hypergradient = certificate.hypergradient_error = 0.0;
+  judged = judge_slopes(at, lambda, start, tolerance, certificate);
+}
+
 /// An error that is larger than the slope leaves no slope to be printed.
 std::string slope_in_words(const Certificate& certificate) {
   const double slope = certificate.hypergradient, error = certificate.hypergradient_error;
@@ -377,10 +390,8 @@ void judge_small(const BilevelProblem& problem, const Vector& lambda, const Slop
   }
 }
 
-}  // namespace
-
-Certificate certify(const BilevelProblem& problem, const Solution& solution, const Start& start,
-                    double tolerance, SolveMemory* memory, Vector* trained) {
+Certificate judge(const BilevelProblem& problem, const Solution& solution, const Start& start,
+                  double tolerance, SolveMemory* memory, Vector* trained) {
   const Vector& lambda = solution.lambda;
   Vector w = solution.point;
   require_sizes(problem, w, lambda);
@@ -391,8 +402,9 @@ Certificate certify(const BilevelProblem& problem, const Solution& solution, con
   certificate.inner_gradient = relative_gradient(problem, lambda, w);
   const bool needs_memory = memory == nullptr && !problem.traits().factors_cheaply;
   const std::unique_ptr<SolveMemory> own = needs_memory ? problem.solve_memory() : nullptr;
-  const Slopes at = slopes_at(problem, lambda, tolerance, memory == nullptr ? own.get() : memory, w);
-  const Judged judged = judge_slopes(at, lambda, start, tolerance, certificate);
+  Slopes at = slopes_at(problem, lambda, tolerance, memory == nullptr ? own.get() : memory, w);
+  Judged judged = judge_slopes(at, lambda, start, tolerance, certificate);
+  judge_at_no_loss(problem, lambda, start, tolerance, at, judged, certificate);
   const double worst = certificate.hypergradient + certificate.hypergradient_error;
   const bool is_small = std::isfinite(worst) && judged.steep.empty();
   const std::string size = slope_in_words(certificate);
@@ -432,6 +444,13 @@ Certificate certify(const BilevelProblem& problem, const Solution& solution, con
     judge_small(problem, lambda, at, start, tolerance, judged.is_held, w, certificate);
   }
   return certificate;
+}
+
+}  // namespace
+
+Certificate certify(const BilevelProblem& problem, const Solution& solution, const Start& start,
+                    double tolerance, SolveMemory* memory, Vector* trained) {
+  return judge(CheckedProblem(problem), solution, start, tolerance, memory, trained);
 }
 
 }  // namespace yosida

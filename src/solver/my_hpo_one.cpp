@@ -69,6 +69,10 @@ constexpr double kBeside = 0.1;
 /// opposite slopes is halved.
 constexpr double kSlopeLeft = 1e-11;
 
+/// Below this share of the largest h that was seen, h is nearly 0, and its slopes are small against it where
+/// λ and the weights are known to nearly all digits: only exact solves tell such an answer.
+constexpr double kNearlyNoLoss = 1e-9;
+
 /// Where valleys may be narrower than the scan sees, intervals wider than this share of feature_width whose
 /// ends are both so near to the best value are looked into, so many times.
 constexpr double kLookSpacing = 0.06;
@@ -262,7 +266,7 @@ void SearchForOne::conclude(const Sample& best, Iterate& at) {
       wanted_ = Look{best.x, Look::Purpose::confirming};
     } else {
       try {
-        polish(best, at);
+        if (polishes_ || is_nearly_no_loss(best)) polish(best, at);
       } catch (const RunEnded&) {
         // The answer has converged; what is left of the run does not allow for more digits.
       }
@@ -271,15 +275,29 @@ void SearchForOne::conclude(const Sample& best, Iterate& at) {
     return;
   }
   wanted_ = look_closer(best, neighbour);
-  if (!wanted_) at.status = SolverStatus::stalled;
+  if (wanted_) return;
+  const bool has_met_it = is_nearly_no_loss(best) && certificate(polish(best, at), at) <= settings_.tolerance;
+  at.status = has_met_it ? SolverStatus::converged : SolverStatus::stalled;
 }
 
-/// The nearest sample to the best one such that h curves up between them. Where solves were inexact and none
-/// is known, one a little further down the slope.
+/// The largest h that was seen.
+double SearchForOne::largest_loss() const {
+  double largest = 0.0;
+  for (const Sample& each : search_.samples())
+    if (std::isfinite(each.value)) largest = std::max(largest, std::abs(each.value));
+  return largest;
+}
+
+bool SearchForOne::is_nearly_no_loss(const Sample& best) const {
+  return best.blur > 0.0 && std::abs(best.value) <= kNearlyNoLoss * largest_loss();
+}
+
+/// The nearest sample to the best one such that h curves up between them; nearer than their blur slopes tell
+/// no curvature. Where solves were inexact and none is known, one a little further down the slope.
 std::optional<Sample> SearchForOne::sample_beside(const Sample& best) {
   std::optional<Sample> nearest;
   for (const Sample& each : search_.samples())
-    if (each.slope && each.x != best.x && bend_between(best, each) > 0.0 &&
+    if (each.slope && std::abs(each.x - best.x) > best.blur + each.blur && bend_between(best, each) > 0.0 &&
         (!nearest || std::abs(each.x - best.x) < std::abs(nearest->x - best.x)))
       nearest = each;
   if (nearest || best.blur == 0.0) return nearest;
@@ -291,13 +309,14 @@ std::optional<Sample> SearchForOne::sample_beside(const Sample& best) {
 
 /// λ⁺ = λ − h′ (λ − λ₋)/(h′ − h′₋), from the best sample and the nearest one such that h curves up between
 /// them, until |h′| no longer falls. At a kink h′ jumps over 0 and secants lead nowhere: there by halves.
-void SearchForOne::polish(const Sample& best, Iterate& at) {
-  if (!polishes_ || !best.slope) return;
+/// Returns the sample that the iterate then is.
+Sample SearchForOne::polish(const Sample& best, Iterate& at) {
+  if (!best.slope) return best;
   const std::optional<Sample> beside = sample_beside(best);
-  if (!beside) return;
+  if (!beside) return best;
   Sample last = *beside;
   Sample now = best.blur > 0.0 ? curve_.evaluate(best.x, Exactness::exact()) : best;
-  if (!now.slope) return;
+  if (!now.slope) return best;
   std::optional<Sample> falling, rising;  // the nearest samples on both sides of the minimum
   const auto narrow = [&](const Sample& each) {
     if (!each.slope) return;
@@ -336,14 +355,17 @@ void SearchForOne::polish(const Sample& best, Iterate& at) {
     if (rising->x - falling->x == width) break;
   }
   take(now, at);
+  return now;
 }
 
-/// |h′| scaled, relative to h; 0 where a bound holds λ against its slope.
+/// |h′| scaled, relative to h, or to the largest h that was seen where h is no more than rounding of that; 0
+/// where a bound holds λ against its slope.
 double SearchForOne::certificate(const Sample& best, const Iterate& at) const {
   if (!best.slope) return std::numeric_limits<double>::infinity();
   if (is_held(bounds_.range(), best.x, *best.slope, 0, best.value)) return 0.0;
+  const double unit = is_rounding_of(best.value, largest_loss()) ? largest_loss() : best.value;
   return scaled_hypergradient(problem_, bounds_.range(), at.w, Vector::Constant(1, best.x),
-                              Vector::Constant(1, *best.slope), best.value);
+                              Vector::Constant(1, *best.slope), unit);
 }
 
 /// A λ that may bring the certificate down; none where rounding, or patience, is at its end.

@@ -49,7 +49,9 @@ class SearchForOne final : public MyHpo::Search {
   void conclude(const BasinSearch::Sample& best, Iterate& at);
   std::optional<Look> look_closer(const BasinSearch::Sample& best, const BasinSearch::Sample* neighbour);
   std::optional<BasinSearch::Sample> sample_beside(const BasinSearch::Sample& best);
-  void polish(const BasinSearch::Sample& best, Iterate& at);
+  BasinSearch::Sample polish(const BasinSearch::Sample& best, Iterate& at);
+  double largest_loss() const;
+  bool is_nearly_no_loss(const BasinSearch::Sample& best) const;
   void take(const BasinSearch::Sample& best, Iterate& at) const;
   double certificate(const BasinSearch::Sample& best, const Iterate& at) const;
   double next_tau() const;

@@ -100,7 +100,9 @@ class NotBegun final : public Run {
   Iterate start_;
 };
 
-std::string sentence(const Outcome& outcome, const Budget& budget, bool non_finite, bool flat_response) {
+/// `not_finite`: what was not, where that has ended the run; else empty.
+std::string sentence(const Outcome& outcome, const Budget& budget, const std::string& not_finite,
+                     bool flat_response) {
   std::string text;
   switch (outcome.status) {
     case StopReason::converged:
@@ -121,8 +123,8 @@ std::string sentence(const Outcome& outcome, const Budget& budget, bool non_fini
     case StopReason::diverged:
       text =
           outcome.has_only_failed_trials() ? std::string("no trial gave a finite loss: the run diverged")
-          : non_finite
-              ? fmt::format("iteration {} is not finite: the run diverged", outcome.iterations + 1)
+          : !not_finite.empty()
+              ? fmt::format("{} not finite: the run diverged", not_finite)
               : std::string("the run ended with a validation loss over 10 times that of w = 0: it diverged");
       text += "; the best finite iterate is reported. Smaller steps may help";
       break;
@@ -200,8 +202,9 @@ class Loop {
     needs_optimum_ = problem.traits().validation_needs_optimum;
     if (!needs_optimum_) loss_of_zero_ = problem.validation_loss(starting_weights(problem), lambda);
     if (!std::isfinite(loss_of_zero_))
-      throw InputError(fmt::format(
-          "the validation loss of w = 0 is {}: must be finite; the targets are too large", loss_of_zero_));
+      throw InputError(
+          fmt::format("the validation loss of {} is {}: must be finite; numbers that are too large overflow",
+                      problem.traits().start.size() > 0 ? "the start" : "w = 0", loss_of_zero_));
     try {
       Start start = options.start;
       start.budget = options.budget;
@@ -233,7 +236,7 @@ class Loop {
       const double validation = is_usable(run_->iterate()) ? validation_of(run_->iterate()) : std::nan("");
       if (!std::isfinite(validation)) {
         outcome_.status = StopReason::diverged;
-        non_finite_ = true;
+        not_finite_ = fmt::format("iteration {} is", outcome_.iterations + 1);
         break;
       }
       ++outcome_.iterations;
@@ -275,7 +278,7 @@ class Loop {
     if (own == SolverStatus::converged) {
       outcome_.status = StopReason::converged;
     } else if (own == SolverStatus::stalled) {
-      outcome_.status = StopReason::stalled;
+      end_stalled();
     } else if (linalg::any_rank(stop_asked_) || options_.stop.stop_requested()) {
       outcome_.status = StopReason::stopped;
     } else if (outcome_.iterations >= budget.iterations) {
@@ -290,6 +293,20 @@ class Loop {
       return false;
     }
     return true;
+  }
+
+  /// A search that takes what is not finite for a bad λ comes to no progress where all is: it diverged.
+  void end_stalled() {
+    Vector g(problem_.weights());
+    const auto check = [&](const char* name) {
+      if (not_finite_.empty() && !g.allFinite())
+        not_finite_ = fmt::format("the {} of the last iterate is", name);
+    };
+    problem_.train_gradient(last_.w, last_.lambda, g);
+    check("training gradient");
+    problem_.validation_gradient(last_.w, last_.lambda, g);
+    check("gradient of the validation loss");
+    outcome_.status = not_finite_.empty() ? StopReason::stalled : StopReason::diverged;
   }
 
   /// Takes note of the iterate: the last, perhaps the best, perhaps a point of the trace.
@@ -369,7 +386,7 @@ class Loop {
       outcome_.trace.push_back(last_point(outcome_.final.loss));
     outcome_.work = counted_.work();
     outcome_.seconds = clock_.seconds();
-    outcome_.message = sentence(outcome_, options_.budget, non_finite_, flat_response_);
+    outcome_.message = sentence(outcome_, options_.budget, not_finite_, flat_response_);
     outcome_.low = run_->iterate().low;
     outcome_.high = run_->iterate().high;
     outcome_.memory = run_->iterate().memory;
@@ -390,7 +407,7 @@ class Loop {
   double last_seconds_ = 0.0;
   double loss_of_zero_ = 0.0;
   bool stop_asked_ = false;
-  bool non_finite_ = false;
+  std::string not_finite_;
   bool flat_response_ = false;
   bool best_is_untrained_ = false;
   bool needs_optimum_ = false;

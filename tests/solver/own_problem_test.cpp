@@ -10,11 +10,13 @@
 #include "support/compare.hpp"
 #include "support/problem_case.hpp"
 #include "yosida/error.hpp"
+#include "yosida/problem/gradient_check.hpp"
 #include "yosida/solver/bounds.hpp"
 #include "yosida/solver/certificate.hpp"
 #include "yosida/solver/forward.hpp"
 #include "yosida/solver/hoag.hpp"
 #include "yosida/solver/methods.hpp"
+#include "yosida/solver/my_hpo.hpp"
 #include "yosida/solver/my_hpo_c.hpp"
 #include "yosida/solver/oracle.hpp"
 #include "yosida/solver/reverse.hpp"
@@ -241,6 +243,48 @@ TEST_P(EveryMethod, EndsWhereGradientsAreNotNumbers) {
   EXPECT_NE(outcome.status, StopReason::converged) << outcome.message;
 }
 
+// A search that could make nothing of any λ has not come to a minimum that rounding hides.
+TEST(MyHpo, DivergesWhereGradientsAreNotNumbers) {
+  struct Nowhere : OwnProblem {
+    bool in_training;
+    Nowhere(Index lambdas_, bool in_training_) : OwnProblem(4, lambdas_, 0.0), in_training(in_training_) {}
+    void train_gradient(const Vector& w, const Vector& lambda, Vector& g) const override {
+      OwnProblem::train_gradient(w, lambda, g);
+      if (in_training) g[0] = std::nan("");
+    }
+    double validation_gradient(const Vector& w, const Vector& lambda, Vector& g) const override {
+      const double loss = OwnProblem::validation_gradient(w, lambda, g);
+      if (!in_training) g[0] = std::nan("");
+      return loss;
+    }
+  };
+  for (const Index lambdas : {1, 3})
+    for (const bool in_training : {true, false}) {
+      const Nowhere problem(lambdas, in_training);
+      const Outcome outcome = solve(MyHpo{}, problem, from(Vector::Constant(lambdas, -1.0)));
+      expect_finite(outcome);
+      EXPECT_EQ(outcome.status, StopReason::diverged) << lambdas << ", " << outcome.message;
+      EXPECT_NE(
+          outcome.message.find(in_training ? "the training gradient" : "the gradient of the validation"),
+          std::string::npos)
+          << outcome.message;
+    }
+}
+
+TEST(MyHpo, NamesNoTargetsWhereThereAreNone) {
+  struct NoLoss : OwnProblem {
+    NoLoss() : OwnProblem(4, 1, 0.0) {}
+    double validation_loss(const Vector&, const Vector&) const override { return std::nan(""); }
+  };
+  try {
+    solve(MyHpo{}, NoLoss{}, {});
+    ADD_FAILURE() << "taken";
+  } catch (const InputError& error) {
+    EXPECT_EQ(std::string(error.what()).find("the validation loss of w = 0 is nan: must be finite"), 0U);
+    EXPECT_EQ(std::string(error.what()).find("targets"), std::string::npos) << error.what();
+  }
+}
+
 struct NotANumberWhereItIsJudged : OwnProblem {
   NotANumberWhereItIsJudged() : OwnProblem(4, 1, 0.0) {}
   double validation_gradient(const Vector& w, const Vector& lambda, Vector& g) const override {
@@ -337,6 +381,131 @@ TEST(Sizes, AreCheckedBySolversAndCertificates) {
   Vector w = Vector::Zero(3), gradient(2);
   EXPECT_THROW(reverse_hypergradient(problem, Vector::Zero(2), 0.1, 1, w, gradient), InputError);
   EXPECT_THROW(forward_hypergradient(problem, Vector::Zero(2), 0.1, 1, w, gradient), InputError);
+}
+
+// ---- a validation loss whose minimum is 0 ----
+
+/// The problem of docs/howto-own-model.md: w*(λ) = 2 / (1 + 2e^λ), so at λ = −log 2 the loss is 0.
+struct NoLossAtBest : BilevelProblem {
+  double size;  // of the loss
+  explicit NoLossAtBest(double size_) : size(size_) {}
+  Index weights() const override { return 3; }
+  Index hyperparameters() const override { return 1; }
+  double train_loss(const Vector& w, const Vector& lambda) const override {
+    return 0.5 * (w.array() - 2.0).square().sum() + std::exp(lambda[0]) * w.squaredNorm();
+  }
+  void train_gradient(const Vector& w, const Vector& lambda, Vector& g) const override {
+    g = w.array() - 2.0 + 2.0 * std::exp(lambda[0]) * w.array();
+  }
+  double validation_loss(const Vector& w, const Vector&) const override {
+    return 0.5 * size * (w.array() - 1.0).square().sum();
+  }
+  double validation_gradient(const Vector& w, const Vector& lambda, Vector& g) const override {
+    g = size * (w.array() - 1.0);
+    return validation_loss(w, lambda);
+  }
+};
+
+TEST(NoLoss, IsFoundAndCertified) {
+  for (const double size : {1e-6, 1.0, 1e6})
+    for (const double from_lambda : {-4.0, -1.0, 0.0, 0.7, 3.0}) {
+      const NoLossAtBest problem(size);
+      SolveOptions options;
+      options.start.lambda = lambda_of(from_lambda);
+      const Outcome outcome = solve(MyHpo{}, problem, options);
+      EXPECT_EQ(outcome.status, StopReason::converged)
+          << size << ", " << from_lambda << ": " << outcome.message;
+      EXPECT_NEAR(outcome.best.lambda[0], -std::log(2.0), 1e-8) << size << ", " << from_lambda;
+      const Certificate proof = certify(problem, outcome.best, {});
+      EXPECT_EQ(proof.verdict, Verdict::certified) << size << ", " << from_lambda << ": " << proof.reason;
+    }
+}
+
+// As far from the minimum as its loss shows, it is none.
+TEST(NoLoss, IsNotCertifiedBesideIt) {
+  const NoLossAtBest problem(1.0);
+  for (const double away : {-1e-3, -1e-4, 1e-4, 1e-3}) {
+    const double lambda = away - std::log(2.0);
+    const Vector w = Vector::Constant(3, 2.0 / (1.0 + 2.0 * std::exp(lambda)));
+    const Solution beside{.lambda = lambda_of(lambda), .w = w, .point = w, .loss = {}, .iteration = 0};
+    EXPECT_EQ(certify(problem, beside, {}).verdict, Verdict::not_certified) << away;
+  }
+}
+
+// ---- sizes of what a user's own functions give ----
+
+/// One of whose functions gives its vector a size of its own.
+struct WrongSize : OwnProblem {
+  std::string wrong;
+  Index size;
+  WrongSize(std::string which, Index size_) : OwnProblem(4, 1, 0.0), wrong(std::move(which)), size(size_) {}
+  void spoil(const char* name, Vector& out) const {
+    if (wrong == name) out = Vector::Constant(size, 0.5);
+  }
+  void train_gradient(const Vector& w, const Vector& lambda, Vector& g) const override {
+    OwnProblem::train_gradient(w, lambda, g);
+    spoil("train_gradient", g);
+  }
+  double validation_gradient(const Vector& w, const Vector& lambda, Vector& g) const override {
+    const double loss = OwnProblem::validation_gradient(w, lambda, g);
+    spoil("validation_gradient", g);
+    return loss;
+  }
+  void hessian_product(const Vector& w, const Vector& lambda, const Vector& p, Vector& out) const override {
+    OwnProblem::hessian_product(w, lambda, p, out);
+    spoil("hessian_product", out);
+  }
+  void cross_product(const Vector& w, const Vector& lambda, const Vector& q, Vector& out) const override {
+    OwnProblem::cross_product(w, lambda, q, out);
+    spoil("cross_product", out);
+  }
+};
+
+void expect_refused(const WrongSize& problem, const std::string& where, const std::function<void()>& use) {
+  const std::string rule = ": returned " + std::to_string(problem.size) +
+                           (problem.size == 1 ? " number: must be 4" : " numbers: must be 4");
+  try {
+    use();
+    ADD_FAILURE() << where << " took it: " << problem.wrong << rule;
+  } catch (const InputError& error) {
+    const std::string message = error.what();
+    EXPECT_NE(message.find(problem.wrong), std::string::npos) << where << ": " << message;
+    EXPECT_NE(message.find(rule), std::string::npos) << where << ": " << message;
+  }
+}
+
+TEST_P(EveryMethod, RefusesTrainingGradientsOfTheWrongSize) {
+  for (const Index size : {1, 5}) {
+    const WrongSize problem("train_gradient", size);
+    expect_refused(problem, GetParam(),
+                   [&] { solve(*method(GetParam()).make({}), problem, from(lambda_of(-1.0))); });
+  }
+}
+
+TEST(Sizes, OfDerivativesAreCheckedWhereTheyAreUsed) {
+  for (const char* name : {"train_gradient", "validation_gradient", "hessian_product", "cross_product"})
+    for (const Index size : {0, 1, 5}) {
+      const WrongSize problem(name, size);
+      const Vector w = OwnProblem(4, 1, 0.0).trained(lambda_of(-1.0));
+      const Solution solution{.lambda = lambda_of(-1.0), .w = w, .point = w, .loss = {}, .iteration = 0};
+      expect_refused(problem, "my-hpo", [&] { solve(MyHpo{}, problem, from(lambda_of(-1.0))); });
+      expect_refused(problem, "certify", [&] { certify(problem, solution, {}); });
+      expect_refused(problem, "check_gradients", [&] { check_gradients(problem, w, lambda_of(-1.0)); });
+    }
+}
+
+TEST(Sizes, MustBePositive) {
+  const OwnProblem without_weights(0, 1, 0.0), without_lambdas(4, 0, 0.0);
+  const auto message = [](const BilevelProblem& problem) {
+    try {
+      solve(MyHpo{}, problem, {});
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string("taken");
+  };
+  EXPECT_EQ(message(without_weights), "weights() = 0: must be >= 1");
+  EXPECT_EQ(message(without_lambdas), "hyperparameters() = 0: must be >= 1");
 }
 
 }  // namespace
