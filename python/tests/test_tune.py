@@ -127,6 +127,39 @@ def test_data_frames_give_names(table):
     assert labels.lambda_names == ["left", "r"]
 
 
+def test_columns_of_data_frames_are_matched_by_name(table, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    X, y = table
+    frame = pandas.DataFrame(X, columns=list("abcdef"))
+    turned = frame[list("fedcba")].assign(other=1.0)
+    found, several = yosida.tune(frame, y), yosida.tune(frame, np.c_[y, y**2])
+    found.save(tmp_path / "model.json")
+    for model in (found, several, yosida.load_model(tmp_path / "model.json")):
+        expected = model.predict(X)
+        for rows in (frame, turned):
+            assert np.array_equal(model.predict(rows), expected)
+        with pytest.raises(ValueError, match='^X: has no column "a", which the model has'):
+            model.predict(frame.rename(columns={"a": "z"}))
+        with pytest.raises(ValueError, match='^X: has several columns "a"'):
+            model.predict(turned.rename(columns={"other": "a"}))
+    sign = yosida.tune(frame, y > np.median(y), model="logistic")
+    assert np.array_equal(sign.predict_proba(turned), sign.predict_proba(X))
+
+
+@pytest.mark.parametrize("targets", [lambda y: y, lambda y: np.c_[y, y**2]], ids=["one", "several"])
+def test_columns_of_validation_and_test_rows_are_matched_by_name(table, targets):
+    pandas = pytest.importorskip("pandas")
+    X, y = table[0], targets(table[1])
+    frame = pandas.DataFrame(X, columns=list("abcdef"))
+    turned = frame[list("fedcba")]
+    plain = yosida.tune(X[:60], y[:60], validation=(X[60:], y[60:]), test=(X[:9], y[:9]))
+    for more in ({}, {"feature_names": list("uvwxyz")}):
+        found = yosida.tune(frame[:60], y[:60], validation=(turned[60:], y[60:]), test=(turned[:9], y[:9]), **more)
+        assert np.array_equal(found.lambda_, plain.lambda_) and found.losses == plain.losses
+    with pytest.raises(ValueError, match='^validation: has no column "a", which X has'):
+        yosida.tune(frame, y, validation=(frame.rename(columns={"a": "z"}), y))
+
+
 BAD = [
     (dict(X=np.zeros(5)), "X"),
     (dict(X=np.zeros((0, 3)), y=[]), "^X: has 0 rows and 3 columns"),
@@ -202,6 +235,8 @@ def test_models_are_saved_pickled_and_loaded(table, classes, tmp_path):
     found.save(tmp_path / "model.json")
     again = yosida.load_model(tmp_path / "model.json")
     assert np.array_equal(again.predict(X)[:, 0], found.predict(X))
+    for rows in (X.tolist(), np.asfortranarray(X), sp.csc_matrix(X), X.astype(np.float32).astype(object)):
+        np.testing.assert_allclose(again.predict(rows)[:, 0], found.predict(X), rtol=1e-5)
     copied = pickle.loads(pickle.dumps(found))
     assert np.array_equal(copied.predict(X), found.predict(X))
     assert copied.certificate == found.certificate

@@ -230,7 +230,7 @@ class _Tuned(BaseEstimator):
         try:
             x, _, _ = _arrays.design(X)
             run_it = self._run_several if getattr(target, "ndim", 1) == 2 else run
-            found = run_it(title, (x, target, weight, fold), held_out, None, pairs, names, options, progress, any_order=True)
+            found = run_it(title, (x, target, weight, fold, names), held_out, None, pairs, options, progress, any_order=True)
         except InputError as error:
             raise InputError(self._in_own_words(str(error))) from None
         finally:
@@ -283,7 +283,7 @@ class _Tuned(BaseEstimator):
         except ValueError as error:
             raise ValueError(f"validation: {error}") from None
         weight = _arrays.weights(validation[2], "validation[2]", X.shape[0]) if len(validation) == 3 else None
-        return (_arrays.design(X, "validation[0]")[0], self._coded(y), weight, None)
+        return (_arrays.design(X, "validation[0]")[0], self._coded(y), weight, None, [])
 
     def _coded(self, y: Any) -> Any:
         return _arrays.numbers(y, "y", len(y))

@@ -104,12 +104,12 @@ class RidgeTuned(_Grouped, TunedRegressor):
         return table(y, "y", len(y)) if is_table(y) else super()._coded(y)
 
     def _run_several(
-        self, title: str, train: Any, validation: Any, test: Any, parts: Any, names: Any, options: Any, progress: Any,
+        self, title: str, train: Any, validation: Any, test: Any, parts: Any, options: Any, progress: Any,
         any_order: bool,
     ) -> Any:
         """Several targets share what the rows cost."""
         target_names = [str(t) for t in range(train[1].shape[1])]
-        return run_targets(train, validation, test, parts, names, target_names, options, any_order)
+        return run_targets(train, validation, test, parts, target_names, options, any_order)
 
     def _keep(self, found: Any, total_weight: float) -> None:
         if not hasattr(found, "certificates"):

@@ -8,7 +8,6 @@ from typing import Any, Mapping, Optional, Sequence
 
 import numpy as np
 
-from . import _arrays
 
 
 @dataclass(frozen=True)
@@ -206,9 +205,10 @@ class Tuned:
         return float(intercept[0]) if len(intercept) == 1 else intercept
 
     def predict(self, X: Any) -> Any:
-        """The target as the model expects it, or the label of the largest margin."""
+        """The target as the model expects it, or the label of the largest margin. Columns of a DataFrame are matched by
+        name, as `yosida predict` does: they may stand in another order, and others are passed over."""
         model = self._model()
-        values = model.predict(_arrays.design(X)[0])
+        values = model.predict(X)
         if not model.labels:
             return values[:, 0]
         labels = np.array(model.labels)
@@ -216,7 +216,7 @@ class Tuned:
 
     def predict_proba(self, X: Any) -> Any:
         """The probability of each label, in rising order of these."""
-        return self._model().predict_proba(_arrays.design(X)[0])
+        return self._model().predict_proba(X)
 
     def save(self, path: Any) -> None:
         """Writes the model as JSON, for ``yosida predict`` and :func:`load_model`."""

@@ -97,8 +97,8 @@ class TunedTargets:
         return self.model.coefficients()["intercept"]
 
     def predict(self, X: Any) -> Any:
-        """A column for each target."""
-        return self.model.predict(_arrays.design(X)[0])
+        """A column for each target. Columns of a DataFrame are matched by name."""
+        return self.model.predict(X)
 
     def save(self, path: Any) -> None:
         """Writes the model as JSON, for ``yosida predict`` and :func:`load_model`."""
@@ -116,26 +116,25 @@ class TunedTargets:
 
 
 def run_targets(
-    train: tuple[Any, Any, Any, Any],
+    train: tuple[Any, Any, Any, Any, list[str]],
     validation: Any,
     test: Any,
     parts: Any,
-    names: Sequence[str],
     target_names: Sequence[str],
     options: dict[str, Any],
     any_order: bool = False,
 ) -> TunedTargets:
-    """One call of the module. Each part: X, y, weight and fold."""
+    """One call of the module. Each part: X, y, weight, fold, and names of columns."""
 
     def rows_of(part: Any) -> Any:
-        return None if part is None else (part[0], None, part[2], part[3])
+        return None if part is None else (part[0], None, *part[2:])
 
     def targets_of(part: Any) -> Any:
         return None if part is None else part[1]
 
     y = (train[1], targets_of(validation), targets_of(test))
     found = _core.tune_targets(
-        rows_of(train), rows_of(validation), rows_of(test), y, parts, list(names), list(target_names), options, any_order
+        rows_of(train), rows_of(validation), rows_of(test), y, parts, list(target_names), options, any_order
     )
     lam = found["lambda"]
     return TunedTargets(

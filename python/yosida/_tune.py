@@ -31,20 +31,19 @@ Folds = Union[int, Sequence[float], Iterable[tuple[Any, Any]], Any]
 
 def run(
     title: str,
-    train: tuple[Any, Any, Any, Any],
+    train: tuple[Any, Any, Any, Any, list[str]],
     validation: Any,
     test: Any,
     parts: Any,
-    names: Sequence[str],
     options: dict[str, Any],
     watch: Optional[Watch] = None,
     any_order: bool = False,
     interrupt: str = "return",
 ) -> Tuned:
-    """One call of the module, and what it returns as a Tuned."""
+    """One call of the module, and what it returns as a Tuned. Each part: X, y, weight, fold, and names of columns."""
     if interrupt not in ("return", "raise"):
         raise ValueError(f"interrupt = {interrupt!r}: must be 'return' or 'raise'")
-    found = _core.tune(train, validation, test, parts, list(names), options, watch, any_order, interrupt == "raise")
+    found = _core.tune(train, validation, test, parts, options, watch, any_order, interrupt == "raise")
     return Tuned(
         lambda_=found["lambda"],
         lambda_names=found["lambda_names"],
@@ -218,7 +217,7 @@ def tune(
         Put the rows in an order that their contents decide first, so that the answer does not depend on the order they
         come in, to the last bit.
     feature_names : sequence of str, optional
-        Of a DataFrame its columns.
+        Of a DataFrame its columns. Tables that are given for validation, tests and predictions are matched by name.
     watch : callable, optional
         Called after each iteration with (iteration, λ, validation loss, gradients, seconds); True ends the run.
     verbose : bool
@@ -252,7 +251,8 @@ def tune(
     """
     _arrays.forget_copies()
     x, rows, columns = _arrays.design(X)
-    names = list(feature_names) if feature_names is not None else _arrays.names_of(X)
+    names_in_table = _arrays.names_of(X)
+    names = names_in_table if feature_names is None else list(feature_names)
     if names and len(names) != columns:
         raise ValueError(f"feature_names: has {len(names)} names: must have one for each of the {columns} columns")
     several = is_table(y)
@@ -297,21 +297,20 @@ def tune(
         if value is not None:
             options[name] = value
     weight = _arrays.weights(sample_weight, "sample_weight", rows)
+    train = (x, target, weight, fold, names)
+    renamed = dict(zip(names_in_table, names))
+    held_out, tests = part(validation, "validation", renamed, several), part(test, "test", renamed, several)
     if several:
         names_of_targets = _arrays.names_of(y) or [str(t) for t in range(target.shape[1])]
-        return run_targets(
-            (x, target, weight, fold), part(validation, "validation", True), part(test, "test", True), pairs, names,
-            names_of_targets, options, any_order,
-        )
+        return run_targets(train, held_out, tests, pairs, names_of_targets, options, any_order)
     progress = Progress(f"{model} by {method}") if verbose else None
     try:
         return run(
             f"{model} by {method}",
-            (x, target, weight, fold),
-            part(validation, "validation"),
-            part(test, "test"),
+            train,
+            held_out,
+            tests,
             pairs,
-            names,
             options,
             both(progress, watch),
             any_order,
