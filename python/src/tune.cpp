@@ -259,7 +259,9 @@ py::dict tune_rows(const py::tuple& train, const py::object& validation, const p
     if (was_asked && tuned.outcome.status == StopReason::stopped)
       tuned.outcome.message = "stopped by Ctrl-C; this is the best so far";
     if (!trace.empty()) tuned.outcome.trace = std::move(trace);
-    return tuned_dict(problem, tuned);
+    py::dict found = tuned_dict(problem, tuned);
+    found["interrupted"] = was_asked;
+    return found;
   } catch (const RunEnded&) {
     computation.end(true);
     throw;
@@ -330,7 +332,7 @@ py::dict tune_many(const py::tuple& train, const py::object& validation, const p
     }
     options.stop = computation.token();
     const TunedTargets tuned = tune_targets(std::move(rows), std::move(targets), options);
-    computation.end(false);
+    computation.end(true);  // of several targets there is no best so far, so Ctrl-C always ends in an exception
     return targets_dict(tuned);
   } catch (const RunEnded&) {
     computation.end(true);

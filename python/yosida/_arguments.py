@@ -190,6 +190,13 @@ def seed_of(seed: Any, name: str = "seed") -> int:
     return int(seed)
 
 
+def raises_interrupt(interrupt: Any) -> bool:
+    """Whether Ctrl-C is to raise KeyboardInterrupt."""
+    if interrupt not in ("return", "raise"):
+        raise ValueError(f"interrupt = {interrupt!r}: must be 'return' or 'raise'")
+    return bool(interrupt == "raise")
+
+
 def setting_texts(settings: Any) -> dict[str, str]:
     """Settings of a method as the command line writes them."""
     if settings is None:

@@ -157,6 +157,8 @@ class Tuned:
         μ of the term that has drawn several λ together; 0 where there was none.
     warnings : list of str
         What was asked for beside the answer and could not be done.
+    interrupted : bool
+        Whether Ctrl-C came; where it came before the search had ended, ``status`` is "stopped".
     model : Model or None
         To save, and to predict with.
     """
@@ -189,6 +191,7 @@ class Tuned:
     trust: Optional[dict[str, Any]] = None
     nested: Optional[dict[str, Any]] = None
     shrinkage: float = 0.0
+    interrupted: bool = False
 
     @property
     def penalty(self) -> Any:

@@ -13,6 +13,7 @@ from ._arguments import (
     column_texts,
     group_texts,
     part,
+    raises_interrupt,
     row_groups,
     seed_of,
     setting_texts,
@@ -38,12 +39,10 @@ def run(
     options: dict[str, Any],
     watch: Optional[Watch] = None,
     any_order: bool = False,
-    interrupt: str = "return",
+    raise_interrupt: bool = False,
 ) -> Tuned:
     """One call of the module, and what it returns as a Tuned. Each part: X, y, weight, fold, and names of columns."""
-    if interrupt not in ("return", "raise"):
-        raise ValueError(f"interrupt = {interrupt!r}: must be 'return' or 'raise'")
-    found = _core.tune(train, validation, test, parts, options, watch, any_order, interrupt == "raise")
+    found = _core.tune(train, validation, test, parts, options, watch, any_order, raise_interrupt)
     return Tuned(
         lambda_=found["lambda"],
         lambda_names=found["lambda_names"],
@@ -73,6 +72,7 @@ def run(
         trust=found["trust"],
         nested=found["nested"],
         shrinkage=found["shrinkage"],
+        interrupted=found["interrupted"],
     )
 
 
@@ -223,7 +223,8 @@ def tune(
     verbose : bool
         Show progress.
     interrupt : {"return", "raise"}
-        What Ctrl-C does: end the run and return the best so far, or raise KeyboardInterrupt.
+        What Ctrl-C does: end the run and return the best so far, or raise KeyboardInterrupt. Of several targets there is
+        no best so far, so it is raised in any case.
     copy_bytes : float, optional
         How much memory packed copies of the rows may take; they are read faster.
 
@@ -249,6 +250,7 @@ def tune(
     >>> found.coef.shape
     (10,)
     """
+    raise_interrupt = raises_interrupt(interrupt)
     _arrays.forget_copies()
     x, rows, columns = _arrays.design(X)
     names_in_table = _arrays.names_of(X)
@@ -314,7 +316,7 @@ def tune(
             options,
             both(progress, watch),
             any_order,
-            interrupt,
+            raise_interrupt,
         )
     finally:
         if progress is not None:
