@@ -152,6 +152,9 @@ std::string in_words_of_python(std::string message) {
   if (message.starts_with("X: every training target")) message[0] = 'y';
   if (const auto at = message.find("see: yosida methods"); at != std::string::npos)
     message.replace(at, std::string::npos, "see: yosida.methods()");
+  constexpr std::string_view kFill = "--missing mean";
+  if (const auto at = message.find(kFill); at != std::string::npos)
+    message.replace(at, kFill.size(), "fill_missing=True");
   for (std::size_t at = 0; at < message.size();) {
     std::size_t end = at;
     while (end < message.size() && is_part(message[end])) ++end;

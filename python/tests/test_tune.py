@@ -160,6 +160,27 @@ def test_columns_of_validation_and_test_rows_are_matched_by_name(table, targets)
         yosida.tune(frame, y, validation=(frame.rename(columns={"a": "z"}), y))
 
 
+def test_missing_values_of_pandas_are_those_of_numpy(table):
+    pandas = pytest.importorskip("pandas")
+    X, y = np.round(table[0]), table[1]
+    frame = pandas.DataFrame(X, columns=list("abcdef"))
+    whole = frame.astype({"a": "Int64", "b": "Float64"}).assign(c=(X[:, 2] > 0)).astype({"c": "boolean"})
+    whole.iloc[[3, 7], 0] = pandas.NA
+    whole.iloc[4, 1] = whole.iloc[5, 2] = pandas.NA
+    expected = whole.astype(float)
+    assert expected.isna().sum().sum() == 4
+    found, plain = (yosida.tune(each, y, fill_missing=True) for each in (whole, expected))
+    assert np.array_equal(found.coef, plain.coef)
+    assert np.array_equal(found.predict(whole), plain.predict(expected))
+    for each in (whole, expected):
+        with pytest.raises(ValueError, match=r'"a" has no value \(NaN\) in \d of \d+ rows: .* fill_missing=True'):
+            yosida.tune(each, y, folds=2)
+    with pytest.raises(ValueError, match="^y: has an entry that is missing"):
+        yosida.tune(X, whole["a"])
+    with pytest.raises(ValueError, match='row 4 has target "a" = nan'):
+        yosida.tune(X, whole[["a", "b"]])
+
+
 BAD = [
     (dict(X=np.zeros(5)), "X"),
     (dict(X=np.zeros((0, 3)), y=[]), "^X: has 0 rows and 3 columns"),

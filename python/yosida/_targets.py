@@ -15,10 +15,7 @@ from ._results import certificate_of
 def table(values: Any, name: str, rows: int) -> Any:
     """A float64 for each row and target."""
     _arrays.require_real(values, name)
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{name}: has entries that are no numbers: {error}") from None
+    array = _arrays.as_doubles(values, name)
     if array.ndim != 2 or array.shape[1] == 0:
         raise ValueError(f"{name}: has shape {array.shape}: must be (rows, targets)")
     if len(array) != rows:
