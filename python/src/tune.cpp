@@ -184,7 +184,8 @@ py::dict tuned_dict(const TuneProblem& problem, const Tuned& tuned) {
   all["warnings"] = warnings_of(tuned.warnings);
   std::string notes;
   for (const std::string& note : problem.data().notes) notes += (notes.empty() ? "" : "; ") + note;
-  all["note"] = notes;
+  all["note"] = in_words_of_python(std::move(notes));
+  all["model_name"] = std::string(problem.data().model->name);
   all["folds"] = problem.data().fold_count;
   all["rows"] = py::make_tuple(problem.split().train.rows(), problem.split().validation.rows(),
                                problem.split().test ? problem.split().test->rows() : 0);

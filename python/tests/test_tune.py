@@ -181,6 +181,20 @@ def test_missing_values_of_pandas_are_those_of_numpy(table):
         yosida.tune(X, whole[["a", "b"]])
 
 
+def test_the_target_decides_on_the_model_as_on_the_command_line(table, classes):
+    X, y = table
+    _, two, three = classes
+    for target, model in ((y, "ridge"), (two, "logistic"), (two > 0, "logistic"), (three, "softmax")):
+        found, named = yosida.tune(X, target), yosida.tune(X, target, model=model)
+        assert found.model.name == model and found.title == named.title == f"{model} by my-hpo"
+        assert np.array_equal(found.coef, named.coef)
+        assert named.note == "" and ("so model " + model in found.note) == (model != "ridge")
+    assert yosida.tune(X, two, model="ridge").model.name == "ridge"
+    assert yosida.tune(X, np.c_[two, y]).model.name == "ridge"
+    with pytest.raises(ValueError, match="^y: has entries that are no numbers: .*LogisticTuned"):
+        yosida.tune(X, np.where(two, "yes", "no"))
+
+
 BAD = [
     (dict(X=np.zeros(5)), "X"),
     (dict(X=np.zeros((0, 3)), y=[]), "^X: has 0 rows and 3 columns"),

@@ -86,14 +86,14 @@ def _kinds(values: Any) -> list[Any]:
     return list(kinds) if hasattr(kinds, "__iter__") else [getattr(values, "dtype", None)]
 
 
-def as_doubles(values: Any, name: str) -> Any:
-    """Rows of float64. Missing values of pandas, which are no numbers, become NaN."""
+def as_doubles(values: Any, name: str, advice: str = "") -> Any:
+    """Rows of float64. Missing values of pandas, which are no numbers, become NaN. `advice` where there are others."""
     try:
         if any(hasattr(kind, "na_value") for kind in _kinds(values)) and hasattr(values, "to_numpy"):
             values = values.to_numpy(dtype=np.float64, na_value=np.nan)
         return np.asarray(values, dtype=np.float64, order="C")
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{name}: has entries that are no numbers: {error}") from None
+        raise ValueError(f"{name}: has entries that are no numbers: {error}{advice}") from None
 
 
 def require_real(values: Any, name: str) -> None:
@@ -171,10 +171,10 @@ def _values(X: Any) -> Any:
     return values if isinstance(values, np.ndarray) else np.empty(0)
 
 
-def numbers(values: Any, name: str, rows: int) -> Any:
+def numbers(values: Any, name: str, rows: int, advice: str = "") -> Any:
     """One float64 for each row."""
     require_real(values, name)
-    array = as_doubles(values, name)
+    array = as_doubles(values, name, advice)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:

@@ -27,11 +27,12 @@ if TYPE_CHECKING:
     from typing_extensions import Literal, ParamSpec, Protocol, overload
 
 Watch = Callable[[int, Any, float, int, float], bool]
+_LABELS = ". Labels that are no numbers are taken by LogisticTuned and SVCTuned"
 Folds = Union[int, Sequence[float], Iterable[tuple[Any, Any]], Any]
 
 
 def run(
-    title: str,
+    title: Optional[str],
     train: tuple[Any, Any, Any, Any, list[str]],
     validation: Any,
     test: Any,
@@ -41,7 +42,8 @@ def run(
     any_order: bool = False,
     raise_interrupt: bool = False,
 ) -> Tuned:
-    """One call of the module, and what it returns as a Tuned. Each part: X, y, weight, fold, and names of columns."""
+    """One call of the module, and what it returns as a Tuned. Each part: X, y, weight, fold, and names of columns.
+    `title`: what the result calls itself; by default its model and its method."""
     found = _core.tune(train, validation, test, parts, options, watch, any_order, raise_interrupt)
     return Tuned(
         lambda_=found["lambda"],
@@ -65,7 +67,7 @@ def run(
         rows=found["rows"],
         folds=found["folds"],
         note=found["note"],
-        title=title,
+        title=title or f"{found['model_name']} by {options['method']}",
         low=found["low"],
         high=found["high"],
         criterion=found["criterion"],
@@ -97,7 +99,7 @@ def tune(
     X: Any,
     y: Any,
     *,
-    model: str = "ridge",
+    model: Optional[str] = None,
     sample_weight: Any = None,
     folds: Folds = None,
     criterion: Optional[str] = None,
@@ -147,8 +149,10 @@ def tune(
     y : array of shape (rows,), or (rows, targets)
         Numbers, or for ``logistic``, ``softmax`` and ``svm`` labels, which are numbers here. Several targets of ``ridge``
         are tuned from one factorisation: see :class:`TunedTargets`.
-    model : str
-        One of :func:`models`.
+    model : str, optional
+        One of :func:`models`. By default the target decides, as on the command line: two values are classes of
+        "logistic", whole numbers from 0 or 1 on, of which each is in enough rows, those of "softmax", and all others
+        numbers of "ridge". The result says so (``note``).
     sample_weight : array, optional
         A weight ≥ 0 for each row: a row of weight 2 counts as two rows. Only ratios matter.
     folds : int, array, pairs or splitter, optional
@@ -258,10 +262,9 @@ def tune(
     if names and len(names) != columns:
         raise ValueError(f"feature_names: has {len(names)} names: must have one for each of the {columns} columns")
     several = is_table(y)
-    target = table(y, "y", rows) if several else _arrays.numbers(y, "y", rows)
+    target = table(y, "y", rows) if several else _arrays.numbers(y, "y", rows, _LABELS)
     drawn, fold, pairs = split_folds(folds, X, y, rows)
     options: dict[str, Any] = {
-        "model": model,
         "x": pretreatment,
         "intercept": bool(intercept),
         "fill_missing": bool(fill_missing),
@@ -278,6 +281,7 @@ def tune(
         **budget_options(budget),
     }
     for name, value in (
+        ("model", model),
         ("target", target_pretreatment),
         ("validation_fraction", validation_fraction),
         ("test_fraction", test_fraction),
@@ -305,10 +309,10 @@ def tune(
     if several:
         names_of_targets = _arrays.names_of(y) or [str(t) for t in range(target.shape[1])]
         return run_targets(train, held_out, tests, pairs, names_of_targets, options, any_order)
-    progress = Progress(f"{model} by {method}") if verbose else None
+    progress = Progress(f"{model} by {method}" if model else method) if verbose else None
     try:
         return run(
-            f"{model} by {method}",
+            None,
             train,
             held_out,
             tests,
