@@ -34,7 +34,10 @@ py::array_t<double> to_numpy(const Vector& v) { return py::array_t<double>(v.siz
 py::array_t<double> to_numpy(const Matrix& m) { return py::array_t<double>({m.rows(), m.cols()}, m.data()); }
 
 Vector to_vector(const py::handle& numbers, const char* name) {
-  const auto array = py::array_t<double, py::array::c_style | py::array::forcecast>::ensure(numbers);
+  const auto given = py::array::ensure(numbers);
+  if (given && given.dtype().kind() == 'c')
+    throw InputError(std::string(name) + ": holds complex numbers: must be real");
+  const auto array = py::array_t<double, py::array::c_style | py::array::forcecast>::ensure(given);
   if (!array) {
     PyErr_Clear();
     throw InputError(std::string(name) + ": must be an array of numbers");

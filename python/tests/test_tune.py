@@ -253,6 +253,8 @@ BAD = [
     (dict(class_weight="balanced", model="ridge"), "^class_weight: is for classifications"),
     (dict(penalty_per="class"), "^penalty_per class: is for classifications"),
     (dict(trace="some"), "trace"),
+    (dict(copy_bytes=-1), "^copy_bytes = -1: must be >= 0"),
+    (dict(copy_bytes=np.nan), "^copy_bytes"),
     (dict(interrupt="ignore"), "interrupt"),
     (dict(feature_names=["a"]), "feature_names"),
 ]

@@ -124,7 +124,7 @@ def pairs_of(folds: Iterable[Any], rows: int, name: str = "folds") -> list[tuple
             warnings.warn(f"{name}: {shared} rows are in both parts of a pair, so they judge what they have trained", stacklevel=4)
         pairs.append((train, validation))
     if not pairs:
-        raise ValueError(f"{name}: are empty: at least one pair is needed")
+        raise ValueError(f"{name}: is empty: at least one pair is needed")
     return pairs
 
 
