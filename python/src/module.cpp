@@ -34,7 +34,10 @@ py::array_t<double> to_numpy(const Vector& v) { return py::array_t<double>(v.siz
 py::array_t<double> to_numpy(const Matrix& m) { return py::array_t<double>({m.rows(), m.cols()}, m.data()); }
 
 Vector to_vector(const py::handle& numbers, const char* name) {
-  const auto array = py::array_t<double, py::array::c_style | py::array::forcecast>::ensure(numbers);
+  const auto given = py::array::ensure(numbers);
+  if (given && given.dtype().kind() == 'c')
+    throw InputError(std::string(name) + ": holds complex numbers: must be real");
+  const auto array = py::array_t<double, py::array::c_style | py::array::forcecast>::ensure(given);
   if (!array) {
     PyErr_Clear();
     throw InputError(std::string(name) + ": must be an array of numbers");
@@ -152,6 +155,9 @@ std::string in_words_of_python(std::string message) {
   if (message.starts_with("X: every training target")) message[0] = 'y';
   if (const auto at = message.find("see: yosida methods"); at != std::string::npos)
     message.replace(at, std::string::npos, "see: yosida.methods()");
+  constexpr std::string_view kFill = "--missing mean";
+  if (const auto at = message.find(kFill); at != std::string::npos)
+    message.replace(at, kFill.size(), "fill_missing=True");
   for (std::size_t at = 0; at < message.size();) {
     std::size_t end = at;
     while (end < message.size() && is_part(message[end])) ++end;

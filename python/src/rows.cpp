@@ -57,6 +57,7 @@ Dataset dataset_of(const py::tuple& rows, const char* source) {
   data.y = optional_vector(rows[1], "y");
   data.weight = optional_vector(rows[2], "sample_weight");
   data.fold = optional_vector(rows[3], "folds");
+  data.feature_names = rows[4].cast<std::vector<std::string>>();
   data.source = source;
   return data;
 }

@@ -10,7 +10,7 @@ namespace yosida::python {
 /// dimensions whose rows are contiguous, or (indptr, indices, data, columns) of int64, int32 and float64.
 /// What else there is becomes one of these in Python.
 Design design_of(const py::object& x);
-/// (X, y, weight, fold) with None for what there is not.
+/// (X, y, weight, fold, names) with None for what there is not; no names are an empty list.
 Dataset dataset_of(const py::tuple& rows, const char* source);
 
 }  // namespace yosida::python

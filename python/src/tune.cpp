@@ -184,7 +184,8 @@ py::dict tuned_dict(const TuneProblem& problem, const Tuned& tuned) {
   all["warnings"] = warnings_of(tuned.warnings);
   std::string notes;
   for (const std::string& note : problem.data().notes) notes += (notes.empty() ? "" : "; ") + note;
-  all["note"] = notes;
+  all["note"] = in_words_of_python(std::move(notes));
+  all["model_name"] = std::string(problem.data().model->name);
   all["folds"] = problem.data().fold_count;
   all["rows"] = py::make_tuple(problem.split().train.rows(), problem.split().validation.rows(),
                                problem.split().test ? problem.split().test->rows() : 0);
@@ -216,23 +217,20 @@ std::vector<RowParts> parts_of(const py::handle& given) {
 }
 
 Rows rows_of(const py::tuple& train, const py::object& validation, const py::object& test,
-             const py::object& parts, const std::vector<std::string>& feature_names) {
+             const py::object& parts) {
   Rows rows{.train = dataset_of(train, "X")};
   if (!validation.is_none()) rows.validation = dataset_of(validation, "validation");
   if (!test.is_none()) rows.test = dataset_of(test, "test");
   rows.parts = parts_of(parts);
-  rows.train.feature_names = feature_names;
-  if (rows.validation) rows.validation->feature_names = feature_names;
-  if (rows.test) rows.test->feature_names = feature_names;
   return rows;
 }
 
 py::dict tune_rows(const py::tuple& train, const py::object& validation, const py::object& test,
-                   const py::object& parts, const std::vector<std::string>& feature_names,
-                   const py::dict& given, const py::object& watch, bool any_order, bool raise) {
+                   const py::object& parts, const py::dict& given, const py::object& watch, bool any_order,
+                   bool raise) {
   TuneOptions options = options_of(given);
   verify_run(options);
-  Rows rows = rows_of(train, validation, test, parts, feature_names);
+  Rows rows = rows_of(train, validation, test, parts);
   if (options.validation.grouped) rows.train.id = given["grouped"].cast<std::vector<std::string>>();
   if (!watch.is_none()) options.observers.push_back(observer_of(py::reinterpret_borrow<py::function>(watch)));
 
@@ -262,7 +260,9 @@ py::dict tune_rows(const py::tuple& train, const py::object& validation, const p
     if (was_asked && tuned.outcome.status == StopReason::stopped)
       tuned.outcome.message = "stopped by Ctrl-C; this is the best so far";
     if (!trace.empty()) tuned.outcome.trace = std::move(trace);
-    return tuned_dict(problem, tuned);
+    py::dict found = tuned_dict(problem, tuned);
+    found["interrupted"] = was_asked;
+    return found;
   } catch (const RunEnded&) {
     computation.end(true);
     throw;
@@ -308,13 +308,13 @@ py::dict targets_dict(const TunedTargets& tuned) {
   return all;
 }
 
-/// Each of the parts is (X, None, weight, fold), and its targets stand in `y`.
+/// Each of the parts is (X, None, weight, fold, names), and its targets stand in `y`.
 py::dict tune_many(const py::tuple& train, const py::object& validation, const py::object& test,
-                   const py::tuple& y, const py::object& parts, const std::vector<std::string>& feature_names,
-                   const std::vector<std::string>& target_names, const py::dict& given, bool any_order) {
+                   const py::tuple& y, const py::object& parts, const std::vector<std::string>& target_names,
+                   const py::dict& given, bool any_order) {
   TuneOptions options = options_of(given);
   verify_run(options);
-  Rows rows = rows_of(train, validation, test, parts, feature_names);
+  Rows rows = rows_of(train, validation, test, parts);
   if (options.validation.grouped) rows.train.id = given["grouped"].cast<std::vector<std::string>>();
   Targets targets{.names = target_names,
                   .train = matrix_of(y[0]),
@@ -333,7 +333,7 @@ py::dict tune_many(const py::tuple& train, const py::object& validation, const p
     }
     options.stop = computation.token();
     const TunedTargets tuned = tune_targets(std::move(rows), std::move(targets), options);
-    computation.end(false);
+    computation.end(true);  // of several targets there is no best so far, so Ctrl-C always ends in an exception
     return targets_dict(tuned);
   } catch (const RunEnded&) {
     computation.end(true);
@@ -350,11 +350,13 @@ py::dict coefficients_of(const FittedModel& model) {
   return all;
 }
 
-Dataset rows_to_predict(const FittedModel& model, const py::object& x) {
+/// Rows of any kind that tune() takes, and the names of their columns where they have some.
+Dataset rows_to_predict(const py::object& x) {
+  const py::module_ arrays = py::module_::import("yosida._arrays");
   Dataset data;
-  data.x = design_of(x);
+  data.x = design_of(arrays.attr("design")(x)[py::int_(0)]);
+  data.feature_names = arrays.attr("names_of")(x).cast<std::vector<std::string>>();
   data.source = "X";
-  if (data.features() == model.features) data.feature_names = model.feature_names;
   return data;
 }
 
@@ -382,7 +384,7 @@ void add_tune(py::module_& module) {
       .def("coefficients", &coefficients_of)
       .def("predict",
            [](const FittedModel& m, const py::object& x) {
-             Dataset data = rows_to_predict(m, x);
+             Dataset data = rows_to_predict(x);
              std::optional<Matrix> found;
              {
                const py::gil_scoped_release release;
@@ -392,7 +394,7 @@ void add_tune(py::module_& module) {
            })
       .def("predict_proba",
            [](const FittedModel& m, const py::object& x) {
-             return to_numpy(m.predict_proba(rows_to_predict(m, x)));
+             return to_numpy(m.predict_proba(rows_to_predict(x)));
            })
       .def("to_json", [](const FittedModel& m) { return to_json(m); })
       .def("save", [](const FittedModel& m, const std::string& file) { save_model(m, file); })

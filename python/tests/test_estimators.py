@@ -1,6 +1,9 @@
 """The estimators and scikit-learn."""
 
+import os
 import pickle
+import signal
+import threading
 
 import joblib
 import numpy as np
@@ -8,6 +11,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import ElasticNet, Lasso, LinearRegression, LogisticRegression, PoissonRegressor, Ridge
 from sklearn.model_selection import GroupKFold, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -207,6 +211,29 @@ def test_tags_of_later_versions():
     assert all(tag.input_tags.sparse and tag.target_tags.required for tag in tags.values())
     assert [kind for kind, tag in tags.items() if tag.target_tags.positive_only] == [PoissonTuned]
     assert not tags[SVCTuned].classifier_tags.multi_class and tags[LogisticTuned].classifier_tags.multi_class
+
+
+@pytest.mark.parametrize("how", ["return", "raise"])
+def test_ctrl_c_is_said(how):
+    """In the main thread, while the library searches: in time, because the search has no end of its own."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(5000, 30))
+    y = X @ rng.normal(size=30) + rng.normal(size=5000)
+    model = RidgeTuned(method="sho", settings={"alpha": 1e-6}, budget={"iterations": 10**9}, interrupt=how)
+    timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    if how == "raise":
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X, y)
+    else:
+        with pytest.warns(ConvergenceWarning, match="^RidgeTuned: stopped by Ctrl-C; the penalties are the best so far") as said:
+            model.fit(X, y)
+        assert said[0].filename == __file__
+        assert model.status_ == "stopped" and model.certificate_ is None and np.isfinite(model.coef_).all()
+    timer.join()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    with pytest.raises(ValueError, match="^interrupt = 'ignore'"):
+        RidgeTuned(interrupt="ignore").fit(X[:50], y[:50])
 
 
 def test_sparse_rows_are_read_in_place(table):

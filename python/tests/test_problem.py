@@ -149,6 +149,8 @@ def test_numbers_that_are_not_finite_end_the_run_and_are_named():
     (dict(train_gradient=lambda self, w, lam: "none"), "train_gradient"),
     (dict(train_loss=lambda self, w, lam: None, validation_loss=lambda self, w, lam: "x"), "loss"),
     (dict(train_gradient=lambda self, w, lam: np.ones((5, 1))), "train_gradient.*dimension"),
+    (dict(train_gradient=lambda self, w, lam: w + 0j), "train_gradient: holds complex numbers: must be real"),
+    (dict(validation_gradient=lambda self, w, lam: list(w + 0j)), "validation_gradient: holds complex numbers: must be real"),
 ])
 def test_results_of_a_wrong_kind_are_named(change, rule):
     with pytest.raises(ValueError, match=rule):

@@ -127,6 +127,74 @@ def test_data_frames_give_names(table):
     assert labels.lambda_names == ["left", "r"]
 
 
+def test_columns_of_data_frames_are_matched_by_name(table, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    X, y = table
+    frame = pandas.DataFrame(X, columns=list("abcdef"))
+    turned = frame[list("fedcba")].assign(other=1.0)
+    found, several = yosida.tune(frame, y), yosida.tune(frame, np.c_[y, y**2])
+    found.save(tmp_path / "model.json")
+    for model in (found, several, yosida.load_model(tmp_path / "model.json")):
+        expected = model.predict(X)
+        for rows in (frame, turned):
+            assert np.array_equal(model.predict(rows), expected)
+        with pytest.raises(ValueError, match='^X: has no column "a", which the model has'):
+            model.predict(frame.rename(columns={"a": "z"}))
+        with pytest.raises(ValueError, match='^X: has several columns "a"'):
+            model.predict(turned.rename(columns={"other": "a"}))
+    sign = yosida.tune(frame, y > np.median(y), model="logistic")
+    assert np.array_equal(sign.predict_proba(turned), sign.predict_proba(X))
+
+
+@pytest.mark.parametrize("targets", [lambda y: y, lambda y: np.c_[y, y**2]], ids=["one", "several"])
+def test_columns_of_validation_and_test_rows_are_matched_by_name(table, targets):
+    pandas = pytest.importorskip("pandas")
+    X, y = table[0], targets(table[1])
+    frame = pandas.DataFrame(X, columns=list("abcdef"))
+    turned = frame[list("fedcba")]
+    plain = yosida.tune(X[:60], y[:60], validation=(X[60:], y[60:]), test=(X[:9], y[:9]))
+    for more in ({}, {"feature_names": list("uvwxyz")}):
+        found = yosida.tune(frame[:60], y[:60], validation=(turned[60:], y[60:]), test=(turned[:9], y[:9]), **more)
+        assert np.array_equal(found.lambda_, plain.lambda_) and found.losses == plain.losses
+    with pytest.raises(ValueError, match='^validation: has no column "a", which X has'):
+        yosida.tune(frame, y, validation=(frame.rename(columns={"a": "z"}), y))
+
+
+def test_missing_values_of_pandas_are_those_of_numpy(table):
+    pandas = pytest.importorskip("pandas")
+    X, y = np.round(table[0]), table[1]
+    frame = pandas.DataFrame(X, columns=list("abcdef"))
+    whole = frame.astype({"a": "Int64", "b": "Float64"}).assign(c=(X[:, 2] > 0)).astype({"c": "boolean"})
+    whole.iloc[[3, 7], 0] = pandas.NA
+    whole.iloc[4, 1] = whole.iloc[5, 2] = pandas.NA
+    expected = whole.astype(float)
+    assert expected.isna().sum().sum() == 4
+    found, plain = (yosida.tune(each, y, fill_missing=True) for each in (whole, expected))
+    assert np.array_equal(found.coef, plain.coef)
+    assert np.array_equal(found.predict(whole), plain.predict(expected))
+    for each in (whole, expected):
+        with pytest.raises(ValueError, match=r'"a" has no value \(NaN\) in \d of \d+ rows: .* fill_missing=True'):
+            yosida.tune(each, y, folds=2)
+    with pytest.raises(ValueError, match="^y: has an entry that is missing"):
+        yosida.tune(X, whole["a"])
+    with pytest.raises(ValueError, match='row 4 has target "a" = nan'):
+        yosida.tune(X, whole[["a", "b"]])
+
+
+def test_the_target_decides_on_the_model_as_on_the_command_line(table, classes):
+    X, y = table
+    _, two, three = classes
+    for target, model in ((y, "ridge"), (two, "logistic"), (two > 0, "logistic"), (three, "softmax")):
+        found, named = yosida.tune(X, target), yosida.tune(X, target, model=model)
+        assert found.model.name == model and found.title == named.title == f"{model} by my-hpo"
+        assert np.array_equal(found.coef, named.coef)
+        assert named.note == "" and ("so model " + model in found.note) == (model != "ridge")
+    assert yosida.tune(X, two, model="ridge").model.name == "ridge"
+    assert yosida.tune(X, np.c_[two, y]).model.name == "ridge"
+    with pytest.raises(ValueError, match="^y: has entries that are no numbers: .*LogisticTuned"):
+        yosida.tune(X, np.where(two, "yes", "no"))
+
+
 BAD = [
     (dict(X=np.zeros(5)), "X"),
     (dict(X=np.zeros((0, 3)), y=[]), "^X: has 0 rows and 3 columns"),
@@ -181,8 +249,12 @@ BAD = [
     (dict(unpenalised=["nobody"]), "unpenalised"),
     (dict(pretreatment="whiten"), "pretreatment"),
     (dict(target_pretreatment="log"), "target_pretreatment"),
-    (dict(class_weight="balanced"), "class_weight"),
+    (dict(class_weight="balanced"), "^class_weight: is for classifications"),
+    (dict(class_weight="balanced", model="ridge"), "^class_weight: is for classifications"),
+    (dict(penalty_per="class"), "^penalty_per class: is for classifications"),
     (dict(trace="some"), "trace"),
+    (dict(copy_bytes=-1), "^copy_bytes = -1: must be >= 0"),
+    (dict(copy_bytes=np.nan), "^copy_bytes"),
     (dict(interrupt="ignore"), "interrupt"),
     (dict(feature_names=["a"]), "feature_names"),
 ]
@@ -202,6 +274,8 @@ def test_models_are_saved_pickled_and_loaded(table, classes, tmp_path):
     found.save(tmp_path / "model.json")
     again = yosida.load_model(tmp_path / "model.json")
     assert np.array_equal(again.predict(X)[:, 0], found.predict(X))
+    for rows in (X.tolist(), np.asfortranarray(X), sp.csc_matrix(X), X.astype(np.float32).astype(object)):
+        np.testing.assert_allclose(again.predict(rows)[:, 0], found.predict(X), rtol=1e-5)
     copied = pickle.loads(pickle.dumps(found))
     assert np.array_equal(copied.predict(X), found.predict(X))
     assert copied.certificate == found.certificate

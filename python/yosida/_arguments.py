@@ -124,7 +124,7 @@ def pairs_of(folds: Iterable[Any], rows: int, name: str = "folds") -> list[tuple
             warnings.warn(f"{name}: {shared} rows are in both parts of a pair, so they judge what they have trained", stacklevel=4)
         pairs.append((train, validation))
     if not pairs:
-        raise ValueError(f"{name}: are empty: at least one pair is needed")
+        raise ValueError(f"{name}: is empty: at least one pair is needed")
     return pairs
 
 
@@ -163,8 +163,8 @@ def split_folds(folds: Any, X: Any, y: Any, rows: int, name: str = "folds") -> t
     return {}, None, pairs_of(listed, rows, name)
 
 
-def part(given: Any, name: str, several: bool = False) -> Any:
-    """(X, y) or (X, y, weights) that is given apart."""
+def part(given: Any, name: str, renamed: Mapping[str, str], several: bool = False) -> Any:
+    """(X, y) or (X, y, weights) that is given apart. `renamed`: what columns of tables are called otherwise."""
     if given is None:
         return None
     if not isinstance(given, (tuple, list)) or len(given) not in (2, 3):
@@ -172,7 +172,7 @@ def part(given: Any, name: str, several: bool = False) -> Any:
     x, rows, _ = _arrays.design(given[0], f"{name}[0]")
     weight = _arrays.weights(given[2], f"{name}[2]", rows) if len(given) == 3 else None
     target = table(given[1], f"{name}[1]", rows) if several else _arrays.numbers(given[1], f"{name}[1]", rows)
-    return (x, target, weight, None)
+    return (x, target, weight, None, [renamed.get(column, column) for column in _arrays.names_of(given[0])])
 
 
 def row_groups(group_rows: Any, rows: int) -> list[str]:
@@ -188,6 +188,13 @@ def seed_of(seed: Any, name: str = "seed") -> int:
     if isinstance(seed, (bool, np.bool_)) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**64:
         raise ValueError(f"{name} = {seed!r}: must be a whole number from 0 to 2**64 - 1")
     return int(seed)
+
+
+def raises_interrupt(interrupt: Any) -> bool:
+    """Whether Ctrl-C is to raise KeyboardInterrupt."""
+    if interrupt not in ("return", "raise"):
+        raise ValueError(f"interrupt = {interrupt!r}: must be 'return' or 'raise'")
+    return bool(interrupt == "raise")
 
 
 def setting_texts(settings: Any) -> dict[str, str]:

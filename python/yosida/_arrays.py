@@ -80,12 +80,26 @@ def _require_whole(matrix: Any, name: str) -> None:
         raise ValueError(f"{name}: is no {matrix.format} matrix: indices must be from 0 to {width - 1}")
 
 
+def _kinds(values: Any) -> list[Any]:
+    """The dtypes of an array, or of the columns of a DataFrame."""
+    kinds: Any = getattr(values, "dtypes", None)
+    return list(kinds) if hasattr(kinds, "__iter__") else [getattr(values, "dtype", None)]
+
+
+def as_doubles(values: Any, name: str, advice: str = "") -> Any:
+    """Rows of float64. Missing values of pandas, which are no numbers, become NaN. `advice` where there are others."""
+    try:
+        if any(hasattr(kind, "na_value") for kind in _kinds(values)) and hasattr(values, "to_numpy"):
+            values = values.to_numpy(dtype=np.float64, na_value=np.nan)
+        return np.asarray(values, dtype=np.float64, order="C")
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{name}: has entries that are no numbers: {error}{advice}") from None
+
+
 def require_real(values: Any, name: str) -> None:
     """Refuses what numpy would turn into numbers without a word: dates, spans of time, complex numbers, records and
     entries that are masked. And sparse matrices that are none."""
-    kinds: Any = getattr(values, "dtypes", None)  # of a DataFrame, one for each column
-    kinds = list(kinds) if hasattr(kinds, "__iter__") else [getattr(values, "dtype", None)]
-    for kind in kinds:
+    for kind in _kinds(values):
         if getattr(kind, "kind", "") == "c":
             raise ValueError(f"{name}: has dtype {kind}. Complex data not supported: must be real numbers")
         if getattr(kind, "kind", "") in ("m", "M", "V"):
@@ -136,10 +150,7 @@ def design(X: Any, name: str = "X") -> tuple[Any, int, int]:
     if array is not X and not (isinstance(X, np.ndarray) or np.shares_memory(array, _values(X))):
         _note(name, array.nbytes, f"{type(X).__name__} to an array")
     if array.dtype not in (np.float64, np.float32) or not array.dtype.isnative:
-        try:
-            converted = np.array(array, dtype=np.float64, order="C")
-        except (TypeError, ValueError, OverflowError) as error:
-            raise ValueError(f"{name}: has entries that are no numbers: {error}") from None
+        converted = as_doubles(X if array.dtype == object else array, name)
         _note(name, converted.nbytes, f"{array.dtype} to float64")
         array = converted
     rows, columns = array.shape
@@ -160,13 +171,10 @@ def _values(X: Any) -> Any:
     return values if isinstance(values, np.ndarray) else np.empty(0)
 
 
-def numbers(values: Any, name: str, rows: int) -> Any:
+def numbers(values: Any, name: str, rows: int, advice: str = "") -> Any:
     """One float64 for each row."""
     require_real(values, name)
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{name}: has entries that are no numbers: {error}") from None
+    array = as_doubles(values, name, advice)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:

@@ -45,23 +45,21 @@ def threads() -> int: ...
 def blas_kernels() -> str: ...
 def use_fast_blas_kernels() -> bool: ...
 def tune(
-    train: tuple[Any, Any, Any, Any],
+    train: tuple[Any, Any, Any, Any, list[str]],
     validation: Any,
     test: Any,
     parts: Any,
-    feature_names: list[str],
     options: dict[str, Any],
     watch: Optional[Callable[..., bool]],
     any_order: bool,
     raise_interrupt: bool,
 ) -> dict[str, Any]: ...
 def tune_targets(
-    train: tuple[Any, Any, Any, Any],
+    train: tuple[Any, Any, Any, Any, list[str]],
     validation: Any,
     test: Any,
     y: tuple[Any, Any, Any],
     parts: Any,
-    feature_names: list[str],
     target_names: list[str],
     options: dict[str, Any],
     any_order: bool,

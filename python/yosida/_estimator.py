@@ -8,13 +8,23 @@ from typing import Any, Optional
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from . import _arrays
-from ._arguments import budget_options, class_weight_text, column_texts, group_texts, seed_of, setting_texts, split_folds
+from ._arguments import (
+    budget_options,
+    class_weight_text,
+    column_texts,
+    group_texts,
+    raises_interrupt,
+    seed_of,
+    setting_texts,
+    split_folds,
+)
 from ._core import InputError
 from ._progress import Progress
 from ._results import tuned_html
@@ -60,7 +70,10 @@ _COMMON = """cv : "holdout", "loo", "gcv", int, splitter or iterable of pairs, d
     random_state : int, RandomState instance or None, default=0
         Draws the parts.
     verbose : int, default=0
-        Above 0: show progress."""
+        Above 0: show progress.
+    interrupt : {"return", "raise"}, default="return"
+        What Ctrl-C does: end the search and keep the best so far, with a ConvergenceWarning, or raise
+        KeyboardInterrupt. So it does in any case before there is a best, and where y has several columns."""
 _CLASS_WEIGHT = """class_weight : "balanced" or dict, default=None
     """
 _GROUPED = """penalty : {"l2", "l1", "elastic-net", "group-lasso", "sparse-group-lasso"}, default=None
@@ -230,7 +243,10 @@ class _Tuned(BaseEstimator):
         try:
             x, _, _ = _arrays.design(X)
             run_it = self._run_several if getattr(target, "ndim", 1) == 2 else run
-            found = run_it(title, (x, target, weight, fold), held_out, None, pairs, names, options, progress, any_order=True)
+            found = run_it(
+                title, (x, target, weight, fold, names), held_out, None, pairs, options, progress, any_order=True,
+                raise_interrupt=raises_interrupt(self.interrupt),
+            )
         except InputError as error:
             raise InputError(self._in_own_words(str(error))) from None
         finally:
@@ -238,6 +254,12 @@ class _Tuned(BaseEstimator):
                 progress.close()
         for warning in found.warnings:
             warnings.warn(warning, RuntimeWarning, stacklevel=2)
+        if getattr(found, "interrupted", False):  # several targets have no best so far: they raise KeyboardInterrupt
+            what = "are the best so far" if found.status == "stopped" else "had been found already"
+            warnings.warn(
+                f"{type(self).__name__}: stopped by Ctrl-C; the penalties {what}. interrupt='raise' raises KeyboardInterrupt",
+                ConvergenceWarning, stacklevel=2,
+            )
         self._keep(found, self._total_weight(rows, weight, held_out))
         return self
 
@@ -283,7 +305,7 @@ class _Tuned(BaseEstimator):
         except ValueError as error:
             raise ValueError(f"validation: {error}") from None
         weight = _arrays.weights(validation[2], "validation[2]", X.shape[0]) if len(validation) == 3 else None
-        return (_arrays.design(X, "validation[0]")[0], self._coded(y), weight, None)
+        return (_arrays.design(X, "validation[0]")[0], self._coded(y), weight, None, [])
 
     def _coded(self, y: Any) -> Any:
         return _arrays.numbers(y, "y", len(y))

@@ -26,6 +26,7 @@ class _OnePenalty:
         budget: Any = None,
         random_state: Any = 0,
         verbose: int = 0,
+        interrupt: str = "return",
     ) -> None:
         keep_parameters(self, locals())
 
@@ -48,6 +49,7 @@ class _Grouped:
         budget: Any = None,
         random_state: Any = 0,
         verbose: int = 0,
+        interrupt: str = "return",
     ) -> None:
         keep_parameters(self, locals())
 
@@ -71,6 +73,7 @@ class _GroupedClasses:
         budget: Any = None,
         random_state: Any = 0,
         verbose: int = 0,
+        interrupt: str = "return",
     ) -> None:
         keep_parameters(self, locals())
 
@@ -104,12 +107,12 @@ class RidgeTuned(_Grouped, TunedRegressor):
         return table(y, "y", len(y)) if is_table(y) else super()._coded(y)
 
     def _run_several(
-        self, title: str, train: Any, validation: Any, test: Any, parts: Any, names: Any, options: Any, progress: Any,
-        any_order: bool,
+        self, title: str, train: Any, validation: Any, test: Any, parts: Any, options: Any, progress: Any,
+        any_order: bool, raise_interrupt: bool,
     ) -> Any:
-        """Several targets share what the rows cost."""
+        """Several targets share what the rows cost. Ctrl-C raises KeyboardInterrupt: there is no best so far."""
         target_names = [str(t) for t in range(train[1].shape[1])]
-        return run_targets(train, validation, test, parts, names, target_names, options, any_order)
+        return run_targets(train, validation, test, parts, target_names, options, any_order)
 
     def _keep(self, found: Any, total_weight: float) -> None:
         if not hasattr(found, "certificates"):

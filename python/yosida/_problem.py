@@ -8,7 +8,7 @@ from typing import Any, Mapping, Optional, Union
 import numpy as np
 
 from . import _core
-from ._arguments import budget_options, seed_of, setting_texts
+from ._arguments import budget_options, raises_interrupt, seed_of, setting_texts
 from ._progress import Progress
 from ._results import Certificate, Trace, certificate_of
 from ._tune import Watch, both
@@ -213,8 +213,7 @@ def solve(
     -------
     Solved
     """
-    if interrupt not in ("return", "raise"):
-        raise ValueError(f"interrupt = {interrupt!r}: must be 'return' or 'raise'")
+    raise_interrupt = raises_interrupt(interrupt)
     limits = budget_options(budget)
     for name, limit in limits.items():
         if not limit > 0:
@@ -233,7 +232,7 @@ def solve(
     texts = setting_texts(settings)
     progress = Progress(f"{type(problem).__name__} by {method}") if verbose else None
     try:
-        found = _core.solve(problem, info, method, texts, options, both(progress, watch), interrupt == "raise")
+        found = _core.solve(problem, info, method, texts, options, both(progress, watch), raise_interrupt)
     finally:
         if progress is not None:
             progress.close()

@@ -8,7 +8,6 @@ from typing import Any, Mapping, Optional, Sequence
 
 import numpy as np
 
-from . import _arrays
 
 
 @dataclass(frozen=True)
@@ -158,6 +157,8 @@ class Tuned:
         μ of the term that has drawn several λ together; 0 where there was none.
     warnings : list of str
         What was asked for beside the answer and could not be done.
+    interrupted : bool
+        Whether Ctrl-C came; where it came before the search had ended, ``status`` is "stopped".
     model : Model or None
         To save, and to predict with.
     """
@@ -190,6 +191,7 @@ class Tuned:
     trust: Optional[dict[str, Any]] = None
     nested: Optional[dict[str, Any]] = None
     shrinkage: float = 0.0
+    interrupted: bool = False
 
     @property
     def penalty(self) -> Any:
@@ -206,9 +208,10 @@ class Tuned:
         return float(intercept[0]) if len(intercept) == 1 else intercept
 
     def predict(self, X: Any) -> Any:
-        """The target as the model expects it, or the label of the largest margin."""
+        """The target as the model expects it, or the label of the largest margin. Columns of a DataFrame are matched by
+        name, as `yosida predict` does: they may stand in another order, and others are passed over."""
         model = self._model()
-        values = model.predict(_arrays.design(X)[0])
+        values = model.predict(X)
         if not model.labels:
             return values[:, 0]
         labels = np.array(model.labels)
@@ -216,7 +219,7 @@ class Tuned:
 
     def predict_proba(self, X: Any) -> Any:
         """The probability of each label, in rising order of these."""
-        return self._model().predict_proba(_arrays.design(X)[0])
+        return self._model().predict_proba(X)
 
     def save(self, path: Any) -> None:
         """Writes the model as JSON, for ``yosida predict`` and :func:`load_model`."""

@@ -15,10 +15,7 @@ from ._results import certificate_of
 def table(values: Any, name: str, rows: int) -> Any:
     """A float64 for each row and target."""
     _arrays.require_real(values, name)
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{name}: has entries that are no numbers: {error}") from None
+    array = _arrays.as_doubles(values, name)
     if array.ndim != 2 or array.shape[1] == 0:
         raise ValueError(f"{name}: has shape {array.shape}: must be (rows, targets)")
     if len(array) != rows:
@@ -97,8 +94,8 @@ class TunedTargets:
         return self.model.coefficients()["intercept"]
 
     def predict(self, X: Any) -> Any:
-        """A column for each target."""
-        return self.model.predict(_arrays.design(X)[0])
+        """A column for each target. Columns of a DataFrame are matched by name."""
+        return self.model.predict(X)
 
     def save(self, path: Any) -> None:
         """Writes the model as JSON, for ``yosida predict`` and :func:`load_model`."""
@@ -116,26 +113,25 @@ class TunedTargets:
 
 
 def run_targets(
-    train: tuple[Any, Any, Any, Any],
+    train: tuple[Any, Any, Any, Any, list[str]],
     validation: Any,
     test: Any,
     parts: Any,
-    names: Sequence[str],
     target_names: Sequence[str],
     options: dict[str, Any],
     any_order: bool = False,
 ) -> TunedTargets:
-    """One call of the module. Each part: X, y, weight and fold."""
+    """One call of the module. Each part: X, y, weight, fold, and names of columns."""
 
     def rows_of(part: Any) -> Any:
-        return None if part is None else (part[0], None, part[2], part[3])
+        return None if part is None else (part[0], None, *part[2:])
 
     def targets_of(part: Any) -> Any:
         return None if part is None else part[1]
 
     y = (train[1], targets_of(validation), targets_of(test))
     found = _core.tune_targets(
-        rows_of(train), rows_of(validation), rows_of(test), y, parts, list(names), list(target_names), options, any_order
+        rows_of(train), rows_of(validation), rows_of(test), y, parts, list(target_names), options, any_order
     )
     lam = found["lambda"]
     return TunedTargets(

@@ -13,6 +13,7 @@ from ._arguments import (
     column_texts,
     group_texts,
     part,
+    raises_interrupt,
     row_groups,
     seed_of,
     setting_texts,
@@ -26,25 +27,24 @@ if TYPE_CHECKING:
     from typing_extensions import Literal, ParamSpec, Protocol, overload
 
 Watch = Callable[[int, Any, float, int, float], bool]
+_LABELS = ". Labels that are no numbers are taken by LogisticTuned and SVCTuned"
 Folds = Union[int, Sequence[float], Iterable[tuple[Any, Any]], Any]
 
 
 def run(
-    title: str,
-    train: tuple[Any, Any, Any, Any],
+    title: Optional[str],
+    train: tuple[Any, Any, Any, Any, list[str]],
     validation: Any,
     test: Any,
     parts: Any,
-    names: Sequence[str],
     options: dict[str, Any],
     watch: Optional[Watch] = None,
     any_order: bool = False,
-    interrupt: str = "return",
+    raise_interrupt: bool = False,
 ) -> Tuned:
-    """One call of the module, and what it returns as a Tuned."""
-    if interrupt not in ("return", "raise"):
-        raise ValueError(f"interrupt = {interrupt!r}: must be 'return' or 'raise'")
-    found = _core.tune(train, validation, test, parts, list(names), options, watch, any_order, interrupt == "raise")
+    """One call of the module, and what it returns as a Tuned. Each part: X, y, weight, fold, and names of columns.
+    `title`: what the result calls itself; by default its model and its method."""
+    found = _core.tune(train, validation, test, parts, options, watch, any_order, raise_interrupt)
     return Tuned(
         lambda_=found["lambda"],
         lambda_names=found["lambda_names"],
@@ -67,13 +67,14 @@ def run(
         rows=found["rows"],
         folds=found["folds"],
         note=found["note"],
-        title=title,
+        title=title or f"{found['model_name']} by {options['method']}",
         low=found["low"],
         high=found["high"],
         criterion=found["criterion"],
         trust=found["trust"],
         nested=found["nested"],
         shrinkage=found["shrinkage"],
+        interrupted=found["interrupted"],
     )
 
 
@@ -98,7 +99,7 @@ def tune(
     X: Any,
     y: Any,
     *,
-    model: str = "ridge",
+    model: Optional[str] = None,
     sample_weight: Any = None,
     folds: Folds = None,
     criterion: Optional[str] = None,
@@ -148,8 +149,10 @@ def tune(
     y : array of shape (rows,), or (rows, targets)
         Numbers, or for ``logistic``, ``softmax`` and ``svm`` labels, which are numbers here. Several targets of ``ridge``
         are tuned from one factorisation: see :class:`TunedTargets`.
-    model : str
-        One of :func:`models`.
+    model : str, optional
+        One of :func:`models`. By default the target decides, as on the command line: two values are classes of
+        "logistic", whole numbers from 0 or 1 on, of which each is in enough rows, those of "softmax", and all others
+        numbers of "ridge". The result says so (``note``).
     sample_weight : array, optional
         A weight ≥ 0 for each row: a row of weight 2 counts as two rows. Only ratios matter.
     folds : int, array, pairs or splitter, optional
@@ -218,13 +221,14 @@ def tune(
         Put the rows in an order that their contents decide first, so that the answer does not depend on the order they
         come in, to the last bit.
     feature_names : sequence of str, optional
-        Of a DataFrame its columns.
+        Of a DataFrame its columns. Tables that are given for validation, tests and predictions are matched by name.
     watch : callable, optional
         Called after each iteration with (iteration, λ, validation loss, gradients, seconds); True ends the run.
     verbose : bool
         Show progress.
     interrupt : {"return", "raise"}
-        What Ctrl-C does: end the run and return the best so far, or raise KeyboardInterrupt.
+        What Ctrl-C does: end the run and return the best so far, or raise KeyboardInterrupt. Of several targets there is
+        no best so far, so it is raised in any case.
     copy_bytes : float, optional
         How much memory packed copies of the rows may take; they are read faster.
 
@@ -250,16 +254,17 @@ def tune(
     >>> found.coef.shape
     (10,)
     """
+    raise_interrupt = raises_interrupt(interrupt)
     _arrays.forget_copies()
     x, rows, columns = _arrays.design(X)
-    names = list(feature_names) if feature_names is not None else _arrays.names_of(X)
+    names_in_table = _arrays.names_of(X)
+    names = names_in_table if feature_names is None else list(feature_names)
     if names and len(names) != columns:
         raise ValueError(f"feature_names: has {len(names)} names: must have one for each of the {columns} columns")
     several = is_table(y)
-    target = table(y, "y", rows) if several else _arrays.numbers(y, "y", rows)
+    target = table(y, "y", rows) if several else _arrays.numbers(y, "y", rows, _LABELS)
     drawn, fold, pairs = split_folds(folds, X, y, rows)
     options: dict[str, Any] = {
-        "model": model,
         "x": pretreatment,
         "intercept": bool(intercept),
         "fill_missing": bool(fill_missing),
@@ -276,6 +281,7 @@ def tune(
         **budget_options(budget),
     }
     for name, value in (
+        ("model", model),
         ("target", target_pretreatment),
         ("validation_fraction", validation_fraction),
         ("test_fraction", test_fraction),
@@ -297,25 +303,24 @@ def tune(
         if value is not None:
             options[name] = value
     weight = _arrays.weights(sample_weight, "sample_weight", rows)
+    train = (x, target, weight, fold, names)
+    renamed = dict(zip(names_in_table, names))
+    held_out, tests = part(validation, "validation", renamed, several), part(test, "test", renamed, several)
     if several:
         names_of_targets = _arrays.names_of(y) or [str(t) for t in range(target.shape[1])]
-        return run_targets(
-            (x, target, weight, fold), part(validation, "validation", True), part(test, "test", True), pairs, names,
-            names_of_targets, options, any_order,
-        )
-    progress = Progress(f"{model} by {method}") if verbose else None
+        return run_targets(train, held_out, tests, pairs, names_of_targets, options, any_order)
+    progress = Progress(f"{model} by {method}" if model else method) if verbose else None
     try:
         return run(
-            f"{model} by {method}",
-            (x, target, weight, fold),
-            part(validation, "validation"),
-            part(test, "test"),
+            None,
+            train,
+            held_out,
+            tests,
             pairs,
-            names,
             options,
             both(progress, watch),
             any_order,
-            interrupt,
+            raise_interrupt,
         )
     finally:
         if progress is not None:

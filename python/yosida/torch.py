@@ -25,7 +25,7 @@ class TorchProblem(BilevelProblem):
         self._hyperparameters = list(hyperparameters)
         for name, tensors in (("parameters", self._parameters), ("hyperparameters", self._hyperparameters)):
             if not tensors:
-                raise ValueError(f"{name}: are empty: there must be a tensor")
+                raise ValueError(f"{name}: is empty: there must be a tensor")
             for tensor in tensors:
                 if not isinstance(tensor, torch.Tensor) or not tensor.is_leaf or not tensor.requires_grad:
                     raise ValueError(f"{name}: must be leaf tensors that require gradients")

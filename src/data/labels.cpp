@@ -101,15 +101,20 @@ void align_features(Dataset& data, const std::vector<std::string>& names, Index 
     throw InputError(
         fmt::format("{}: {} names of {} features: each needs one", reference, names.size(), features));
   if (data.feature_names == names) return;
-  std::unordered_map<std::string, Index> position;
+  std::unordered_multimap<std::string, Index> position;
   for (std::size_t j = 0; j < data.feature_names.size(); ++j)
-    position[data.feature_names[j]] = static_cast<Index>(j);
+    position.emplace(data.feature_names[j], static_cast<Index>(j));
   std::vector<Index> source;
   for (const std::string& name : names) {
+    if (position.count(name) > 1)
+      throw InputError(
+          fmt::format("{}: has several columns \"{}\", so they cannot be matched with those of {}",
+                      data.source, name, reference));
     const auto found = position.find(name);
     if (found == position.end())
       throw InputError(fmt::format("{}: has no column \"{}\", which {} has", data.source, name, reference));
     source.push_back(found->second);
+    position.erase(found);
   }
   if (!extra_allowed && data.feature_names.size() > names.size()) {
     for (const std::string& name : data.feature_names)

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "data/missing_values.hpp"
 #include "linalg/columns.hpp"
 #include "linalg/row_numbers.hpp"
 #include "linalg/unit_scale.hpp"
@@ -40,10 +41,12 @@ void require_held(const FittedStep& step, const Dataset& train) {
   };
   for (const Vector* statistic : {&step.shift, &step.scale})
     for (Index j = 0; j < statistic->size(); ++j)
-      if (!std::isfinite((*statistic)[j]))
+      if (!std::isfinite((*statistic)[j])) {
+        require_values(train, j, train.source);
         refuse(j,
                "holds numbers that are not finite, or whose differences overflow: magnitudes must stay below "
                "8e307");
+      }
   for (Index j = 0; j < step.scale.size(); ++j)
     if (step.scale[j] < std::numeric_limits<double>::min())
       refuse(j, "varies by less than 2.3e-308, the least number that has all its digits: rescale it");

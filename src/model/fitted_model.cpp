@@ -247,9 +247,10 @@ void require_finite(const Matrix& predictions, const Dataset& data) {
     Vector row(data.features());
     data.x.copy_rows(i, 1, row.data(), row.size());
     for (Index j = 0; j < row.size(); ++j) look(j, row[j]);
-    throw InputError(fmt::format(
-        "{}: the prediction of row {} is not finite: a feature of it is too large for this model: {}",
-        data.source, i + 1, culprit));
+    const char* why = row.hasNaN() ? "the model was trained on rows without missing values"
+                                   : "a feature of it is too large for this model";
+    throw InputError(
+        fmt::format("{}: the prediction of row {} is not finite: {}: {}", data.source, i + 1, why, culprit));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "data/missing_values.hpp"
 #include "linalg/columns.hpp"
 #include "linalg/factor.hpp"
 #include "linalg/rates.hpp"
@@ -85,7 +86,10 @@ void check_magnitudes(const Dataset& data, const Loss& loss, bool is_train, cons
   const Vector features = largest_magnitudes(data.x);
   // Names are made of the columns alone that are refused.
   for (Index j = 0; j < features.size(); ++j)
-    if (!is_small(features[j])) require_small(features[j], feature_in_words(data, j), for_features);
+    if (!is_small(features[j])) {
+      require_values(data, j, name);
+      require_small(features[j], feature_in_words(data, j), for_features);
+    }
   const double target = largest_of(data.x, data.y);
   const std::string target_in_words =
       data.target_name.empty() ? "the target" : fmt::format("the target \"{}\"", data.target_name);

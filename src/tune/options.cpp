@@ -164,6 +164,8 @@ void verify_run(const TuneOptions& options) {
     if (!(low < high))
       throw InputError(fmt::format("bounds = {},{}: the lower must be below the upper", low, high));
   }
+  if (options.copy_bytes && !(*options.copy_bytes >= 0.0))
+    throw InputError(fmt::format("copy_bytes = {}: must be >= 0", *options.copy_bytes));
   if (options.trace_every < 0)
     throw InputError(fmt::format("trace-every = {}: must be >= 0", options.trace_every));
 }

@@ -66,6 +66,19 @@ TEST(AlignFeatures, MatchesColumnsByName) {
   EXPECT_THROW(align_features(data, {"a", "b"}, 2, "train.csv", false), InputError);
 }
 
+TEST(AlignFeatures, RefusesNamesThatSeveralColumnsHave) {
+  Dataset data;
+  data.x = Design((Matrix(1, 3) << 1, 2, 3).finished());
+  data.feature_names = {"b", "a", "a"};
+  data.source = "new.csv";
+  EXPECT_THROW(align_features(data, {"a", "b"}, 2, "the model", true), InputError);
+  data.feature_names = {"b", "c", "a"};
+  EXPECT_THROW(align_features(data, {"a", "a", "b"}, 3, "the model", true), InputError);
+  data.feature_names = {"b", "c", "c"};  // nobody asks for these
+  align_features(data, {"b"}, 1, "the model", true);
+  EXPECT_EQ(to_matrix(data.x)(0, 0), 1.0);
+}
+
 TEST(AlignFeatures, WithoutNamesTheCountMustAgreeAndSparseIsWidened) {
   Dataset data;
   data.x = Design(Matrix::Ones(1, 3));

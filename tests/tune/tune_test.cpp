@@ -311,7 +311,8 @@ TEST(Tune, RefusesWhatDoesNotFit) {
   begins({.y = "log"}, "y = log: no such y; must be");
   begins({.model = "poisson", .y = "center"}, "--y center: the target of poisson stays as it is");
   begins({.model = "ridge", .class_weights = "balanced"}, "--class-weights: is for classifications");
-  begins({.class_weights = "balanced"}, "table: the training target takes 60 values");
+  begins({.class_weights = "balanced"},
+         "--class-weights: is for classifications and needs classes, but the training target takes 60");
   begins({.validation = {.folds = 1}}, "folds = 1: must be >= 2");
   begins({.validation = {.fraction = 0.2, .folds = 3}}, "--folds: does not go with --valid-fraction");
   begins({.validation = {.fraction = 1.5}}, "validation fraction = 1.5: must be > 0 and < 1");
