@@ -363,8 +363,8 @@ const Model& choose_model(const Dataset& train, const TuneOptions& options) {
   const Index classes = classes_of(train, is_text || asks_for_classes);
   if (!is_text && asks_for_classes && classes > 2 && 2 * classes > train.rows())
     throw InputError(fmt::format(
-        "{}: is for classifications and needs classes, but the training target takes {} values in {} rows; a "
-        "numeric target is for --model ridge, without it",
+        "{}: is for classifications and needs classes, but the training target takes {} values in {} rows; "
+        "--model softmax takes them for classes, and --model ridge for numbers, without it",
         options.class_weights.empty() ? "--lambda-per class" : "--class-weights", classes, train.rows()));
   if (options.penalty.lambda_per == "class") return model("softmax");
   return model(classes == 0 ? "ridge" : classes <= 2 ? "logistic" : "softmax");

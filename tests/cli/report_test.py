@@ -245,7 +245,7 @@ class Shapes(Report):
         self.compare("--methods", "my-hpo", "--x", "center")
         problems = self.report("small.study", "--figures", "figures")["problems"]
         self.assertEqual([problem["name"] for problem in problems], ["ridge on spectra", "ridge on spectra (2)"])
-        self.assertEqual(sorted(self.figures()), ["spectra-2-convergence.svg", "spectra-convergence.svg"])
+        self.assertEqual(sorted(self.figures()), ["ridge-on-spectra-2-convergence.svg", "ridge-on-spectra-convergence.svg"])
 
     def test_several_lambdas_have_no_response(self):
         self.compare("--methods", "my-hpo", "--lambda-per", "feature", "--max-iterations", 2)

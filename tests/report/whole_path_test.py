@@ -10,7 +10,7 @@ import statistics
 import subprocess
 
 from page_case import TOOL as YOSIDA
-from page_case import PageTest, main, number, rounded, with_error
+from page_case import PageTest, main, number, percent, rounded, with_error
 
 
 class WholePath(PageTest):
@@ -110,9 +110,9 @@ class WholePath(PageTest):
         self.browser.open(self.folder / "one.html")
         self.see_part("Results")
         self.check_table("one.study")
-        gaps = [number(cells["λ gap"]) for name, cells in self.shown() if name == "my-hpo-full"]
+        gaps = [cells["λ gap"].replace("−", "-") for name, cells in self.shown() if name == "my-hpo-full"]
         expected = [run["outcome"]["final"]["lambda_gap"] for run in self.finals("one.study")[0] if run["method"] == "my-hpo-full"]
-        self.assertEqual(gaps, [rounded(100 * gap, 3) for gap in expected])
+        self.assertEqual(gaps, [percent(gap) for gap in expected])
         self.see_part("Stability")
         self.assert_silent()
 

@@ -32,14 +32,18 @@ Interval parse_bounds(const std::string& text) {
 }  // namespace
 
 CLI::Option* add_max_memory(CLI::App& command, std::uint64_t& bytes) {
+  const auto refused = [](const std::string& text) {
+    return text == "0" || text.starts_with('-') ? "must be at least a byte" : std::string();
+  };
+  // What is said is looked at before units are taken for factors (-5 becomes a large number), and after it
+  // (0k).
   return command
       .add_option("--max-memory", bytes,
                   "the most memory that a data file may take, as 500M or 8G [1G, and 256 bytes for each byte "
                   "of the file]")
       ->transform(CLI::AsSizeValue(true))
-      ->check(CLI::Validator(
-          [](const std::string& text) { return text == "0" ? "must be at least a byte" : std::string(); },
-          ""));
+      ->transform(CLI::Validator(refused, ""))
+      ->check(CLI::Validator(refused, ""));
 }
 
 CLI::Option* add_decimal(CLI::App& command, char& mark) {
