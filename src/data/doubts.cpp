@@ -23,8 +23,8 @@ constexpr std::size_t kMostLevels = 1000;
 
 /// What people and programs write where a number is not known.
 bool is_mark(double number) {
-  constexpr std::array kMarks = {9.0, 99.0, 999.0, 9999.0, 99999.0, 999999.0};
-  return std::find(kMarks.begin(), kMarks.end(), std::abs(number)) != kMarks.end() && number != 9.0;
+  constexpr std::array kMarks = {99.0, 999.0, 9999.0, 99999.0, 999999.0};
+  return number == -9.0 || std::find(kMarks.begin(), kMarks.end(), std::abs(number)) != kMarks.end();
 }
 
 /// The numbers of a column, of the rows that are looked at.

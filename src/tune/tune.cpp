@@ -333,8 +333,7 @@ Tuned run_method(const TuneProblem& problem, const TuneOptions& options,
       problem.data().loss->has_jumps())
     tuned.certificate->reason +=
         "; leave-one-out of this model jumps a little wherever a row passes a bend of its loss, and beside a "
-        "jump "
-        "the slope is not 0; folds do not jump";
+        "jump the slope is not 0; folds do not jump";
   // A search for a stationary λ that says it has one, and the certificate does not: both cannot be.
   if (tuned.certificate && tuned.outcome.status == StopReason::converged &&
       run.method.name == kDefaultMethod && tuned.certificate->verdict == Verdict::not_certified) {
